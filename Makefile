@@ -1,0 +1,23 @@
+# The whole developer interface. PYTHON chooses the Python that .venv is made with.
+PYTHON ?= python3
+BIN := .venv/bin
+export PYTHON
+
+.PHONY: setup demo test lint bench
+
+setup:  ## make .venv; does nothing when nothing has changed
+	@bash scripts/setup.sh
+
+demo: setup  ## a rendered building becomes a memory, questions are answered; see demo_out/
+	@$(BIN)/remembr demo --out demo_out
+
+test: setup
+	@$(BIN)/python -m pytest
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench: setup  ## speed and memory, as ratios against a baseline in the same run
+	@$(BIN)/python -m test.bench

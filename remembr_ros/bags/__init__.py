@@ -1,0 +1,1 @@
+"""Recordings to frames and poses."""

@@ -1,0 +1,1 @@
+"""The remembr command, one verb per file."""

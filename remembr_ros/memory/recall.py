@@ -1,0 +1,68 @@
+"""The three recalls: by text, by position, by time."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from remembr_ros.geometry import Point
+from remembr_ros.memory.record import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which memories a recall may find. Conditions combine with "and"; None admits all.
+
+    :param after_ns: memories that end at or after this
+    :param before_ns: memories that start at or before this
+    :param near: with radius_m: memories at most that far from this point [m] in the map frame
+    :param robot: name of the robot
+    :param map_id: the map; '' is a map of its own
+    :param source: one of remembr_ros.memory.record.SOURCES
+    """
+
+    after_ns: int | None = None
+    before_ns: int | None = None
+    near: Point | None = None
+    radius_m: float | None = None
+    robot: str | None = None
+    map_id: str | None = None
+    source: str | None = None
+
+
+ANYTHING = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that a recall found.
+
+    :param score: relevance from 0 to 1, higher is better; only comparable within one recall by text
+    :param distance_m: to the asked place; None if none was asked or the memory is unplaced
+    :param offset_s: from the asked time to the memory, negative before it, 0 inside it; None: none was asked
+    """
+
+    memory: Memory
+    score: float
+    distance_m: float | None = None
+    offset_s: float | None = None
+
+
+class Recall(Protocol):
+    """Finds memories; implemented by the store itself and by the client of the memory node.
+
+    Every method raises InvalidRequest for arguments without sense, StoreUnavailable without a store.
+    """
+
+    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        """Return the memories that fit the text best, best first."""
+
+    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        """Return the memories nearest to a point [m], nearest first; unplaced ones are left out."""
+
+    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        """Return the memories nearest to a time, nearest first."""
+
+    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        """Return the memories that ended last, newest first."""
+
+    def count(self, scope: Scope = ANYTHING) -> int:
+        """Return how many memories the scope admits."""

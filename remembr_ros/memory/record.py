@@ -1,0 +1,62 @@
+"""One memory: what was seen, over which time, where."""
+
+import hashlib
+from dataclasses import dataclass
+
+from remembr_ros.geometry import Pose
+
+SOURCES = ('captioner', 'person', 'object', 'agent')
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a robot remembers of one segment of time.
+
+    :param id: see :func:`memory_id`
+    :param robot: name of the robot that remembers
+    :param start_ns: stamp of the first frame, nanoseconds since the Unix epoch
+    :param end_ns: stamp of the last frame
+    :param caption: what was seen, in sentences
+    :param pose: mean pose over the segment in the map frame; None: unplaced
+    :param frame_id: the map frame
+    :param map_id: the map that the pose refers to; empty if there is only one
+    :param travelled: path length driven during the segment [m]
+    :param scene_text: what could be read in the scene, one entry per sign or label
+    :param captioner: name of the captioner that wrote the caption
+    :param source: one of SOURCES
+    :param keyframes: names of the JPEG files in the keyframe folder
+    :param merged: how many segments this memory stands for
+    """
+
+    id: str
+    robot: str
+    start_ns: int
+    end_ns: int
+    caption: str
+    pose: Pose | None = None
+    frame_id: str = 'map'
+    map_id: str = ''
+    travelled: float = 0.0
+    scene_text: tuple[str, ...] = ()
+    captioner: str = ''
+    source: str = 'captioner'
+    keyframes: tuple[str, ...] = ()
+    merged: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A memory on its way to the store, with the frames that shall be kept beside it.
+
+    :param memory: without keyframe names; the store fills them in
+    :param images: the keyframes, best first: JPEG bytes
+    """
+
+    memory: Memory
+    images: tuple[bytes, ...] = ()
+
+
+def memory_id(robot: str, source: str, start_ns: int) -> str:
+    """Return the id of a memory: the same segment gets the same id, however often it is ingested."""
+    digest = hashlib.sha256(f'{robot}\0{source}\0{start_ns}'.encode()).hexdigest()
+    return digest[:20]

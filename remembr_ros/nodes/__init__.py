@@ -1,0 +1,1 @@
+"""The ROS 2 nodes; nothing else imports rclpy."""

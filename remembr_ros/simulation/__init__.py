@@ -1,0 +1,1 @@
+"""A small rendered building with signs, and a robot that drives through it."""

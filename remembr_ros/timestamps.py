@@ -1,0 +1,83 @@
+"""Times as integer nanoseconds since the Unix epoch, UTC; the one place where text becomes time and back."""
+
+import math
+import re
+from datetime import datetime, timedelta, timezone, tzinfo
+from decimal import Decimal, InvalidOperation
+
+from dateutil import parser as iso
+
+from remembr_ros.errors import InvalidRequest
+
+NS = 1_000_000_000
+"""Nanoseconds in a second."""
+
+MAX_NS = 2**63 - 1
+"""The latest time that can be stored."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_SECONDS = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
+
+
+def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
+    """Return the time that an ISO 8601 text or a number of Unix seconds stands for.
+
+    :param text: '2026-11-21T09:30:00+01:00', '2026-11-21 09:30', '1700000000.25', ...
+    :param zone: the zone of an ISO time that names none
+    :return: nanoseconds since the Unix epoch, exact to the last digit
+    :raises InvalidRequest: the text is neither, or out of range
+    """
+    stripped = text.strip()
+    if _SECONDS.fullmatch(stripped):
+        try:
+            ns = int(Decimal(stripped) * NS)
+        except (InvalidOperation, OverflowError):
+            ns = MAX_NS + 1
+    else:
+        try:
+            # isoparse knows the T form only
+            moment = iso.isoparse(re.sub(r'^(\S+) (\S+)$', r'\1T\2', stripped))
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=zone)
+            since = moment - _EPOCH
+        except (ValueError, OverflowError) as error:
+            raise InvalidRequest(
+                f'{text!r} is not a time; give ISO 8601 (2026-11-21T09:30:00+01:00) or Unix seconds'
+            ) from error
+        ns = (since.days * 86_400 + since.seconds) * NS + since.microseconds * 1_000
+    if not 0 <= ns <= MAX_NS:
+        raise InvalidRequest(f'{text!r} is out of range; times lie between 1970 and 2262')
+    return ns
+
+
+def from_seconds(seconds: float) -> int:
+    """Return float Unix seconds as nanoseconds, to the microsecond that a float64 holds.
+
+    :raises InvalidRequest: not a finite number
+    """
+    if not math.isfinite(seconds):
+        raise InvalidRequest(f'{seconds} is not a time')
+    return round(seconds * 1_000_000) * 1_000
+
+
+def format_iso(ns: int) -> str:
+    """Return the time as ISO 8601 in UTC with microseconds, such as '2023-11-14T22:13:20.000000Z'."""
+    moment = _EPOCH + timedelta(microseconds=ns // 1_000)
+    return moment.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
+
+
+def format_clock(ns: int, zone: tzinfo = timezone.utc) -> str:
+    """Return the time as a person reads it, such as '2023-11-14 22:13:20 UTC'."""
+    moment = (_EPOCH + timedelta(microseconds=ns // 1_000)).astimezone(zone)
+    return moment.strftime('%Y-%m-%d %H:%M:%S %Z').strip()
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration in words with its two largest units, such as '2 minutes 5 seconds'."""
+    whole = round(abs(seconds))
+    parts = []
+    for name, size in (('day', 86_400), ('hour', 3_600), ('minute', 60), ('second', 1)):
+        count, whole = divmod(whole, size)
+        if count:
+            parts.append(f'{count} {name}{"s" if count != 1 else ""}')
+    return ' '.join(parts[:2]) or '0 seconds'
