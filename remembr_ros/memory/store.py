@@ -1,0 +1,345 @@
+"""The memory store: durable, and searchable by text, position and time."""
+
+import json
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.memory import filters, milvus, schema
+from remembr_ros.memory.keyframes import KeyframeFolder
+from remembr_ros.memory.recall import ANYTHING, Scope
+from remembr_ros.memory.record import SOURCES, Memory, Observation
+from remembr_ros.memory.search import StoreSearch
+from remembr_ros.memory.sentences import passages
+
+logger = logging.getLogger(__name__)
+
+BATCH = 256
+"""Rows per request to the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """What a store holds.
+
+    :param placed: how many memories have a pose
+    :param first_ns: start of the earliest memory; None if there is none
+    :param last_ns: end of the latest one
+    """
+
+    uri: str
+    collection: str
+    embedder: str
+    dimension: int
+    memories: int
+    placed: int
+    keyframes: int
+    first_ns: int | None
+    last_ns: int | None
+    robots: tuple[str, ...]
+    maps: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+def open_store(
+    uri: str,
+    embedder: Embedder | str | None = None,
+    *,
+    collection: str = 'memories',
+    create: bool = True,
+    token: str = '',
+) -> 'MemoryStore':
+    """Open the memory at uri; make it if there is none.
+
+    :param uri: path of an embedded database (Milvus Lite), or http(s)://host:port of a Milvus server
+    :param embedder: an embedder, or the name of one, loaded when first needed; None: the one that made the
+        collection, and for a new collection the default of remembr_ros.embedding.embedders
+    :param create: False: refuse to make a new memory
+    :param token: 'user:password' or an API key of a server
+    :raises StoreUnavailable: it cannot be opened, or there is none and create is False
+    :raises StoreMismatch: the collection was made with another embedder, or by another program
+    """
+    if not milvus.is_server(uri) and not create and not milvus.database_path(uri).exists():
+        raise StoreUnavailable(
+            f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}'
+        )
+    client = milvus.connect(uri, token)
+    try:
+        with milvus.translated(uri):
+            if client.has_collection(collection, timeout=milvus.TIMEOUT_S):
+                stamp = _read_stamp(client, collection)
+                embedder = _matching(stamp, embedder, collection)
+                full_text = any(
+                    f['name'] == 'words' for f in client.describe_collection(collection)['fields']
+                )
+            elif not create:
+                raise StoreUnavailable(f'there is no memory {collection!r} at {uri}')
+            else:
+                if not isinstance(embedder, Embedder):
+                    embedder = get_embedder(embedder)
+                stamp = schema.Stamp(schema.VERSION, embedder.name, embedder.dimension)
+                full_text = _has_full_text(client, uri)
+                # Passages without records are left from a start that was cut off; nothing was acknowledged.
+                if client.has_collection(schema.passages_of(collection)):
+                    client.drop_collection(schema.passages_of(collection))
+                text = json.dumps(asdict(stamp))
+                schema.create(client, collection, text, stamp.dimension, full_text)
+            for name in (collection, schema.passages_of(collection)):
+                client.load_collection(name)
+    except BaseException:
+        milvus.disconnect(client, uri)
+        raise
+    folder = Path(f'{milvus.database_path(uri)}.keyframes') if not milvus.is_server(uri) else None
+    return MemoryStore(
+        client,
+        uri,
+        collection,
+        stamp=stamp,
+        embedder=embedder,
+        full_text=full_text,
+        keyframe_folder=folder,
+    )
+
+
+class MemoryStore(StoreSearch):
+    """Memories in Milvus, keyframes beside it. Safe to share between threads. Made by :func:`open_store`."""
+
+    def __init__(
+        self,
+        client: Any,
+        uri: str,
+        collection: str,
+        *,
+        stamp: schema.Stamp,
+        embedder: Embedder | str | None,
+        full_text: bool,
+        keyframe_folder: Path | None,
+    ) -> None:
+        super().__init__(client, uri, collection, full_text)
+        self._stamp = stamp
+        self._embedder = embedder
+        self._keyframes = KeyframeFolder(keyframe_folder) if keyframe_folder else None
+        self._writing = threading.Lock()
+        self._loading = threading.Lock()
+
+    def __enter__(self) -> 'MemoryStore':
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder, loaded at first use.
+
+        :raises EmbedderUnavailable: it cannot be loaded
+        """
+        with self._loading:
+            if not isinstance(self._embedder, Embedder):
+                loaded = get_embedder(self._embedder or self._stamp.embedder)
+                _matching(self._stamp, loaded, self._collection)
+                self._embedder = loaded
+            return self._embedder
+
+    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+        """Store memories; they survive whatever happens once this returns. Storing one again changes nothing.
+
+        Another memory of the same id is replaced.
+
+        :return: the memories as stored, with the names of their keyframes, in the order given
+        :raises InvalidRequest: a memory makes no sense; nothing is stored
+        :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
+        """
+        for observation in observations:
+            _check(observation.memory)
+        with self._writing, milvus.translated(self._uri):
+            stored = [self._with_keyframes(observation) for observation in observations]
+            known = {memory.id: memory for memory in self._get([memory.id for memory in stored])}
+            new = {memory.id: memory for memory in stored if known.get(memory.id) != memory}
+            if not new:
+                return stored
+            texts = {memory_id: passages(memory) or [''] for memory_id, memory in new.items()}
+            vectors = self.embedder.embed([text for of_one in texts.values() for text in of_one])
+            rows = []
+            offset = 0
+            for memory_id, memory in new.items():
+                count = len(texts[memory_id])
+                rows += schema.passage_rows(memory, vectors[offset : offset + count])
+                offset += count
+            replaced = [memory_id for memory_id in new if memory_id in known]
+            if replaced:
+                self._delete_rows(replaced)
+            # Records last: a record that is there has its passages.
+            self._upsert(schema.passages_of(self._collection), rows)
+            self._upsert(self._collection, [schema.record_row(m, self._full_text) for m in new.values()])
+            return stored
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories of these ids in their order; unknown ids are passed over.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        with milvus.translated(self._uri):
+            return self._get(ids)
+
+    def keyframe(self, memory_id: str, index: int = 0) -> bytes:
+        """Return a keyframe of a memory as JPEG.
+
+        :raises InvalidRequest: there is no such memory or keyframe
+        :raises StoreUnavailable: the database does not work
+        """
+        found = self.get([memory_id])
+        if not found:
+            raise InvalidRequest(f'there is no memory {memory_id!r}')
+        names = found[0].keyframes
+        if self._keyframes is None or not 0 <= index < len(names):
+            raise InvalidRequest(
+                f'memory {memory_id} has {len(names)} keyframes, none with the index {index}'
+            )
+        return self._keyframes.get(names[index])
+
+    def forget(self, ids: Sequence[str] | None = None, scope: Scope = ANYTHING) -> int:
+        """Delete the memories of these ids (None: all) inside the scope, with their keyframes.
+
+        :return: how many were deleted
+        :raises InvalidRequest: neither ids nor a condition is given
+        :raises StoreUnavailable: the database does not work
+        """
+        if ids is None and scope == ANYTHING:
+            raise InvalidRequest('forgetting needs a condition: ids, a time or a place')
+        with self._writing, milvus.translated(self._uri):
+            condition = filters.expression(scope)
+            if ids is not None:
+                condition = f'{condition} and {filters.any_of("id", list(ids))}' if ids else ''
+            doomed = [m for m in self._select(condition) if filters.within(scope, m)] if condition else []
+            self._delete_rows([memory.id for memory in doomed])
+            if self._keyframes is not None:
+                self._keyframes.remove(name for memory in doomed for name in memory.keyframes)
+            return len(doomed)
+
+    def info(self) -> StoreInfo:
+        """Return what the store holds.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        fields = ['robot', 'map_id', 'source', 'start_ns', 'end_ns', 'placed']
+        with milvus.translated(self._uri):
+            rows = list(self._rows(self._collection, filters.EVERYTHING, fields))
+        return StoreInfo(
+            uri=self._uri,
+            collection=self._collection,
+            embedder=self._stamp.embedder,
+            dimension=self._stamp.dimension,
+            memories=len(rows),
+            placed=sum(bool(row['placed']) for row in rows),
+            keyframes=self._keyframes.count() if self._keyframes is not None else 0,
+            first_ns=min((int(row['start_ns']) for row in rows), default=None),
+            last_ns=max((int(row['end_ns']) for row in rows), default=None),
+            robots=tuple(sorted({row['robot'] for row in rows})),
+            maps=tuple(sorted({row['map_id'] for row in rows})),
+            sources=tuple(sorted({row['source'] for row in rows})),
+        )
+
+    def all(self) -> list[Memory]:
+        """Return every memory, oldest first.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        with milvus.translated(self._uri):
+            return sorted(self._select(filters.EVERYTHING), key=lambda m: (m.start_ns, m.id))
+
+    def close(self) -> None:
+        """Close the connection; an embedded database's file can then be opened by another process."""
+        with self._writing:
+            milvus.disconnect(self._client, self._uri)
+
+    def _with_keyframes(self, observation: Observation) -> Memory:
+        memory = replace(observation.memory, caption=schema.cut(observation.memory.caption))
+        if not observation.images or self._keyframes is None:
+            return memory
+        try:
+            return replace(memory, keyframes=self._keyframes.put(memory.id, observation.images))
+        except OSError as error:
+            logger.error('memory %s is stored without keyframes: %s', memory.id, error)
+            return memory
+
+    def _upsert(self, collection: str, rows: list[dict[str, Any]]) -> None:
+        for start in range(0, len(rows), BATCH):
+            self._client.upsert(collection, rows[start : start + BATCH], timeout=milvus.TIMEOUT_S)
+
+    def _delete_rows(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), BATCH):
+            batch = list(ids[start : start + BATCH])
+            # The record first: without it its passages are never found.
+            for name, key in ((self._collection, 'id'), (schema.passages_of(self._collection), 'memory_id')):
+                self._client.delete(name, filter=filters.any_of(key, batch), timeout=milvus.TIMEOUT_S)
+
+
+def _check(memory: Memory) -> None:
+    if not memory.id:
+        raise InvalidRequest('a memory needs an id; see memory_id()')
+    filters.quote(memory.id)
+    filters.check_name('robot', memory.robot)
+    filters.check_name('map id', memory.map_id)
+    filters.check_name('frame_id', memory.frame_id)
+    if memory.source not in SOURCES:
+        raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
+    if not 0 <= memory.start_ns <= memory.end_ns < 2**63:
+        raise InvalidRequest(f'memory {memory.id} ends before it starts, or its times are out of range')
+    if memory.pose is not None:
+        filters.check_point(memory.pose.position)
+        filters.check_point((memory.pose.yaw, memory.travelled, 0.0))
+
+
+def _read_stamp(client: Any, collection: str) -> schema.Stamp:
+    description = client.describe_collection(collection).get('description', '')
+    try:
+        stamp = schema.Stamp(**json.loads(description))
+    except (ValueError, TypeError):
+        raise StoreMismatch(
+            f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'
+        ) from None
+    if stamp.version != schema.VERSION:
+        raise StoreMismatch(
+            f'the collection {collection!r} has schema version {stamp.version}, this program wants '
+            f'{schema.VERSION}; use the program that made it, or ingest again into a new file'
+        )
+    return stamp
+
+
+def _matching(stamp: schema.Stamp, embedder: Embedder | str | None, collection: str) -> Embedder | str | None:
+    """Return the embedder if it made the collection."""
+    if embedder is None:
+        return None
+    name = embedder if isinstance(embedder, str) else embedder.name
+    if name.removeprefix('sentence-transformers/') != stamp.embedder.removeprefix('sentence-transformers/'):
+        raise StoreMismatch(
+            f'the collection {collection!r} was made with the embedder {stamp.embedder!r}, not {name!r}: '
+            f'their vectors do not compare. Use {stamp.embedder!r}, or ingest again into a new file.'
+        )
+    if not isinstance(embedder, str) and embedder.dimension != stamp.dimension:
+        raise StoreMismatch(
+            f'the embedder {name!r} makes vectors of {embedder.dimension} numbers now, but the collection '
+            f'{collection!r} has {stamp.dimension}; ingest again into a new file'
+        )
+    return embedder
+
+
+def _has_full_text(client: Any, uri: str) -> bool:
+    if not milvus.is_server(uri):
+        return True
+    version = client.get_server_version().lstrip('v')
+    numbers = [int(part) for part in version.split('-')[0].split('.')[:2] if part.isdigit()]
+    if numbers >= [2, 5]:
+        return True
+    logger.warning('Milvus %s has no full-text search (2.5 has): recall by text uses meaning alone', version)
+    return False
