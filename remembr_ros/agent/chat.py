@@ -1,0 +1,98 @@
+"""What a chat client is, in terms of no vendor; and one that replies by script, for tests."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to call a tool.
+
+    :param arguments: JSON text as the model wrote it; it may be anything
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation.
+
+    :param role: system, user, assistant or tool
+    :param tool_calls: role assistant: the tools it called
+    :param tool_call_id: role tool: the call that this is the result of
+    """
+
+    role: str
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call.
+
+    :param parameters: JSON schema of its arguments
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, and what that took."""
+
+    content: str = ''
+    tool_calls: tuple[ToolCall, ...] = ()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class ChatClient(Protocol):
+    """Talks to a language model."""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], *, must_call: str | None, timeout_s: float
+    ) -> Reply:
+        """Return the model's next turn.
+
+        :param must_call: the one tool that it must call; None: as it likes
+        :raises ChatUnavailable: there is no reply within the time
+        :raises ReplyInvalid: the server's reply is no chat reply
+        """
+
+
+@dataclass
+class ScriptedChat:
+    """A chat client that replies from a list and records what it was asked.
+
+    :param replies: in turn: a reply, an exception to raise, or a function from the messages to a reply
+    """
+
+    replies: list[Reply | Exception | Callable[[Sequence[Message]], Reply]]
+    model: str = 'scripted'
+    asked: list[tuple[tuple[Message, ...], str | None]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], *, must_call: str | None, timeout_s: float
+    ) -> Reply:
+        with self._lock:
+            self.asked.append((tuple(messages), must_call))
+            if not self.replies:
+                raise AssertionError('the script is over')
+            reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply if isinstance(reply, Reply) else reply(messages)

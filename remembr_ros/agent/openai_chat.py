@@ -1,0 +1,117 @@
+"""Chat with any server that speaks OpenAI's API: OpenAI, NVIDIA NIM, Ollama, vLLM, llama.cpp."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from remembr_ros.agent.chat import Message, Reply, Tool, ToolCall
+from remembr_ros.errors import ChatUnavailable, ReplyInvalid
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+MAX_TOKENS = 1_000
+"""A reply is some tool calls or a short answer; more is a model that runs on."""
+
+
+class OpenAIChat:
+    """A model behind an OpenAI-compatible server. The key comes from OPENAI_API_KEY.
+
+    :param model: empty: the first one that the server lists
+    :param base_url: such as http://localhost:11434/v1; None: OpenAI's
+    :param max_retries: of a request that failed in a way that a retry can help (429, 5xx, no connection)
+    """
+
+    def __init__(self, model: str = '', base_url: str | None = None, *, max_retries: int = 1) -> None:
+        self._model = model
+        self._base_url = base_url
+        self._max_retries = max_retries
+        self._client: OpenAI | None = None
+
+    @property
+    def model(self) -> str:
+        return self._model or 'llm'
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool], *, must_call: str | None, timeout_s: float
+    ) -> Reply:
+        import openai
+
+        # Any: the package types every field of a message, which no compatible server keeps to.
+        client: Any = self._connected().with_options(timeout=timeout_s, max_retries=self._max_retries)
+        where = self._base_url or 'the OpenAI API'
+        try:
+            if not self._model:
+                self._model = next(iter(client.models.list())).id
+            response: Any = client.chat.completions.create(
+                model=self._model,
+                messages=[_wire(message) for message in messages],
+                tools=[_wire_tool(tool) for tool in tools],
+                tool_choice={'type': 'function', 'function': {'name': must_call}} if must_call else 'auto',
+                temperature=0,
+                max_tokens=MAX_TOKENS,
+            )
+        except StopIteration:
+            raise ChatUnavailable(f'{where} offers no model; name one with --llm') from None
+        except openai.APITimeoutError as error:
+            raise ChatUnavailable(f'{where} did not answer within {timeout_s:.0f} s') from error
+        except openai.APIConnectionError as error:
+            raise ChatUnavailable(f'{where} cannot be reached: is the server running? ({error})') from error
+        except openai.APIStatusError as error:
+            raise ChatUnavailable(f'{where} refused: {error.status_code} {str(error)[:300]}') from error
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+            # The package's own parsing of a body that is no chat reply fails in several ways.
+            raise ReplyInvalid(f'{where} sent something that is no chat reply: {str(error)[:300]}') from error
+        return _reply(response, where)
+
+    def _connected(self) -> 'OpenAI':
+        if self._client is None:
+            import openai
+
+            # Local servers want no key, but the package does.
+            key = os.environ.get('OPENAI_API_KEY') or ('none' if self._base_url else None)
+            try:
+                self._client = openai.OpenAI(api_key=key, base_url=self._base_url)
+            except openai.OpenAIError as error:
+                raise ChatUnavailable(f'no language model: {error}; set OPENAI_API_KEY') from error
+        return self._client
+
+
+def _wire(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {'role': message.role, 'content': message.content}
+    if message.tool_calls:
+        wire['tool_calls'] = [
+            {'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        wire['tool_call_id'] = message.tool_call_id
+    return wire
+
+
+def _wire_tool(tool: Tool) -> dict[str, Any]:
+    function = {'name': tool.name, 'description': tool.description, 'parameters': dict(tool.parameters)}
+    return {'type': 'function', 'function': function}
+
+
+def _reply(response: Any, where: str) -> Reply:
+    """Return what a response says; servers leave out or mistype any part of one."""
+    try:
+        message = response.choices[0].message
+        calls = tuple(
+            ToolCall(
+                str(call.id or f'call_{index}'), str(call.function.name), str(call.function.arguments or '')
+            )
+            for index, call in enumerate(message.tool_calls or ())
+        )
+        content = message.content if isinstance(message.content, str) else ''
+    except (AttributeError, IndexError, TypeError) as error:
+        raise ReplyInvalid(f'{where} sent a reply without a message') from error
+    usage = getattr(response, 'usage', None)
+    prompt, completion = (getattr(usage, name, 0) for name in ('prompt_tokens', 'completion_tokens'))
+    return Reply(
+        content,
+        calls,
+        prompt if isinstance(prompt, int) else 0,
+        completion if isinstance(completion, int) else 0,
+    )

@@ -1,0 +1,38 @@
+"""From an answer to a goal: only a place that evidence supports, on the map that the robot is on."""
+
+import math
+
+from remembr_ros.agent.answer import Answer, Kind
+from remembr_ros.errors import GoalRejected
+from remembr_ros.geometry import Pose, StampedPose, wrap_angle
+
+
+def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '', stamp_ns: int = 0) -> StampedPose:
+    """Return where to drive so that the robot stands and faces as it did when it saw what was asked for.
+
+    :param frame_id: the frame that the robot navigates in, such as 'map'
+    :param map_id: the map that the robot is on; empty if there is only one
+    :param stamp_ns: the goal's stamp, nanoseconds since the Unix epoch
+    :raises GoalRejected: the answer is no place, has no evidence, or lies in another frame or on another map
+    """
+    if answer.kind is not Kind.POSITION:
+        raise GoalRejected(
+            f'an answer of kind {answer.kind.value} has no place to go to; ask where something is'
+        )
+    if not answer.evidence:
+        raise GoalRejected('the answer rests on no memory')
+    if answer.pose is None:
+        raise GoalRejected('the memory has no place: the pose was not known when it was made')
+    if answer.frame_id != frame_id:
+        raise GoalRejected(
+            f'the memory was placed in the frame {answer.frame_id!r}, but the robot navigates in {frame_id!r}'
+        )
+    if answer.map_id != map_id:
+        raise GoalRejected(
+            f'the memory was made on the map {answer.map_id!r}, but the robot is on {map_id!r}; '
+            'its coordinates mean nothing here'
+        )
+    pose = answer.pose
+    if not all(math.isfinite(value) for value in (*pose.position, pose.yaw)):
+        raise GoalRejected(f'the pose {pose} is not finite')
+    return StampedPose(stamp_ns, Pose(pose.x, pose.y, pose.z, wrap_angle(pose.yaw)), frame_id)
