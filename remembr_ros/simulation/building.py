@@ -1,0 +1,214 @@
+"""What a building consists of. All is axis-aligned, in metres in the map frame, z up from the floor."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from remembr_ros.geometry import Point, wrap_angle
+
+Colour = tuple[int, int, int]
+"""Red, green, blue, 0 to 255."""
+
+Shape = Literal['box', 'cylinder', 'ball']
+
+WALL_HEIGHT_M = 2.8
+HALF_WALL_M = 0.075
+LETTER_ASPECT = 0.86
+"""Mean advance of a letter on a sign, as a part of the letters' height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solid:
+    """A simple body, given by the box around it.
+
+    :param low: the corner with the smallest coordinates
+    :param high: the corner with the largest ones
+    :param shape: what fills the box; a cylinder stands upright
+    """
+
+    low: Point
+    high: Point
+    colour: Colour
+    shape: Shape = 'box'
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A panel with one line of text.
+
+    :param text: in capitals
+    :param place: name of the place where it hangs
+    :param centre: of the panel
+    :param yaw: which way the front faces [rad], a multiple of pi/2
+    :param letter_height_m: height of the capitals
+    :param two_sided: a flag sign, with the text on both faces; otherwise it hangs flat on a wall
+    """
+
+    text: str
+    place: str
+    centre: Point
+    yaw: float
+    letter_height_m: float
+    paper: Colour
+    ink: Colour
+    two_sided: bool = False
+
+    @property
+    def width_m(self) -> float:
+        return sign_width(self.text, self.letter_height_m)
+
+    @property
+    def height_m(self) -> float:
+        return 1.75 * self.letter_height_m
+
+    @property
+    def normal(self) -> tuple[float, float]:
+        """Which way the front faces, a unit vector in the plane."""
+        return (round(math.cos(self.yaw), 9), round(math.sin(self.yaw), 9))
+
+    def point(self, across: float, up: float, out_m: float = 0.0) -> Point:
+        """Return a point of the front: across and up from -0.5 to 0.5, as a reader sees left and right.
+
+        :param out_m: how far before the panel's middle plane
+        """
+        nx, ny = self.normal
+        x, y, z = self.centre
+        shift = across * self.width_m
+        return (x - ny * shift + nx * out_m, y + nx * shift + ny * out_m, z + up * self.height_m)
+
+    @property
+    def panel(self) -> Solid:
+        """The board that carries the text, 4 cm thick."""
+        nx, ny = self.normal
+        half = (
+            abs(nx) * 0.02 + abs(ny) * self.width_m / 2,
+            abs(ny) * 0.02 + abs(nx) * self.width_m / 2,
+            self.height_m / 2,
+        )
+        x, y, z = self.centre
+        return Solid(
+            (x - half[0], y - half[1], z - half[2]), (x + half[0], y + half[1], z + half[2]), self.paper
+        )
+
+
+def sign_width(text: str, letter_height_m: float) -> float:
+    """Return how wide a sign for the text is [m]."""
+    return (len(text) * LETTER_ASPECT + 1.1) * letter_height_m
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A piece of furniture, a door or an appliance.
+
+    :param name: what one would call it, with its colour if that tells it from others: 'red sofa'
+    :param place: name of the place where it stands
+    :param solids: what it is made of
+    """
+
+    name: str
+    place: str
+    solids: tuple[Solid, ...]
+
+    @property
+    def centre(self) -> Point:
+        """The middle of the box around all solids."""
+        low = [min(solid.low[i] for solid in self.solids) for i in range(3)]
+        high = [max(solid.high[i] for solid in self.solids) for i in range(3)]
+        return ((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2)
+
+    @property
+    def height_m(self) -> float:
+        return max(solid.high[2] for solid in self.solids) - min(solid.low[2] for solid in self.solids)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A named part of the floor, a rectangle."""
+
+    name: str
+    low: tuple[float, float]
+    high: tuple[float, float]
+    is_corridor: bool = False
+
+    def holds(self, x: float, y: float) -> bool:
+        return self.low[0] <= x <= self.high[0] and self.low[1] <= y <= self.high[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A corner of the robot's route.
+
+    :param dwell_s: how long the robot stands here; where it stands, the route has no bend
+    """
+
+    x: float
+    y: float
+    dwell_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """One floor.
+
+    :param size: extent along x and y [m]; one corner is at the origin
+    :param route: the tour, from the first stop to the last
+    """
+
+    seed: int
+    size: tuple[float, float]
+    walls: tuple[Solid, ...]
+    places: tuple[Place, ...]
+    signs: tuple[Sign, ...]
+    things: tuple[Thing, ...]
+    route: tuple[Stop, ...]
+
+    def solids(self) -> Iterator[Solid]:
+        """Everything that stops a robot or a ray of light, apart from floor and ceiling."""
+        yield from self.walls
+        for thing in self.things:
+            yield from thing.solids
+        for sign in self.signs:
+            yield sign.panel
+
+    def place_at(self, x: float, y: float) -> str:
+        """Return the name of the place at a point; rooms before corridors; '' outside."""
+        for place in sorted(self.places, key=lambda place: place.is_corridor):
+            if place.holds(x, y):
+                return place.name
+        return ''
+
+
+def mirrored(building: Building, axis: Literal[0, 1]) -> Building:
+    """Return the building's mirror image along x (0) or y (1). Texts stay readable."""
+    extent = building.size[axis]
+
+    def flip(value: float) -> float:
+        return round(extent - value, 9)
+
+    def solid(body: Solid) -> Solid:
+        low, high = list(body.low), list(body.high)
+        low[axis], high[axis] = flip(body.high[axis]), flip(body.low[axis])
+        return replace(body, low=(low[0], low[1], low[2]), high=(high[0], high[1], high[2]))
+
+    def sign(board: Sign) -> Sign:
+        x, y, z = board.centre
+        yaw = wrap_angle(math.pi - board.yaw if axis == 0 else -board.yaw)
+        return replace(board, centre=(flip(x), y, z) if axis == 0 else (x, flip(y), z), yaw=yaw)
+
+    def place(area: Place) -> Place:
+        low, high = list(area.low), list(area.high)
+        low[axis], high[axis] = flip(area.high[axis]), flip(area.low[axis])
+        return replace(area, low=(low[0], low[1]), high=(high[0], high[1]))
+
+    def stop(corner: Stop) -> Stop:
+        return replace(corner, x=flip(corner.x)) if axis == 0 else replace(corner, y=flip(corner.y))
+
+    return replace(
+        building,
+        walls=tuple(map(solid, building.walls)),
+        places=tuple(map(place, building.places)),
+        signs=tuple(map(sign, building.signs)),
+        things=tuple(replace(thing, solids=tuple(map(solid, thing.solids))) for thing in building.things),
+        route=tuple(map(stop, building.route)),
+    )

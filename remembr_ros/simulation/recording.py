@@ -1,0 +1,296 @@
+"""Records a tour of a building as a rosbag2 (mcap), with a truth file beside it.
+
+Topics:
+    /camera/image_raw/compressed   sensor_msgs/CompressedImage, JPEG 640x480, frame camera_optical_frame
+    /camera/camera_info            sensor_msgs/CameraInfo of the colour image, no distortion
+    /camera/depth/image_raw        sensor_msgs/Image 16UC1, mm, 160x120, 0 for none (intrinsics: a quarter)
+    /tf, /tf_static                map -> odom (10 Hz) -> base_link (20 Hz) -> camera_link -> optical
+    /odom                          nav_msgs/Odometry (20 Hz) in odom, drifting
+    /amcl_pose                     geometry_msgs/PoseWithCovarianceStamped (5 Hz) in map, with noise of 1 cm
+"""
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose, Quaternion, StampedPose, quaternion_from_yaw, wrap_angle
+from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, FORWARD_M, HEIGHT, UP_M, WIDTH
+from remembr_ros.simulation.floor_plan import generate_building
+from remembr_ros.simulation.odometry import correction, drifting_odometry
+from remembr_ros.simulation.renderer import Renderer, Shot
+from remembr_ros.simulation.tour import Tour
+from remembr_ros.simulation.truth import Truth, observe, save_truth
+from remembr_ros.timestamps import NS, parse_time
+
+START_NS = parse_time('2026-03-02T09:00:00Z')
+JPEG_QUALITY = 88
+
+_ODOM_HZ = 20
+_BASE, _CAMERA, _OPTICAL = 'base_link', 'camera_link', 'camera_optical_frame'
+_OPTICAL_ROTATION: Quaternion = (-0.5, 0.5, -0.5, 0.5)
+"""From x forward, y left, z up to z forward, x right, y down."""
+
+Progress = Callable[[int, int], None]
+Message = tuple[int, str, Any]
+"""Stamp, topic, message."""
+
+
+def record_building(
+    path: Path,
+    seed: int = 0,
+    rate_hz: float = 5.0,
+    progress: Progress | None = None,
+    duration_s: float | None = None,
+) -> Truth:
+    """Render a tour; write the bag into path/bag and the truth into path/truth.json.
+
+    A recording that is already there is replaced. The same arguments give the same recording.
+
+    :param path: a folder; made if missing
+    :param seed: of the building and of the odometry's drift, 0 or more
+    :param rate_hz: camera frames per second, at most 20
+    :param progress: called with the number of frames done and of all frames, after each
+    :param duration_s: stop after that much of the tour [s]; None: drive it all
+    :return: what is in the truth file
+    :raises InvalidRequest: an argument is out of range
+    """
+    if not 0.0 < rate_hz <= 20.0:
+        raise InvalidRequest(f'a camera rate of {rate_hz} Hz; give more than 0 and at most 20')
+    if duration_s is not None and not duration_s > 0.0:
+        raise InvalidRequest(f'a tour of {duration_s} s; give a positive duration')
+    building = generate_building(seed)
+    tour = Tour(building)
+    length_s = min(tour.duration_s, duration_s or tour.duration_s)
+    count = int(length_s * rate_hz) + 1
+    frames = [
+        StampedPose(START_NS + round(i * NS / rate_hz), tour.pose_at(i / rate_hz)) for i in range(count)
+    ]
+    truth = observe(building, frames)
+    path.mkdir(parents=True, exist_ok=True)
+    if (path / 'bag').exists():
+        shutil.rmtree(path / 'bag')
+    with _BagWriter(path / 'bag') as bag, Renderer(building) as renderer:
+        motion = iter(sorted(bag.motion(tour, length_s, random.Random(seed)), key=lambda message: message[0]))
+        pending = next(motion, None)
+        for i, frame in enumerate(frames):
+            while pending is not None and pending[0] <= frame.stamp_ns:
+                bag.write(*pending)
+                pending = next(motion, None)
+            for message in bag.images(frame.stamp_ns, renderer.shoot(frame.pose)):
+                bag.write(*message)
+            if progress is not None:
+                progress(i + 1, count)
+        while pending is not None:
+            bag.write(*pending)
+            pending = next(motion, None)
+    save_truth(truth, path / 'truth.json')
+    return truth
+
+
+class _BagWriter:
+    """Makes messages and writes them into one bag."""
+
+    def __init__(self, path: Path) -> None:
+        from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+        from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+        from rosbags.typesys import Stores, get_typestore
+
+        self._store = get_typestore(Stores.ROS2_JAZZY)
+        self._types = self._store.types
+        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+        forever = QosTime(2147483647, 4294967295)
+        self._latched = Qos(
+            QosHistory.KEEP_LAST,
+            1,
+            QosReliability.RELIABLE,
+            QosDurability.TRANSIENT_LOCAL,
+            forever,
+            forever,
+            QosLiveliness.AUTOMATIC,
+            forever,
+            avoid_ros_namespace_conventions=False,
+        )
+        self._connections: dict[str, Any] = {}
+
+    def __enter__(self) -> '_BagWriter':
+        self._writer.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+
+    def write(self, stamp_ns: int, topic: str, message: Any) -> None:
+        kind = message.__msgtype__
+        if topic not in self._connections:
+            self._connections[topic] = self._writer.add_connection(
+                topic,
+                kind,
+                typestore=self._store,
+                offered_qos_profiles=[self._latched] if topic == '/tf_static' else [],
+            )
+        self._writer.write(self._connections[topic], stamp_ns, self._store.serialize_cdr(message, kind))
+
+    def motion(self, tour: Tour, length_s: float, rng: random.Random) -> Iterator[Message]:
+        """Yield transforms, odometry and localised poses."""
+        yield START_NS, '/tf_static', self._static_transforms()
+        steps = int(length_s * _ODOM_HZ) + 1
+        poses = [tour.pose_at(i / _ODOM_HZ) for i in range(steps)]
+        for i, (in_map, in_odom) in enumerate(zip(poses, drifting_odometry(poses, rng), strict=True)):
+            stamp = START_NS + i * NS // _ODOM_HZ
+            yield stamp, '/tf', self._tf(self._transform(stamp, 'odom', _BASE, in_odom))
+            if i % 2 == 0:
+                yield (
+                    stamp,
+                    '/tf',
+                    self._tf(self._transform(stamp, 'map', 'odom', correction(in_map, in_odom))),
+                )
+            yield stamp, '/odom', self._odometry(stamp, in_odom, tour, i / _ODOM_HZ)
+            if i % 4 == 0:
+                yield stamp, '/amcl_pose', self._localised(stamp, in_map, rng)
+
+    def images(self, stamp_ns: int, shot: Shot) -> Iterator[Message]:
+        """Yield one frame: colour, camera info, depth."""
+        import cv2
+
+        done, jpeg = cv2.imencode('.jpg', shot.bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+        if not done:
+            raise RuntimeError('OpenCV cannot encode JPEG')
+        header = self._header(stamp_ns, _OPTICAL)
+        yield (
+            stamp_ns,
+            '/camera/image_raw/compressed',
+            self._make(
+                'sensor_msgs/msg/CompressedImage', header=header, format='jpeg', data=jpeg.reshape(-1)
+            ),
+        )
+        yield stamp_ns, '/camera/camera_info', self._camera_info(header)
+        rows, columns = shot.depth_mm.shape
+        depth = self._make(
+            'sensor_msgs/msg/Image',
+            header=header,
+            height=rows,
+            width=columns,
+            encoding='16UC1',
+            is_bigendian=0,
+            step=2 * columns,
+            data=shot.depth_mm.astype('<u2').reshape(-1).view(np.uint8),
+        )
+        yield stamp_ns, '/camera/depth/image_raw', depth
+
+    def _make(self, name: str, **fields: Any) -> Any:
+        return self._types[name](**fields)
+
+    def _header(self, stamp_ns: int, frame_id: str) -> Any:
+        stamp = self._make('builtin_interfaces/msg/Time', sec=stamp_ns // NS, nanosec=stamp_ns % NS)
+        return self._make('std_msgs/msg/Header', stamp=stamp, frame_id=frame_id)
+
+    def _quaternion(self, quaternion: Quaternion) -> Any:
+        x, y, z, w = quaternion
+        return self._make('geometry_msgs/msg/Quaternion', x=x, y=y, z=z, w=w)
+
+    def _vector(self, x: float, y: float, z: float) -> Any:
+        return self._make('geometry_msgs/msg/Vector3', x=x, y=y, z=z)
+
+    def _pose(self, pose: Pose) -> Any:
+        return self._make(
+            'geometry_msgs/msg/Pose',
+            position=self._make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
+            orientation=self._quaternion(quaternion_from_yaw(pose.yaw)),
+        )
+
+    def _tf(self, *transforms: Any) -> Any:
+        return self._make('tf2_msgs/msg/TFMessage', transforms=list(transforms))
+
+    def _transform(
+        self, stamp_ns: int, parent: str, child: str, pose: Pose, *, rotation: Quaternion | None = None
+    ) -> Any:
+        transform = self._make(
+            'geometry_msgs/msg/Transform',
+            translation=self._vector(pose.x, pose.y, pose.z),
+            rotation=self._quaternion(rotation or quaternion_from_yaw(pose.yaw)),
+        )
+        return self._make(
+            'geometry_msgs/msg/TransformStamped',
+            header=self._header(stamp_ns, parent),
+            child_frame_id=child,
+            transform=transform,
+        )
+
+    def _static_transforms(self) -> Any:
+        return self._tf(
+            self._transform(START_NS, _BASE, _CAMERA, Pose(FORWARD_M, 0.0, UP_M)),
+            self._transform(START_NS, _CAMERA, _OPTICAL, Pose(0.0, 0.0), rotation=_OPTICAL_ROTATION),
+        )
+
+    def _covariance(self, x: float, y: float, yaw: float) -> Any:
+        """Return a diagonal 6x6 covariance, row by row; huge for what a planar robot does not measure."""
+        return np.diag([x, y, 1e6, 1e6, 1e6, yaw]).reshape(-1).astype(np.float64)
+
+    def _odometry(self, stamp_ns: int, pose: Pose, tour: Tour, t_s: float) -> Any:
+        twist = tour.twist_at(t_s)
+        return self._make(
+            'nav_msgs/msg/Odometry',
+            header=self._header(stamp_ns, 'odom'),
+            child_frame_id=_BASE,
+            pose=self._make(
+                'geometry_msgs/msg/PoseWithCovariance',
+                pose=self._pose(pose),
+                covariance=self._covariance(0.01, 0.01, 0.005),
+            ),
+            twist=self._make(
+                'geometry_msgs/msg/TwistWithCovariance',
+                twist=self._make(
+                    'geometry_msgs/msg/Twist',
+                    linear=self._vector(twist.forward, 0.0, 0.0),
+                    angular=self._vector(0.0, 0.0, twist.turning),
+                ),
+                covariance=self._covariance(1e-4, 1e-4, 1e-4),
+            ),
+        )
+
+    def _localised(self, stamp_ns: int, pose: Pose, rng: random.Random) -> Any:
+        noisy = Pose(
+            pose.x + rng.gauss(0.0, 0.01),
+            pose.y + rng.gauss(0.0, 0.01),
+            0.0,
+            wrap_angle(pose.yaw + rng.gauss(0.0, 0.003)),
+        )
+        return self._make(
+            'geometry_msgs/msg/PoseWithCovarianceStamped',
+            header=self._header(stamp_ns, 'map'),
+            pose=self._make(
+                'geometry_msgs/msg/PoseWithCovariance',
+                pose=self._pose(noisy),
+                covariance=self._covariance(1e-4, 1e-4, 9e-6),
+            ),
+        )
+
+    def _camera_info(self, header: Any) -> Any:
+        cx, cy = CENTRE_PX
+        return self._make(
+            'sensor_msgs/msg/CameraInfo',
+            header=header,
+            height=HEIGHT,
+            width=WIDTH,
+            distortion_model='plumb_bob',
+            d=np.zeros(5),
+            k=np.array([FOCAL_PX, 0, cx, 0, FOCAL_PX, cy, 0, 0, 1], np.float64),
+            r=np.eye(3).reshape(-1),
+            p=np.array([FOCAL_PX, 0, cx, 0, 0, FOCAL_PX, cy, 0, 0, 0, 1, 0], np.float64),
+            binning_x=0,
+            binning_y=0,
+            roi=self._make(
+                'sensor_msgs/msg/RegionOfInterest',
+                x_offset=0,
+                y_offset=0,
+                height=0,
+                width=0,
+                do_rectify=False,
+            ),
+        )

@@ -1,0 +1,174 @@
+"""The camera's images, rendered off screen by VTK. No X server and no GPU are needed."""
+
+import math
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Pose
+from remembr_ros.images import Bgr
+from remembr_ros.simulation.building import WALL_HEIGHT_M, Building, Colour, Sign, Solid
+from remembr_ros.simulation.camera import DEPTH_DIVISOR, FOCAL_PX, HEIGHT, WIDTH, optical_centre
+from remembr_ros.simulation.sign_face import draw_sign_face
+from remembr_ros.simulation.surfaces import coloured_surface
+
+NEAR_M, FAR_M = 0.05, 40.0
+
+_TILE_M = 0.6
+_SKY: Colour = (205, 222, 236)
+_FLOOR: Colour = (168, 160, 148)
+_GROUT: Colour = (138, 131, 121)
+_CEILING: Colour = (238, 238, 236)
+_LAMP: Colour = (255, 254, 246)
+_BASEBOARD: Colour = (96, 90, 84)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What the camera took at one moment.
+
+    :param bgr: shape (480, 640, 3)
+    :param depth_mm: shape (120, 160): distance along the optical axis [mm]; 0: nothing within FAR_M
+    """
+
+    bgr: Bgr
+    depth_mm: NDArray[np.uint16]
+
+
+class Renderer:
+    """Renders one building. Close it, or use it as a context manager, to give the memory back."""
+
+    def __init__(self, building: Building) -> None:
+        import pyvista
+        from vtkmodules.vtkCommonCore import vtkLogger
+
+        pyvista.OFF_SCREEN = True
+        # Without an X server VTK warns, and then takes EGL or OSMesa, which is what is wanted.
+        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
+        try:
+            self._plotter: Any = pyvista.Plotter(
+                off_screen=True, window_size=[WIDTH, HEIGHT], lighting='none'
+            )
+            # multi-sampling costs more than all the rest of a frame
+            self._plotter.render_window.SetMultiSamples(0)
+            self._plotter.background_color = _SKY
+            self._add_shell(building)
+            self._add_solids(building)
+            for sign in building.signs:
+                self._add_sign(sign)
+            camera = self._plotter.camera
+            camera.view_angle = math.degrees(2 * math.atan(HEIGHT / 2 / FOCAL_PX))
+            camera.up = (0.0, 0.0, 1.0)
+            self._plotter.show(auto_close=False, interactive=False)
+        finally:
+            vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
+
+    def __enter__(self) -> 'Renderer':
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the scene."""
+        self._plotter.close()
+
+    def shoot(self, pose: Pose) -> Shot:
+        """Return what the camera sees when base_link is at a pose of the map frame."""
+        eye = optical_centre(pose)
+        camera = self._plotter.camera
+        camera.position = tuple(eye)
+        camera.focal_point = tuple(eye + np.array([math.cos(pose.yaw), math.sin(pose.yaw), 0.0]))
+        camera.clipping_range = (NEAR_M, FAR_M)
+        self._plotter.render_window.Render()
+        return Shot(self._colour(), self._depth())
+
+    def _colour(self) -> Bgr:
+        """Read the colour buffer, row 0 at the bottom."""
+        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+
+        values = vtkUnsignedCharArray()
+        self._plotter.render_window.GetPixelData(0, 0, WIDTH - 1, HEIGHT - 1, 0, values, 0)
+        rgb = np.frombuffer(values, np.uint8).reshape(HEIGHT, WIDTH, 3)
+        return np.ascontiguousarray(rgb[::-1, :, ::-1])
+
+    def _depth(self) -> NDArray[np.uint16]:
+        """Read the z-buffer, row 0 at the bottom, and undo the perspective division."""
+        from vtkmodules.vtkCommonCore import vtkFloatArray
+
+        values = vtkFloatArray()
+        self._plotter.render_window.GetZbufferData(0, 0, WIDTH - 1, HEIGHT - 1, values)
+        buffer = np.frombuffer(values, np.float32).reshape(HEIGHT, WIDTH)[::-1]
+        half = DEPTH_DIVISOR // 2
+        z = buffer[half::DEPTH_DIVISOR, half::DEPTH_DIVISOR].astype(np.float64)
+        metres = NEAR_M * FAR_M / (FAR_M - z * (FAR_M - NEAR_M))
+        return np.where(z < 1.0, np.round(metres * 1000.0), 0.0).astype(np.uint16)
+
+    def _add_shell(self, building: Building) -> None:
+        """Add the tiled floor, and the ceiling with its lamps."""
+        import pyvista
+
+        wide, deep = building.size
+        tile = np.empty((64, 64, 3), np.uint8)
+        tile[:] = _FLOOR
+        tile[:2] = tile[:, :2] = _GROUT
+        texture = pyvista.Texture(tile)
+        texture.repeat = True
+        texture.mipmap = True
+        texture.interpolate = True
+        floor = _quad((0, 0, 0), (wide, 0, 0), (wide, deep, 0), (0, deep, 0))
+        floor.active_texture_coordinates = (
+            np.array([[0, 0], [wide, 0], [wide, deep], [0, deep]], np.float32) / _TILE_M
+        )
+        self._plotter.add_mesh(floor, texture=texture, lighting=False)
+        top = WALL_HEIGHT_M
+        ceiling = _quad((0, 0, top), (0, deep, top), (wide, deep, top), (wide, 0, top))
+        self._plotter.add_mesh(ceiling, color=_CEILING, lighting=False)
+        lamps = []
+        for place in building.places:
+            if place.is_corridor or not place.name.isupper():
+                (x0, y0), (x1, y1) = place.low, place.high
+                for x in np.arange(x0 + 1.5, x1 - 0.9, 3.0):
+                    for y in np.arange(y0 + 1.5, y1 - 0.9, 3.0):
+                        lamps.append(
+                            Solid((x - 0.6, y - 0.3, top - 0.03), (x + 0.6, y + 0.3, top - 0.01), _LAMP)
+                        )
+        points, polygons, _ = coloured_surface(lamps)
+        self._plotter.add_mesh(pyvista.PolyData(points, faces=polygons), color=_LAMP, lighting=False)
+
+    def _add_solids(self, building: Building) -> None:
+        """Add all solids as one mesh: few draw calls are fast ones."""
+        import pyvista
+
+        solids = list(building.solids())
+        for wall in building.walls:
+            (x0, y0, _), (x1, y1, _) = wall.low, wall.high
+            solids.append(Solid((x0 - 0.012, y0 - 0.012, 0.0), (x1 + 0.012, y1 + 0.012, 0.1), _BASEBOARD))
+        points, polygons, colours = coloured_surface(solids)
+        surface = pyvista.PolyData(points, faces=polygons)
+        surface.point_data['rgb'] = colours
+        self._plotter.add_mesh(surface, scalars='rgb', rgb=True, lighting=False)
+
+    def _add_sign(self, sign: Sign) -> None:
+        import pyvista
+
+        texture = pyvista.Texture(draw_sign_face(sign))
+        texture.mipmap = True
+        texture.interpolate = True
+        for back in (False, True) if sign.two_sided else (False,):
+            side, out = (-1, -0.022) if back else (1, 0.022)
+            unit = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
+            face = _quad(*(sign.point(side * u, v, out) for u, v in unit))
+            face.active_texture_coordinates = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
+            self._plotter.add_mesh(face, texture=texture, lighting=False)
+
+
+def _quad(*corners: tuple[float, float, float]) -> Any:
+    import pyvista
+
+    return pyvista.PolyData(np.array(corners, np.float64), faces=[4, 0, 1, 2, 3])

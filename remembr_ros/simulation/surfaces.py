@@ -1,0 +1,92 @@
+"""Solids as one coloured surface. Light is part of the colours, which makes a frame cheap without a GPU."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.simulation.building import Solid
+
+_SECTORS, _RINGS = 20, 10
+
+Array = NDArray[np.float64]
+Patch = tuple[Array, Array, list[list[int]]]
+"""Points (n, 3) and unit normals (n, 3) in a cube from -1 to 1, and polygons of their indices."""
+
+
+def coloured_surface(
+    solids: Sequence[Solid],
+) -> tuple[Array, NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the surface of all solids together.
+
+    :return: points [m], shape (n, 3); polygons as VTK has them, each its size and then indices;
+        colours of the points, shape (n, 3), red first
+    """
+    patches = {'box': _box(), 'cylinder': _cylinder(), 'ball': _ball()}
+    points: list[Array] = []
+    colours: list[Array] = []
+    polygons: list[int] = []
+    offset = 0
+    for solid in solids:
+        unit, normals, faces = patches[solid.shape]
+        low, high = np.array(solid.low), np.array(solid.high)
+        points.append((low + high) / 2 + unit * (high - low) / 2)
+        colours.append(np.array(solid.colour) * _brightness(normals)[:, None])
+        for face in faces:
+            polygons.append(len(face))
+            polygons += [offset + index for index in face]
+        offset += len(unit)
+    shades = np.clip(np.round(np.concatenate(colours)), 0, 255).astype(np.uint8)
+    return np.concatenate(points), np.array(polygons, np.int64), shades
+
+
+def _brightness(normals: Array) -> Array:
+    """Return how bright surfaces of these normals are, shape (n,): lit from three sides."""
+    lights = np.array([(0.6, 0.25, 0.75), (-0.5, 0.35, 0.7), (0.1, -0.8, 0.6)])
+    strengths = np.array([0.24, 0.16, 0.2])
+    lit: Array = 0.7 + np.clip(normals @ lights.T, 0.0, None) @ strengths
+    return lit
+
+
+def _box() -> Patch:
+    points, normals, faces = [], [], []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            faces.append(list(range(len(points), len(points) + 4)))
+            for a, b in ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)):
+                points.append(np.insert(np.array([a, b]), axis, sign))
+                normals.append(np.insert(np.zeros(2), axis, sign))
+    return np.array(points), np.array(normals), faces
+
+
+def _cylinder() -> Patch:
+    angles = [math.tau * k / _SECTORS for k in range(_SECTORS)]
+    circle = np.array([(math.cos(angle), math.sin(angle), 0.0) for angle in angles])
+    down = np.array([0.0, 0.0, -1.0])
+    n = _SECTORS
+    points = np.concatenate([circle + down, circle - down, circle + down, circle - down])
+    normals = np.concatenate([circle, circle, np.tile(down, (n, 1)), np.tile(-down, (n, 1))])
+    sides = [[k, (k + 1) % n, n + (k + 1) % n, n + k] for k in range(n)]
+    return points, normals, [*sides, list(range(2 * n, 3 * n)), list(range(3 * n, 4 * n))]
+
+
+def _ball() -> Patch:
+    n = _SECTORS
+    points = np.array(
+        [
+            (
+                math.sin(math.pi * ring / _RINGS) * math.cos(math.tau * k / n),
+                math.sin(math.pi * ring / _RINGS) * math.sin(math.tau * k / n),
+                math.cos(math.pi * ring / _RINGS),
+            )
+            for ring in range(_RINGS + 1)
+            for k in range(n)
+        ]
+    )
+    faces = [
+        [ring * n + k, ring * n + (k + 1) % n, (ring + 1) * n + (k + 1) % n, (ring + 1) * n + k]
+        for ring in range(_RINGS)
+        for k in range(n)
+    ]
+    return points, points, faces

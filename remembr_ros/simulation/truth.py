@@ -1,0 +1,232 @@
+"""What is true about a recorded tour: where everything is, and what could be seen when."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.errors import BagUnreadable
+from remembr_ros.geometry import Point, Pose, StampedPose, mean_pose
+from remembr_ros.simulation.building import Building, Sign, Thing
+from remembr_ros.simulation.camera import Sight
+from remembr_ros.timestamps import NS
+
+SEGMENT_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An unbroken time during which a sign was readable; see :meth:`Sight.can_read` for what that means.
+
+    :param start_ns: stamp of the first frame that shows it, nanoseconds since the Unix epoch
+    :param end_ns: stamp of the last such frame
+    :param poses: where base_link was at each of these frames, in the map frame
+    """
+
+    start_ns: int
+    end_ns: int
+    poses: tuple[Pose, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SignTruth:
+    """A sign: what it says, where its middle is [m], which way it faces [rad], when it was readable."""
+
+    text: str
+    position: Point
+    yaw: float
+    place: str
+    readable: tuple[View, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThingTruth:
+    """A piece of furniture, a door or an appliance, and its middle [m]."""
+
+    name: str
+    position: Point
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentTruth:
+    """What a perfect captioner would say of 3 s of the tour.
+
+    :param start_ns: inclusive
+    :param end_ns: exclusive, but for the last segment
+    :param pose: mean over the segment's frames
+    :param visible_signs: texts of the signs that were readable in at least one frame
+    """
+
+    start_ns: int
+    end_ns: int
+    pose: Pose
+    caption: str
+    visible_signs: tuple[str, ...]
+    visible_things: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is true about one recording. Positions and poses are in the map frame.
+
+    :param start_ns: stamp of the first frame
+    :param end_ns: stamp of the last frame
+    """
+
+    seed: int
+    start_ns: int
+    end_ns: int
+    signs: tuple[SignTruth, ...]
+    objects: tuple[ThingTruth, ...]
+    segments: tuple[SegmentTruth, ...]
+    frame_id: str = 'map'
+
+
+def observe(building: Building, frames: Sequence[StampedPose]) -> Truth:
+    """Return what is true about a tour.
+
+    :param frames: where base_link was at each camera frame, in the order of time
+    :raises ValueError: there are no frames
+    """
+    if not frames:
+        raise ValueError('a tour without frames')
+    sight = Sight(building)
+    read = [sight.signs(frame.pose) for frame in frames]
+    return Truth(
+        building.seed,
+        frames[0].stamp_ns,
+        frames[-1].stamp_ns,
+        tuple(_sign(sign, frames, [sign in seen for seen in read]) for sign in building.signs),
+        tuple(ThingTruth(thing.name, thing.centre, thing.place) for thing in building.things),
+        tuple(_segments(building, sight, frames, read)),
+    )
+
+
+def _sign(sign: Sign, frames: Sequence[StampedPose], seen: Sequence[bool]) -> SignTruth:
+    views: list[View] = []
+    run: list[StampedPose] = []
+    for frame, visible in [*zip(frames, seen, strict=True), (frames[-1], False)]:
+        if visible:
+            run.append(frame)
+        elif run:
+            views.append(View(run[0].stamp_ns, run[-1].stamp_ns, tuple(f.pose for f in run)))
+            run = []
+    return SignTruth(sign.text, sign.centre, sign.yaw, sign.place, tuple(views))
+
+
+def _segments(
+    building: Building, sight: Sight, frames: Sequence[StampedPose], read: Sequence[list[Sign]]
+) -> list[SegmentTruth]:
+    length = round(SEGMENT_S * NS)
+    members: dict[int, list[int]] = {}
+    for i, frame in enumerate(frames):
+        members.setdefault((frame.stamp_ns - frames[0].stamp_ns) // length, []).append(i)
+    segments = []
+    for number, indices in members.items():
+        start_ns = frames[0].stamp_ns + number * length
+        end_ns = min(start_ns + length, frames[-1].stamp_ns)
+        pose = mean_pose(frames[i].pose for i in indices)
+        texts = tuple(dict.fromkeys(sign.text for i in indices for sign in read[i]))
+        # every second frame is enough for furniture, which is in view for long
+        things = list(dict.fromkeys(thing for i in indices[::2] for thing in sight.things(frames[i].pose)))
+        segments.append(
+            SegmentTruth(
+                start_ns,
+                end_ns,
+                pose,
+                describe(building.place_at(pose.x, pose.y), texts, things),
+                texts,
+                tuple(dict.fromkeys(thing.name for thing in things)),
+            )
+        )
+    return segments
+
+
+def describe(place: str, texts: Sequence[str], things: Sequence[Thing]) -> str:
+    """Return a caption in sentences: the place, the things in view with their number, what the signs read."""
+    count: dict[str, int] = {}
+    for thing in things:
+        count[thing.name] = count.get(thing.name, 0) + 1
+    named = [_counted(name, number) for name, number in count.items()]
+    sentences = [f'The robot is in the {place}.' if place else 'The robot is inside a building.']
+    if named:
+        sentences.append(f'It sees {_listed(named)}.')
+    if len(texts) == 1:
+        sentences.append(f'A sign reads "{texts[0]}".')
+    elif texts:
+        quoted = [f'"{text}"' for text in texts]
+        sentences.append(f'Signs read {_listed(quoted)}.')
+    return ' '.join(sentences)
+
+
+def _counted(name: str, number: int) -> str:
+    if number == 1:
+        return f'{"an" if name[0] in "aeiou" else "a"} {name}'
+    head, joint, rest = name.partition(' with ')
+    plural = (
+        f'{head[:-1]}ves' if head.endswith('shelf') else f'{head}es' if head.endswith('h') else f'{head}s'
+    )
+    words = {2: 'two', 3: 'three', 4: 'four', 5: 'five'}
+    return f'{words.get(number, str(number))} {plural}{joint}{rest}'
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f'{", ".join(parts[:-1])} and {parts[-1]}'
+
+
+def save_truth(truth: Truth, path: Path) -> None:
+    """Write the truth as JSON."""
+    path.write_text(json.dumps(asdict(truth), indent=1) + '\n', encoding='utf-8')
+
+
+def load_truth(path: Path) -> Truth:
+    """Return the truth of a recording.
+
+    :param path: the truth file, or the folder of the recording with truth.json in it
+    :raises BagUnreadable: there is no such file, or it is not a truth file
+    """
+    file = path / 'truth.json' if path.is_dir() else path
+    try:
+        raw: dict[str, Any] = json.loads(file.read_text(encoding='utf-8'))
+        return Truth(
+            raw['seed'],
+            raw['start_ns'],
+            raw['end_ns'],
+            tuple(
+                SignTruth(
+                    sign['text'],
+                    _point(sign['position']),
+                    sign['yaw'],
+                    sign['place'],
+                    tuple(
+                        View(view['start_ns'], view['end_ns'], tuple(Pose(**pose) for pose in view['poses']))
+                        for view in sign['readable']
+                    ),
+                )
+                for sign in raw['signs']
+            ),
+            tuple(ThingTruth(o['name'], _point(o['position']), o['place']) for o in raw['objects']),
+            tuple(
+                SegmentTruth(
+                    segment['start_ns'],
+                    segment['end_ns'],
+                    Pose(**segment['pose']),
+                    segment['caption'],
+                    tuple(segment['visible_signs']),
+                    tuple(segment['visible_things']),
+                )
+                for segment in raw['segments']
+            ),
+            raw['frame_id'],
+        )
+    except OSError as error:
+        raise BagUnreadable(f'cannot read {file}: {error}; record the building first') from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BagUnreadable(f'{file} is not a truth file ({error!r}); record the building again') from error
+
+
+def _point(values: Sequence[float]) -> Point:
+    x, y, z = values
+    return (float(x), float(y), float(z))
