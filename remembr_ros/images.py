@@ -1,13 +1,61 @@
-"""One camera frame, decoded only when its pixels are asked for."""
+"""One camera frame, and the pixel formats that cameras send it in.
+
+The encodings are those of sensor_msgs/image_encodings. Every decoder gives 8 bits per channel:
+
+- 16-bit intensity (mono16, rgb16, bgr16, bayer_*16, 16-bit PNG): the upper 8 bits;
+- measurements (16UC1, 32FC1: depth, thermal): stretched so that the smallest valid value becomes 0 and the
+  largest 255; what was not measured (0 in 16UC1, not finite or 0 in 32FC1) is black;
+- alpha is dropped.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bgr = NDArray[np.uint8]
 """An image of shape (height, width, 3), blue first, as OpenCV has it."""
+
+MAX_PIXELS = 2**27
+"""No camera has more; a size beyond it is garbage, and would cost gigabytes to decode."""
+
+# Encoding -> (layout, channels in a row's pixel, bytes per channel). cv2's names are looked up when they are
+# used, so that importing this module does not import OpenCV.
+_INTERLEAVED = {
+    'mono8': ('GRAY2BGR', 1, 1),
+    '8uc1': ('GRAY2BGR', 1, 1),
+    'bgr8': ('', 3, 1),
+    '8uc3': ('', 3, 1),
+    'rgb8': ('RGB2BGR', 3, 1),
+    'bgra8': ('BGRA2BGR', 4, 1),
+    '8uc4': ('BGRA2BGR', 4, 1),
+    'rgba8': ('RGBA2BGR', 4, 1),
+    'mono16': ('GRAY2BGR', 1, 2),
+    'bgr16': ('', 3, 2),
+    '16uc3': ('', 3, 2),
+    'rgb16': ('RGB2BGR', 3, 2),
+    'bgra16': ('BGRA2BGR', 4, 2),
+    '16uc4': ('BGRA2BGR', 4, 2),
+    'rgba16': ('RGBA2BGR', 4, 2),
+    'yuv422': ('YUV2BGR_UYVY', 2, 1),
+    'uyvy': ('YUV2BGR_UYVY', 2, 1),
+    'yuv422_yuy2': ('YUV2BGR_YUYV', 2, 1),
+    'yuyv': ('YUV2BGR_YUYV', 2, 1),
+    # ROS names a Bayer pattern by its first two rows; so do these constants of OpenCV. Its older ones
+    # (BayerBG, ...) start at the second pixel of the second row.
+    **{
+        f'bayer_{pattern}{8 * size}': (f'Bayer{pattern.upper()}2BGR', 1, size)
+        for pattern in ('rggb', 'bggr', 'gbrg', 'grbg')
+        for size in (1, 2)
+    },
+}
+_MEASURED = {'16uc1': 'u2', '32fc1': 'f4'}
+_SEMI_PLANAR = ('nv12', 'nv21', 'nv24')
+
+ENCODINGS = (*_INTERLEAVED, *_MEASURED, *_SEMI_PLANAR)
+"""What decode_raw understands, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +70,191 @@ class Frame:
     stamp_ns: int
     decode: Callable[[], Bgr]
     frame_id: str = ''
+
+
+def decode_raw(  # noqa: PLR0917 (the fields of the message)
+    encoding: str, width: int, height: int, step: int, is_bigendian: bool, data: Any
+) -> Bgr:
+    """Return the pixels of a sensor_msgs/Image.
+
+    :param encoding: one of sensor_msgs/image_encodings, see ENCODINGS
+    :param width: [px]
+    :param height: [px]
+    :param step: length of a row with its padding [bytes]; 0: rows are not padded
+    :param is_bigendian: byte order of 16-bit and 32-bit channels
+    :param data: bytes, or anything with the buffer interface
+    :return: a copy, shape (height, width, 3)
+    :raises ValueError: the encoding is unknown, the size makes no sense or there is too little data
+    """
+    import cv2
+
+    name = encoding.strip().lower()
+    buffer = _as_bytes(data)
+    width, height, step = int(width), int(height), int(step)
+    _check_size(width, height)
+    order = '>' if is_bigendian else '<'
+    try:
+        if name in _SEMI_PLANAR:
+            return _decode_semi_planar(name, width, height, step, buffer)
+        if name in _MEASURED:
+            kind = _MEASURED[name]
+            values = _rows(buffer, height, width * int(kind[1]), step).view(order + kind)
+            return _stretched(values.astype(kind))
+        if name not in _INTERLEAVED:
+            raise ValueError(f'image encoding {encoding!r} is not supported; known: {", ".join(ENCODINGS)}')
+        conversion, channels, size = _INTERLEAVED[name]
+        if channels == 2 and width % 2:
+            raise ValueError(f'a {encoding} image cannot be {width} pixels wide: two pixels share a colour')
+        rows = _rows(buffer, height, width * channels * size, step)
+        if size == 2:
+            rows = rows.view(order + 'u2').astype(np.uint16)
+        pixels = rows.reshape((height, width) if channels == 1 else (height, width, channels))
+        if conversion:
+            pixels = cv2.cvtColor(pixels, getattr(cv2, f'COLOR_{conversion}'))
+        return _as_8_bit(pixels)
+    except cv2.error as error:
+        raise ValueError(f'cannot decode a {width} x {height} image as {encoding}: {error}') from error
+
+
+def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
+    """Return the pixels of a sensor_msgs/CompressedImage: JPEG, PNG, or what else OpenCV reads.
+
+    :param format: 'jpeg', 'png', 'rgb8; jpeg compressed bgr8', '16UC1; compressedDepth png', ... Only tells
+        measurements (16UC1, 32FC1, compressedDepth) from intensities; the data says what it is
+    :param data: bytes, or anything with the buffer interface
+    :return: shape (height, width, 3)
+    :raises ValueError: the data is no image, is damaged, or says that it is absurdly large
+    """
+    import cv2
+
+    buffer = _as_bytes(data)
+    measured = is_measurement(format)
+    if 'compresseddepth' in format.lower():
+        buffer = buffer[12:]  # compressed_depth_image_transport puts its quantisation in front
+    if buffer.size == 0:
+        raise ValueError(f'a compressed image ({format!r}) without data')
+    size = _announced_size(buffer[: 2**20].tobytes())
+    if size is not None:
+        _check_size(*size)
+    try:
+        pixels = cv2.imdecode(buffer, cv2.IMREAD_UNCHANGED)
+    except cv2.error as error:
+        raise ValueError(f'the compressed image ({format!r}) cannot be decoded: {error}') from error
+    if pixels is None or pixels.size == 0:
+        raise ValueError(f'the compressed image ({format!r}, {buffer.size} bytes) is damaged or no image')
+    if pixels.dtype not in (np.uint8, np.uint16):
+        measured, pixels = True, pixels if pixels.ndim == 2 else pixels[..., 0]
+    if pixels.ndim == 2:
+        if measured and pixels.dtype != np.uint8:
+            return _stretched(pixels)
+        pixels = cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR)
+    return _as_8_bit(pixels[..., :3])
+
+
+def is_measurement(encoding: str) -> bool:
+    """Return whether an encoding or a compressed format holds distances or the like, not a picture."""
+    name = encoding.strip().lower()
+    return name.startswith(('16uc1', '32fc1')) or 'compresseddepth' in name
+
+
+def encode_jpeg(image: Bgr, quality: int = 90) -> bytes:
+    """Return the image as JPEG.
+
+    :param image: shape (height, width, 3)
+    :param quality: 1 to 100
+    :raises ValueError: not an image of that shape
+    """
+    import cv2
+
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or image.size == 0:
+        raise ValueError(f'need 8-bit (height, width, 3), got {image.dtype} {image.shape}')
+    try:
+        done, encoded = cv2.imencode('.jpg', image, [cv2.IMWRITE_JPEG_QUALITY, min(max(quality, 1), 100)])
+    except cv2.error as error:
+        raise ValueError(f'cannot write a {image.shape} image as JPEG: {error}') from error
+    if not done:
+        raise ValueError(f'cannot write a {image.shape} image as JPEG')
+    return encoded.tobytes()
+
+
+def _as_bytes(data: Any) -> NDArray[np.uint8]:
+    if isinstance(data, np.ndarray):
+        return np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    if isinstance(data, (bytes, bytearray, memoryview)) or hasattr(data, 'buffer_info'):
+        return np.frombuffer(data, np.uint8)
+    return np.asarray(data, np.uint8).reshape(-1)
+
+
+def _check_size(width: int, height: int) -> None:
+    if width <= 0 or height <= 0 or width * height > MAX_PIXELS:
+        raise ValueError(f'{width} x {height} pixels is no size of a camera image')
+
+
+def _rows(buffer: NDArray[np.uint8], height: int, row: int, step: int) -> NDArray[Any]:
+    """Return the rows without their padding, a copy of shape (height, row) in bytes."""
+    step = step or row
+    if step < row:
+        raise ValueError(f'a row takes {row} bytes, but step says {step}')
+    needed = step * (height - 1) + row  # the last row is not always padded
+    if buffer.size < needed:
+        raise ValueError(f'the image needs {needed} bytes ({height} rows), but has {buffer.size}')
+    return np.lib.stride_tricks.as_strided(buffer, (height, row), (step, 1)).copy()
+
+
+def _decode_semi_planar(name: str, width: int, height: int, step: int, buffer: NDArray[np.uint8]) -> Bgr:
+    """Decode a plane of luma followed by one of interleaved chroma: nv12 (UV) and nv21 (VU) with half of the
+    columns and rows, nv24 (UV) with all."""
+    import cv2
+
+    step = step or width
+    luma = _rows(buffer, height, width, step)
+    rest = buffer[step * height :]
+    if name == 'nv24':
+        chroma = _rows(rest, height, 2 * width, 2 * step)
+        # OpenCV knows no nv24: averaged in fours it is nv12, on even sizes
+        right, bottom = width % 2, height % 2
+        luma = np.pad(luma, ((0, bottom), (0, right)), mode='edge')
+        pairs = np.pad(chroma.reshape(height, width, 2), ((0, bottom), (0, right), (0, 0)), mode='edge')
+        fours = pairs.reshape(luma.shape[0] // 2, 2, luma.shape[1] // 2, 2, 2).mean(axis=(1, 3))
+        chroma = fours.round().astype(np.uint8).reshape(-1, luma.shape[1])
+    elif width % 2 or height % 2:
+        raise ValueError(f'an {name} image cannot be {width} x {height}: four pixels share a colour')
+    else:
+        chroma = _rows(rest, height // 2, width, step)
+    conversion = cv2.COLOR_YUV2BGR_NV21 if name == 'nv21' else cv2.COLOR_YUV2BGR_NV12
+    return _as_8_bit(cv2.cvtColor(np.vstack([luma, chroma]), conversion)[:height, :width])
+
+
+def _as_8_bit(pixels: NDArray[Any]) -> Bgr:
+    if pixels.dtype == np.uint16:
+        pixels = pixels >> 8
+    return np.ascontiguousarray(pixels, np.uint8)
+
+
+def _stretched(values: NDArray[Any]) -> Bgr:
+    valid = np.isfinite(values) & (values != 0)
+    grey = np.zeros(values.shape, np.uint8)
+    if valid.any():
+        measured = values[valid].astype(np.float64)
+        low, high = measured.min(), measured.max()
+        if high > low:
+            grey[valid] = np.round((measured - low) * (255.0 / (high - low)))
+    return np.repeat(grey[..., np.newaxis], 3, axis=2)
+
+
+def _announced_size(head: bytes) -> tuple[int, int] | None:
+    """Return width and height as a PNG or JPEG header announces them; None if it is neither, or damaged."""
+    if head.startswith(b'\x89PNG\r\n\x1a\n') and len(head) >= 24:
+        return int.from_bytes(head[16:20], 'big'), int.from_bytes(head[20:24], 'big')
+    if head.startswith(b'\xff\xd8'):
+        at = 2
+        while at + 9 <= len(head) and head[at] == 0xFF:
+            marker = head[at + 1]
+            if marker == 0xFF:  # a fill byte
+                at += 1
+            elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # a start of frame
+                height, width = head[at + 5 : at + 7], head[at + 7 : at + 9]
+                return int.from_bytes(width, 'big'), int.from_bytes(height, 'big')
+            else:
+                at += 2 + int.from_bytes(head[at + 2 : at + 4], 'big')
+    return None

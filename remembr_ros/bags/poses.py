@@ -1,0 +1,160 @@
+"""Poses out of recorded messages: PoseStamped, PoseWithCovarianceStamped, Odometry and NavSatFix."""
+
+import logging
+import math
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from remembr_ros.bags.recording import RawMessage, Recording, Topic
+from remembr_ros.bags.transforms import rotate
+from remembr_ros.geometry import Point, Pose, Quaternion, StampedPose, yaw_from_quaternion
+from remembr_ros.timestamps import MAX_NS, NS
+
+POSE_WITH_COVARIANCE = 'geometry_msgs/msg/PoseWithCovarianceStamped'
+POSE_STAMPED = 'geometry_msgs/msg/PoseStamped'
+ODOMETRY = 'nav_msgs/msg/Odometry'
+NAV_SAT_FIX = 'sensor_msgs/msg/NavSatFix'
+
+ENU_FRAME = 'enu'
+"""The frame of poses that come from NavSatFix: east, north, up from the first fix."""
+
+MIN_COURSE_M = 1.0
+"""Course over ground is taken over at least this distance; below it a receiver's noise decides."""
+
+_log = logging.getLogger(__name__)
+
+
+class PoseSource(Protocol):
+    """Where the robot's poses come from.
+
+    :ivar name: what to print, such as '/pose (PoseStamped)'
+    :ivar topics: what it reads
+    :ivar datum: latitude, longitude [deg] and altitude [m] of the origin, where poses have one
+    """
+
+    name: str
+    topics: frozenset[str]
+    datum: tuple[float, float, float] | None
+
+    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
+        """Yield the poses that this message makes known."""
+        ...
+
+    def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
+        """Yield the pose at an image, where it comes with images only."""
+        ...
+
+
+class TopicPoses:
+    """Poses of a topic of type PoseStamped, PoseWithCovarianceStamped or Odometry, in its own frame."""
+
+    datum: tuple[float, float, float] | None = None
+
+    def __init__(self, recording: Recording, topic: Topic) -> None:
+        self.name = _title(topic)
+        self.topics = frozenset({topic.name})
+        self._recording = recording
+
+    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
+        """Yield the message's pose; nothing if it is not finite or not readable."""
+        received = deserialized(self._recording, message)
+        if received is None:
+            return
+        pose = received.pose if message.msgtype == POSE_STAMPED else received.pose.pose
+        position, q = pose.position, pose.orientation
+        point = (float(position.x), float(position.y), float(position.z))
+        rotation = (float(q.x), float(q.y), float(q.z), float(q.w))
+        if not all(map(math.isfinite, (*point, *rotation))):
+            return
+        child = received.child_frame_id if message.msgtype == ODOMETRY else ''
+        yield StampedPose(
+            stamp_of(received.header, message.log_ns),
+            placed(point, rotation, child),
+            received.header.frame_id.lstrip('/') or ('odom' if message.msgtype == ODOMETRY else 'map'),
+        )
+
+    def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
+        """Yield nothing: poses come when they come."""
+        return iter(())
+
+
+class FixPoses:
+    """Poses from satellite fixes: metres east, north and up of the first valid fix, in the frame 'enu'.
+
+    Yaw is the course over ground, counter-clockwise from east; 0 until the robot has moved.
+    """
+
+    def __init__(self, recording: Recording, topic: Topic) -> None:
+        self.name = _title(topic)
+        self.topics = frozenset({topic.name})
+        self.datum: tuple[float, float, float] | None = None
+        self._recording = recording
+        self._anchor: Point | None = None
+        self._yaw = 0.0
+
+    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
+        """Yield the fix's pose; nothing where the receiver had no fix."""
+        import pymap3d  # type: ignore[import-untyped]
+
+        fix = deserialized(self._recording, message)
+        if fix is None or fix.status.status < 0:
+            return
+        latitude, longitude, altitude = float(fix.latitude), float(fix.longitude), float(fix.altitude)
+        if not (abs(latitude) <= 90.0 and abs(longitude) <= 360.0):  # also refuses NaN
+            return
+        if not math.isfinite(altitude):  # a fix in two dimensions
+            altitude = self.datum[2] if self.datum else 0.0
+        if self.datum is None:
+            self.datum = (latitude, longitude, altitude)
+        east, north, up = (float(m) for m in pymap3d.geodetic2enu(latitude, longitude, altitude, *self.datum))
+        if self._anchor is None:
+            self._anchor = (east, north, up)
+        dx, dy = east - self._anchor[0], north - self._anchor[1]
+        if math.hypot(dx, dy) >= MIN_COURSE_M:
+            self._yaw = math.atan2(dy, dx)
+            self._anchor = (east, north, up)
+        pose = Pose(east, north, up, self._yaw)
+        yield StampedPose(stamp_of(fix.header, message.log_ns), pose, ENU_FRAME)
+
+    def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
+        """Yield nothing: poses come when they come."""
+        return iter(())
+
+
+def stamp_of(header: Any, log_ns: int) -> int:
+    """Return the header's stamp [ns]; the time of recording where the header has none."""
+    stamp_ns = int(header.stamp.sec) * NS + int(header.stamp.nanosec)
+    return stamp_ns if 0 < stamp_ns <= MAX_NS else log_ns
+
+
+def placed(point: Point, rotation: Quaternion, frame: str) -> Pose:
+    """Return where a frame is and which way it faces.
+
+    Yaw is that of the frame's x axis (REP-103); of an optical frame, whose z axis points into the picture,
+    that of z, and for a camera that looks straight down or up that of the picture's upper edge.
+
+    :param frame: the child frame's name; optical frames have 'optical' in it
+    """
+    if 'optical' not in frame:
+        return Pose(*point, yaw_from_quaternion(*rotation))
+    norm = math.sqrt(sum(value * value for value in rotation))
+    if norm == 0.0:
+        return Pose(*point)
+    x, y, z, w = (value / norm for value in rotation)
+    ahead = rotate((x, y, z, w), (0.0, 0.0, 1.0))
+    if math.hypot(ahead[0], ahead[1]) < 1e-3:
+        ahead = rotate((x, y, z, w), (0.0, -1.0, 0.0))
+    return Pose(*point, math.atan2(ahead[1], ahead[0]))
+
+
+def deserialized(recording: Recording, message: RawMessage) -> Any:
+    """Return the message with its fields; None, and a line in the log, if it is garbage."""
+    try:
+        return recording.deserialize(message)
+    except ValueError as error:
+        _log.warning('left out: %s', error)
+        return None
+
+
+def _title(topic: Topic) -> str:
+    return f'{topic.name} ({topic.msgtype.rsplit("/", 1)[-1]})'

@@ -1,0 +1,131 @@
+"""A recording as a stream of camera frames and poses."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from remembr_ros import images
+from remembr_ros.bags.poses import PoseSource, stamp_of
+from remembr_ros.bags.recording import RawMessage, Recording
+from remembr_ros.bags.topics import COMPRESSED_IMAGE, choose_image_topic, choose_pose_source
+from remembr_ros.geometry import StampedPose
+from remembr_ros.images import Bgr, Frame
+
+
+class BagReader:
+    """An open recording; see :func:`open_bag`. Close it, or use it as a context manager.
+
+    :ivar image_topic: the topic that frames are read from
+    :ivar pose_source: where poses come from, to print: 'tf map -> base_link', '/pose (PoseStamped)'; None
+        if the recording has none, or none were asked for
+    :ivar start_ns: when the first message was recorded, nanoseconds since the Unix epoch
+    :ivar end_ns: when the last message was recorded
+    :ivar frame_count: number of images on the topic
+    :ivar topics: type of each topic in the recording, by name
+    """
+
+    def __init__(self, recording: Recording, image_topic: str, poses: PoseSource | None) -> None:
+        self._recording = recording
+        self._poses = poses
+        self.image_topic = image_topic
+        self.pose_source = poses.name if poses else None
+        self.start_ns = recording.start_ns
+        self.end_ns = recording.end_ns
+        self.frame_count = recording.topics[image_topic].count
+        self.topics = {topic.name: topic.msgtype for topic in recording.topics.values()}
+
+    @property
+    def datum(self) -> tuple[float, float, float] | None:
+        """Latitude and longitude [deg] and altitude [m] of the first fix, the origin of poses from NavSatFix.
+
+        None for other poses, and before the first fix has been read.
+        """
+        return self._poses.datum if self._poses else None
+
+    def events(self) -> Iterator[Frame | StampedPose]:
+        """Yield frames and poses in the order in which they were recorded, one at a time.
+
+        Stamps are those of the headers; the time of recording where a header has none. To be called once.
+
+        :raises BagUnreadable: the recording is damaged from here on
+        """
+        topics = {self.image_topic, *(self._poses.topics if self._poses else ())}
+        for message in self._recording.messages(topics):
+            if message.topic != self.image_topic:
+                if self._poses:
+                    yield from self._poses.feed(message)
+                continue
+            frame = self._frame(message)
+            if self._poses:
+                yield from self._poses.at_frame(frame.stamp_ns)
+            yield frame
+
+    def close(self) -> None:
+        """Close the files."""
+        self._recording.close()
+
+    def __enter__(self) -> 'BagReader':
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _frame(self, message: RawMessage) -> Frame:
+        try:
+            image = self._recording.deserialize(message)
+        except ValueError as error:
+            return Frame(message.log_ns, _garbage(str(error)))
+        stamp_ns = stamp_of(image.header, message.log_ns)
+        decode = _compressed if message.msgtype == COMPRESSED_IMAGE else _raw
+        return Frame(stamp_ns, lambda: decode(image), image.header.frame_id.lstrip('/'))
+
+
+def open_bag(
+    path: Path | str,
+    image_topic: str | None = None,
+    pose_topic: str | None = None,
+    tf: tuple[str, str] | None = None,
+    poses: bool = True,
+) -> BagReader:
+    """Open a recording and find out what to read from it.
+
+    :param path: a rosbag2 directory (mcap or sqlite3), a .mcap or .db3 file, or a ROS 1 .bag
+    :param image_topic: the camera's topic, where several fit
+    :param pose_topic: the topic of the robot's pose; None: chosen as topics.choose_pose_source says
+    :param tf: take the pose of the second frame in the first from TF
+    :param poses: False: read frames only
+    :raises BagUnreadable: missing, damaged, empty, without images, or several topics fit; the message lists
+        what there is and names the option to choose
+    :raises InvalidRequest: both pose_topic and tf were given, or tf names one frame twice
+    """
+    recording = Recording(path)
+    try:
+        topic, frame_id = choose_image_topic(recording, image_topic)
+        source = choose_pose_source(recording, frame_id, pose_topic, tf) if poses else None
+    except BaseException:
+        recording.close()
+        raise
+    return BagReader(recording, topic.name, source)
+
+
+def _raw(image: Any) -> Bgr:
+    return images.decode_raw(
+        image.encoding, image.width, image.height, image.step, bool(image.is_bigendian), image.data
+    )
+
+
+def _compressed(image: Any) -> Bgr:
+    return images.decode_compressed(image.format, image.data)
+
+
+def _garbage(reason: str) -> Any:
+    def decode() -> Bgr:
+        raise ValueError(reason)
+
+    return decode

@@ -1,0 +1,166 @@
+"""Which of a recording's topics shows the camera's pictures, and which says where the robot is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from remembr_ros.bags.poses import (
+    NAV_SAT_FIX,
+    ODOMETRY,
+    POSE_STAMPED,
+    POSE_WITH_COVARIANCE,
+    FixPoses,
+    PoseSource,
+    TopicPoses,
+)
+from remembr_ros.bags.recording import Recording, Topic
+from remembr_ros.bags.tf import MAP_FRAME, TF_TYPES, TfPoses, TransformSurvey, asked_chain
+from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.images import is_measurement
+
+IMAGE = 'sensor_msgs/msg/Image'
+COMPRESSED_IMAGE = 'sensor_msgs/msg/CompressedImage'
+IMAGE_TYPES = (IMAGE, COMPRESSED_IMAGE)
+
+_NOT_WHERE_IT_IS = ('goal', 'initialpose')
+"""Poses of topics with these words in their name say where the robot shall be, or may be."""
+
+
+def choose_image_topic(recording: Recording, asked: str | None = None) -> tuple[Topic, str]:
+    """Return the camera's topic and the frame of its first image.
+
+    Depth and the like count only if asked for; of a camera's raw and compressed topics the latter is taken.
+
+    :raises BagUnreadable: there is none, the one asked for is none, or several fit
+    """
+    topics = recording.of_type(*IMAGE_TYPES)
+    if asked is not None:
+        topic = _find(recording, asked)
+        if topic is None or topic not in topics:
+            raise BagUnreadable(
+                f'{recording.path}: {_why_not(topic, asked, "an image topic")}; '
+                f'--image-topic can be {_listed(topics)}; {recording.describe_topics()}'
+            )
+        first = _first(recording, topic)
+        return topic, first.header.frame_id if first else ''
+    firsts = {topic: _first(recording, topic) for topic in topics}
+    measured = [topic for topic in topics if _is_measurement(firsts[topic])]
+    pictures = [topic for topic in topics if topic not in measured]
+    names = {topic.name for topic in pictures if topic.msgtype == COMPRESSED_IMAGE}
+    pictures = [t for t in pictures if t.msgtype == COMPRESSED_IMAGE or f'{t.name}/compressed' not in names]
+    if not pictures:
+        depth = f' (only depth: {_listed(measured)}; --image-topic takes one of them)' if measured else ''
+        raise BagUnreadable(
+            f'{recording.path} has no camera images (sensor_msgs Image or CompressedImage){depth}; '
+            f'{recording.describe_topics()}'
+        )
+    if len(pictures) > 1:
+        raise BagUnreadable(
+            f'{recording.path} has {len(pictures)} image topics: {_listed(pictures)}; '
+            'choose one with --image-topic'
+        )
+    first = firsts[pictures[0]]
+    return pictures[0], first.header.frame_id if first else ''
+
+
+def choose_pose_source(
+    recording: Recording,
+    image_frame: str,
+    pose_topic: str | None = None,
+    tf: tuple[str, str] | None = None,
+) -> PoseSource | None:
+    """Return where the robot's poses come from; None if the recording has none.
+
+    In this order: transforms from 'map', PoseWithCovarianceStamped, PoseStamped, transforms from elsewhere,
+    Odometry, NavSatFix.
+
+    :param image_frame: stands in for base_link in a tree that has no such frame
+    :param pose_topic: take this topic
+    :param tf: take the transforms from this parent to this child
+    :raises BagUnreadable: what was asked for is not there, or several topics of a type fit
+    :raises InvalidRequest: both a topic and frames were asked for
+    """
+    if pose_topic is not None and tf is not None:
+        raise InvalidRequest('choose either --pose-topic or --tf')
+    if tf is not None:
+        return asked_chain(recording, tf)
+    if pose_topic is not None:
+        topic = _find(recording, pose_topic)
+        if topic is None or topic.msgtype not in (*_MAKERS, *TF_TYPES) or not topic.count:
+            fitting = recording.of_type(*_MAKERS, *TF_TYPES)
+            raise BagUnreadable(
+                f'{recording.path}: {_why_not(topic, pose_topic, "a pose topic")}; '
+                f'--pose-topic can be {_listed(fitting)}; {recording.describe_topics()}'
+            )
+        if topic.msgtype in _MAKERS:
+            return _MAKERS[topic.msgtype](recording, topic)
+    survey = TransformSurvey(recording) if recording.of_type(*TF_TYPES) else None
+    if survey and (chain := survey.chain(image_frame, (MAP_FRAME,))):
+        return TfPoses(recording, chain, survey.statics)
+    if pose_topic is None:
+        for msgtype in (POSE_WITH_COVARIANCE, POSE_STAMPED):
+            if source := _only_topic(recording, msgtype):
+                return source
+    if survey and (chain := survey.chain(image_frame)):
+        return TfPoses(recording, chain, survey.statics)
+    if survey and pose_topic is not None:
+        raise BagUnreadable(
+            f'{recording.path}: {pose_topic} does not connect the robot with a map; choose two frames with '
+            f'--tf: {", ".join(survey.tree.frames) or "there are none"}'
+        )
+    return _only_topic(recording, ODOMETRY) or _only_topic(recording, NAV_SAT_FIX)
+
+
+_MAKERS: dict[str, Callable[[Recording, Topic], PoseSource]] = {
+    POSE_WITH_COVARIANCE: TopicPoses,
+    POSE_STAMPED: TopicPoses,
+    ODOMETRY: TopicPoses,
+    NAV_SAT_FIX: FixPoses,
+}
+
+
+def _only_topic(recording: Recording, msgtype: str) -> PoseSource | None:
+    topics = [
+        topic
+        for topic in recording.of_type(msgtype)
+        if not any(word in topic.name.lower() for word in _NOT_WHERE_IT_IS)
+    ]
+    if len(topics) > 1:
+        raise BagUnreadable(
+            f'{recording.path} has {len(topics)} topics that may be the pose: {_listed(topics)}; '
+            'choose one with --pose-topic'
+        )
+    return _MAKERS[msgtype](recording, topics[0]) if topics else None
+
+
+def _first(recording: Recording, topic: Topic) -> Any:
+    """Return the topic's first message that can be read; None if none of the first few can."""
+    for number, message in enumerate(recording.messages({topic.name})):
+        try:
+            return recording.deserialize(message)
+        except ValueError:
+            if number >= 9:
+                break
+    return None
+
+
+def _is_measurement(first: Any) -> bool:
+    if first is None:
+        return False
+    return is_measurement(first.encoding if hasattr(first, 'encoding') else first.format)
+
+
+def _find(recording: Recording, name: str) -> Topic | None:
+    """Return the topic, also where its name was typed without the leading slash."""
+    return recording.topics.get(name) or recording.topics.get(f'/{name.strip().strip("/")}')
+
+
+def _why_not(topic: Topic | None, name: str, what: str) -> str:
+    if topic is None:
+        return f'there is no topic {name!r}'
+    if not topic.count:
+        return f'{topic.name} has no messages'
+    return f'{topic.name} is not {what} but {topic.msgtype}'
+
+
+def _listed(topics: list[Topic]) -> str:
+    return ', '.join(f'{topic.name} ({topic.msgtype})' for topic in topics) or 'none'
