@@ -120,15 +120,17 @@ def _draw_floor(axes: Any, building: Building) -> None:
 
 
 def _draw_labels(axes: Any, building: Building) -> None:
-    """Write each sign's text into the room behind it, or beside a sign that hangs on a wall."""
-    rooms: dict[str, Place] = {place.name: place for place in building.places if place.name.isupper()}
+    """Write each sign's text into the room that it stands for, or behind the wall that it hangs on."""
+    places: dict[str, Place] = {place.name: place for place in building.places}
     for sign in building.signs:
-        room = rooms.get(sign.text)
-        if room is not None:
+        nx, ny = sign.normal
+        room = places.get(sign.text) or places.get(sign.text.lower())
+        if room is None:
+            x, y = sign.centre[0] - 0.95 * nx, sign.centre[1] - 0.75 * ny
+        elif room.name.isupper() or abs(nx) > 0.5:
             x, y = (room.low[0] + room.high[0]) / 2, (room.low[1] + room.high[1]) / 2
         else:
-            x, y = sign.centre[0] - 0.95 * sign.normal[0], sign.centre[1] - 0.75 * sign.normal[1]
-            x, y = min(max(x, 0.0), building.size[0]), min(max(y, -0.7), building.size[1] - 0.5)
+            x, y = sign.centre[0], sign.centre[1] + 1.1 * ny
         axes.text(
             x,
             y,
@@ -137,8 +139,8 @@ def _draw_labels(axes: Any, building: Building) -> None:
             va='center',
             fontsize=10,
             fontweight='bold',
-            color=_ROOM_INK if room is not None else '#1d5fa8',
-            rotation=90 if room is None and abs(sign.normal[0]) > 0.5 else 0,
+            color=_ROOM_INK if room is not None and room.name.isupper() else '#1d5fa8',
+            rotation=90 if room is None and abs(nx) > 0.5 else 0,
             zorder=5,
         )
 

@@ -49,12 +49,11 @@ class Renderer:
         # Without an X server VTK warns, and then takes EGL or OSMesa, which is what is wanted.
         vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
         try:
-            self._plotter: Any = pyvista.Plotter(
-                off_screen=True, window_size=[WIDTH, HEIGHT], lighting='none'
-            )
+            plotter: Any = pyvista.Plotter(off_screen=True, window_size=[WIDTH, HEIGHT], lighting='none')
+            self._plotter = plotter
             # multi-sampling costs more than all the rest of a frame
-            self._plotter.render_window.SetMultiSamples(0)
-            self._plotter.background_color = _SKY
+            plotter.render_window.SetMultiSamples(0)
+            plotter.background_color = _SKY
             self._add_shell(building)
             self._add_solids(building)
             for sign in building.signs:
@@ -92,7 +91,7 @@ class Renderer:
         """Read the colour buffer, row 0 at the bottom."""
         from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 
-        values = vtkUnsignedCharArray()
+        values: Any = vtkUnsignedCharArray()
         self._plotter.render_window.GetPixelData(0, 0, WIDTH - 1, HEIGHT - 1, 0, values, 0)
         rgb = np.frombuffer(values, np.uint8).reshape(HEIGHT, WIDTH, 3)
         return np.ascontiguousarray(rgb[::-1, :, ::-1])
@@ -101,7 +100,7 @@ class Renderer:
         """Read the z-buffer, row 0 at the bottom, and undo the perspective division."""
         from vtkmodules.vtkCommonCore import vtkFloatArray
 
-        values = vtkFloatArray()
+        values: Any = vtkFloatArray()
         self._plotter.render_window.GetZbufferData(0, 0, WIDTH - 1, HEIGHT - 1, values)
         buffer = np.frombuffer(values, np.float32).reshape(HEIGHT, WIDTH)[::-1]
         half = DEPTH_DIVISOR // 2
@@ -117,10 +116,8 @@ class Renderer:
         tile = np.empty((64, 64, 3), np.uint8)
         tile[:] = _FLOOR
         tile[:2] = tile[:, :2] = _GROUT
-        texture = pyvista.Texture(tile)
+        texture = _texture(tile)
         texture.repeat = True
-        texture.mipmap = True
-        texture.interpolate = True
         floor = _quad((0, 0, 0), (wide, 0, 0), (wide, deep, 0), (0, deep, 0))
         floor.active_texture_coordinates = (
             np.array([[0, 0], [wide, 0], [wide, deep], [0, deep]], np.float32) / _TILE_M
@@ -155,17 +152,24 @@ class Renderer:
         self._plotter.add_mesh(surface, scalars='rgb', rgb=True, lighting=False)
 
     def _add_sign(self, sign: Sign) -> None:
-        import pyvista
-
-        texture = pyvista.Texture(draw_sign_face(sign))
-        texture.mipmap = True
-        texture.interpolate = True
+        texture = _texture(draw_sign_face(sign))
         for back in (False, True) if sign.two_sided else (False,):
             side, out = (-1, -0.022) if back else (1, 0.022)
             unit = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
             face = _quad(*(sign.point(side * u, v, out) for u, v in unit))
             face.active_texture_coordinates = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
             self._plotter.add_mesh(face, texture=texture, lighting=False)
+
+
+def _texture(image: NDArray[np.uint8]) -> Any:
+    """Return an image for a face, smooth at all distances."""
+    import pyvista
+
+    make: Any = pyvista.Texture
+    texture = make(image)
+    texture.mipmap = True
+    texture.interpolate = True
+    return texture
 
 
 def _quad(*corners: tuple[float, float, float]) -> Any:

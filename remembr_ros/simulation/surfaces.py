@@ -50,7 +50,9 @@ def _brightness(normals: Array) -> Array:
 
 
 def _box() -> Patch:
-    points, normals, faces = [], [], []
+    points: list[Array] = []
+    normals: list[Array] = []
+    faces: list[list[int]] = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             faces.append(list(range(len(points), len(points) + 4)))
