@@ -12,6 +12,7 @@
     ├── Cancelled           whoever asked does not want the answer any more
     ├── StalePose           no pose is known near enough to the asked time
     ├── GoalRejected        an answer cannot become a navigation goal
+    ├── NodeUnavailable     a ROS node does not answer or cannot be configured
     ├── BagUnreadable       a recording is damaged, empty or lacks what is needed
     └── InvalidRequest      an argument makes no sense (wrong usage)
 
@@ -65,6 +66,10 @@ class StalePose(RemembrError):
 
 class GoalRejected(RemembrError):
     """Raised when an answer cannot become a navigation goal."""
+
+
+class NodeUnavailable(RemembrError):
+    """Raised when a ROS node does not answer or cannot be configured."""
 
 
 class BagUnreadable(RemembrError):
