@@ -1,0 +1,147 @@
+"""What the lifecycle nodes have in common: parameters, readable failures, diagnostics."""
+
+import dataclasses
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+
+from remembr_ros.errors import RemembrError
+from remembr_ros.nodes.parameters import declare_parameters, read_parameters
+
+NAMESPACE = '/remembr'
+
+
+class ManagedNode(LifecycleNode):
+    """A lifecycle node whose transitions fail with a reason in the log, and can be tried again.
+
+    A subclass overrides :meth:`load`, :meth:`start`, :meth:`stop`, :meth:`release` and :meth:`diagnose`.
+
+    :param name: node name
+    :param parameters: the dataclass of its parameters
+    :param kwargs: handed on to the node; namespace is /remembr unless given or remapped
+    """
+
+    def __init__(self, name: str, parameters: type, **kwargs: Any) -> None:
+        super().__init__(name, namespace=kwargs.pop('namespace', NAMESPACE), **kwargs)
+        self._parameters_class = parameters
+        self._configured = False
+        self._active = False
+        self.finalized = False
+        self.parameters = declare_parameters(self, parameters)
+        self.add_on_set_parameters_callback(self._refuse_when_configured)
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        # Steady: diagnostics go on while simulated time stands still.
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(1.0, self._publish_diagnostics, clock=self._steady)
+
+    # What a subclass does
+
+    def load(self) -> None:
+        """Load models and connect, from self.parameters. A RemembrError says why that is not possible."""
+
+    def start(self) -> None:
+        """Subscribe and offer services."""
+
+    def stop(self) -> None:
+        """End what start began; work that is under way is finished, within a bounded time."""
+
+    def release(self) -> None:
+        """Give back what load took; also called after a load that failed half-way."""
+
+    def linger(self) -> None:
+        """Wait, in another thread than the executor's, for what others still send before the process ends."""
+
+    def diagnose(self) -> tuple[bool, str, dict[str, Any]]:
+        """Return whether all is well, a short message and the figures to show."""
+        return True, '', {}
+
+    # What rclpy calls
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.parameters = read_parameters(self, self._parameters_class)
+        if not self._attempt('configure', self.load):
+            self._attempt('clean up', self.release)
+            return TransitionCallbackReturn.FAILURE
+        self._configured = True
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        if not self._attempt('activate', self.start):
+            self._attempt('deactivate', self.stop)
+            return TransitionCallbackReturn.FAILURE
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._active = False
+        self._attempt('deactivate', self.stop)
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._attempt('clean up', self.release)
+        self._configured = False
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.finalized = True
+        if self._active:
+            self._active = False
+            self._attempt('deactivate', self.stop)
+        if self._configured:
+            self._attempt('clean up', self.release)
+            self._configured = False
+        return super().on_shutdown(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.get_logger().error(
+            f'{self.get_name()} failed in state {state.label}; it starts over unconfigured'
+        )
+        self._active = self._configured = False
+        self._attempt('deactivate', self.stop)
+        self._attempt('clean up', self.release)
+        return TransitionCallbackReturn.SUCCESS
+
+    def now_ns(self) -> int:
+        """Return the node's time, simulated or not, in nanoseconds since the epoch."""
+        return int(self.get_clock().now().nanoseconds)
+
+    def _attempt(self, what: str, step: Any) -> bool:
+        try:
+            step()
+        except RemembrError as error:
+            self.get_logger().error(f'cannot {what}: {error}')
+            return False
+        except Exception as error:  # noqa: BLE001  a transition's callback: rclpy would drop the reason
+            self.get_logger().error(f'cannot {what}: {type(error).__name__}: {error}')
+            return False
+        return True
+
+    def _refuse_when_configured(self, parameters: list[Parameter]) -> SetParametersResult:
+        own = {field.name for field in dataclasses.fields(self._parameters_class)}
+        changed = [parameter.name for parameter in parameters if parameter.name in own]
+        if self._configured and changed:
+            reason = f'{", ".join(changed)} is read on configure: deactivate and clean up the node first'
+            return SetParametersResult(successful=False, reason=reason)
+        return SetParametersResult(successful=True)
+
+    def _publish_diagnostics(self) -> None:
+        if self._active:
+            well, message, values = self.diagnose()
+        else:
+            well, message, values = True, 'inactive' if self._configured else 'unconfigured', {}
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.OK if well else DiagnosticStatus.WARN,
+            name=self.get_fully_qualified_name(),
+            message=message,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+        array = DiagnosticArray(status=[status])
+        # Wall time: monitors compare it with their own.
+        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+        array.header.stamp.sec, array.header.stamp.nanosec = seconds, nanoseconds
+        self._diagnostics.publish(array)

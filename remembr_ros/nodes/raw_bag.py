@@ -1,0 +1,75 @@
+"""A bag's messages as CDR, to be published again without being looked into."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.bags.recording import RawMessage, Recording
+from remembr_ros.errors import BagUnreadable
+
+
+class RawBag:
+    """An open bag; close it or use it as a context manager.
+
+    :param path: a rosbag2 directory, a .mcap or .db3 file, or a ROS 1 .bag
+    :raises BagUnreadable: it is missing, no recording, damaged or empty
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._recording = Recording(path)
+        self._converter = Ros1Converter(self._recording) if path.suffix == '.bag' else None
+        self.topics = {
+            topic.name: topic.msgtype
+            for topic in self._recording.topics.values()
+            if self._converter is None or self._converter.knows(topic.msgtype)
+        }
+        """Topics that can be played, with their types, such as 'sensor_msgs/msg/Image'."""
+
+    def __enter__(self) -> 'RawBag':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._recording.close()
+
+    def messages(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+        """Yield topic, time of recording [ns] and the message as CDR, in the order of recording.
+
+        :raises BagUnreadable: the bag is damaged here
+        """
+        for message in self._recording.messages(topics):
+            data = message.data if self._converter is None else self._converter.cdr(message)
+            yield message.topic, message.log_ns, bytes(data)
+
+
+class Ros1Converter:
+    """Turns ROS 1 messages into CDR.
+
+    Uses rosbags' converter, which remembr_ros.bags has no need of: it never writes messages.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        from rosbags.typesys import Stores, get_typestore
+
+        self._recording = recording
+        self._source = get_typestore(Stores.ROS1_NOETIC)
+        self._target = get_typestore(Stores.ROS2_JAZZY)
+        self._defaults: dict[str, Any] = {}
+
+    def knows(self, kind: str) -> bool:
+        """Tell whether ROS 1 and ROS 2 have this type."""
+        return kind in self._source.fielddefs and kind in self._target.fielddefs
+
+    def cdr(self, message: RawMessage) -> bytes:
+        """Return the message as CDR.
+
+        :raises BagUnreadable: its bytes are no such message
+        """
+        from rosbags.convert.converter import migrate_message
+
+        kind = message.msgtype
+        try:
+            received = self._recording.deserialize(message)
+        except ValueError as error:
+            raise BagUnreadable(str(error)) from error
+        converted = migrate_message(self._source, self._target, kind, kind, self._defaults, received)
+        return bytes(self._target.serialize_cdr(converted, kind))

@@ -1,0 +1,74 @@
+"""Threads that do long work, so that the executor stays free."""
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.exceptions import InvalidHandle
+from rclpy.node import Node
+from rclpy.task import Future
+
+
+class WorkerPool:
+    """A fixed number of threads, started when they are needed.
+
+    They are daemons: a call that hangs in a library cannot keep the process from ending.
+
+    :param node: its executor is woken when a call ends
+    """
+
+    def __init__(self, node: Node, threads: int, name: str) -> None:
+        self._node = node
+        self._name = name
+        self._size = threads
+        self._calls: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...], Future] | None]
+        self._calls = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Future:
+        """Start function(*args) on a thread and return what a callback can await."""
+        future = Future()
+        self._calls.put((function, args, future))
+        if len(self._threads) < self._size:
+            thread = threading.Thread(
+                target=self._work, name=f'{self._name}-{len(self._threads)}', daemon=True
+            )
+            self._threads.append(thread)
+            thread.start()
+        return future
+
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Take no more calls and wait for the threads, at most so long each."""
+        for _ in self._threads:
+            self._calls.put(None)
+        for thread in self._threads:
+            thread.join(timeout_s)
+        self._threads.clear()
+
+    def _work(self) -> None:
+        while (item := self._calls.get()) is not None:
+            function, args, future = item
+            try:
+                result = function(*args)
+            except Exception as error:  # noqa: BLE001  handed on to whoever awaits
+                settle(self._node, future, error=error)
+            else:
+                settle(self._node, future, result)
+
+
+def settle(node: Node, future: Future, result: Any = None, *, error: Exception | None = None) -> None:
+    """Complete a future that a callback awaits, unless it is complete, and wake the node's executor.
+
+    May be called from any thread. A task that awaits is looked at only when its executor wakes.
+    """
+    if not future.done():
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+    executor = node.executor
+    if executor is not None:
+        with contextlib.suppress(InvalidHandle):  # shut down in the meantime
+            executor.wake()

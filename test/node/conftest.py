@@ -1,0 +1,105 @@
+"""Real nodes in a domain of their own, driven by one executor thread."""
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+# Nothing leaves this machine. Domains above 101 collide with the ports that Linux hands out.
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 100)
+os.environ.setdefault('OMP_NUM_THREADS', '1')
+
+rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
+
+with warnings.catch_warnings():
+    # The generators' parser, which comes along with every message, and Milvus Lite use deprecated modules.
+    warnings.simplefilter('ignore')
+    import milvus_lite  # noqa: F401
+    import rosidl_generator_py  # noqa: F401
+
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.lifecycle import TransitionCallbackReturn  # noqa: E402
+from rclpy.node import Node  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+
+from remembr_ros.nodes.lifecycle import call, spin  # noqa: E402
+
+TIMEOUT_S = 20.0
+
+
+class Robot:
+    """A ROS context with an executor that spins in a thread, and a node to talk to the others with."""
+
+    def __init__(self) -> None:
+        rclpy.init()
+        self.executor = SingleThreadedExecutor()
+        self._ended = threading.Event()
+        self.nodes: list[Node] = []
+        self.client = self.add(Node('test_client', namespace='/remembr'))
+        self._thread = threading.Thread(target=spin, args=(self.executor, self._ended))
+        self._thread.start()
+
+    def add(self, node: Any) -> Any:
+        self.executor.add_node(node)
+        self.nodes.append(node)
+        return node
+
+    def start(self, make: Callable[..., Any], **parameters: Any) -> Any:
+        """Make a node with these parameters, configure and activate it."""
+        node = self.make(make, **parameters)
+        assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+        assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+        return node
+
+    def make(self, make: Callable[..., Any], **parameters: Any) -> Any:
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        return self.add(make(parameter_overrides=overrides))
+
+    def wait(self, condition: Callable[[], Any], what: str, timeout_s: float = TIMEOUT_S) -> Any:
+        """Return the condition's first true value."""
+        deadline = time.monotonic() + timeout_s
+        pause = threading.Event()
+        while time.monotonic() < deadline:
+            if value := condition():
+                return value
+            pause.wait(0.01)
+        raise AssertionError(f'{what}: not within {timeout_s} s')
+
+    def listen(self, kind: Any, topic: str, qos: Any = 100) -> list[Any]:
+        """Return a list that the topic's messages are appended to."""
+        heard: list[Any] = []
+        self.client.create_subscription(kind, topic, heard.append, qos)
+        return heard
+
+    def talk(self, kind: Any, topic: str, qos: Any = 1000) -> Any:
+        """Return a publisher that somebody is listening to."""
+        publisher = self.client.create_publisher(kind, topic, qos)
+        self.wait(lambda: publisher.get_subscription_count() > 0, f'a subscriber of {topic}')
+        return publisher
+
+    def call(self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S) -> Any:
+        return call(self.client, kind, f'/remembr/{name}', request, time.monotonic() + timeout_s)
+
+    def close(self) -> None:
+        for node in self.nodes[1:]:
+            if hasattr(node, 'finalized') and not node.finalized:
+                node.trigger_shutdown()
+        self._ended.set()
+        self.executor.shutdown(timeout_sec=5.0)
+        self._thread.join(5.0)
+        assert not self._thread.is_alive()
+        for node in self.nodes:
+            node.destroy_node()
+        rclpy.shutdown()
+
+
+@pytest.fixture
+def robot() -> Iterator[Robot]:
+    made = Robot()
+    yield made
+    made.close()

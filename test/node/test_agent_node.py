@@ -1,0 +1,315 @@
+import threading
+from dataclasses import replace
+
+import pytest
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from rclpy.action import ActionClient
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+
+from remembr_msgs.action import Ask as AskAction
+from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_msgs.srv import Ask, Recall
+from remembr_ros.agent.answer import Answer, Cost, Kind
+from remembr_ros.agent.planner import Progress
+from remembr_ros.errors import Cancelled, ChatUnavailable
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.recall import Hit
+from remembr_ros.memory.record import Memory
+from remembr_ros.nodes.agent_node import AgentNode
+from remembr_ros.nodes.conversions import hit_to_msg, time_from_msg, time_to_msg
+from remembr_ros.timestamps import NS
+
+T0 = 1_700_000_000 * NS
+LIFT = Memory(
+    'lift-1',
+    'robot',
+    T0,
+    T0 + 3 * NS,
+    'A sign that says "LIFT".',
+    Pose(4.0, 2.0, 0.0, 1.0),
+    scene_text=('LIFT',),
+)
+
+
+class FakeMemoryNode(Node):
+    """Answers every recall with what it was given, and keeps the requests."""
+
+    def __init__(self, memories: list[Memory], error: str = '') -> None:
+        super().__init__('fake_memory', namespace='/remembr')
+        self.memories = memories
+        self.error = error
+        self.requests: list[Recall.Request] = []
+        self.create_service(Recall, 'recall', self._recall)
+
+    def _recall(self, request: Recall.Request, response: Recall.Response) -> Recall.Response:
+        self.requests.append(request)
+        if self.error:
+            response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, self.error
+            return response
+        response.memories = [hit_to_msg(Hit(memory, 0.9)) for memory in self.memories]
+        response.total = len(self.memories)
+        return response
+
+
+class FakeAgent:
+    """Answers as it is told; a question with 'wait' in it waits until it is cancelled or released."""
+
+    planner = 'fake'
+
+    def __init__(self, **fields) -> None:
+        self.answer = Answer(Kind.POSITION, 'Over there.', 'fake', pose=LIFT.pose, evidence=(Hit(LIFT, 0.9),))
+        self.answer = replace(self.answer, cost=Cost(latency_s=0.5), **fields)
+        self.questions = []
+        self.release = threading.Event()
+        self.waiting = threading.Event()
+        self.deaf = False
+
+    def ask(self, question, *, timeout_s=None, on_progress=None, cancel=None) -> Answer:
+        self.questions.append((question, timeout_s))
+        on_progress(Progress('recalling', 'sign', 2))
+        if 'fail' in question.text:
+            raise ChatUnavailable('the model is out of reach')
+        if 'break' in question.text:
+            raise RuntimeError('a bug')
+        if 'wait' in question.text:
+            self.waiting.set()
+            while not self.release.wait(0.01):
+                if cancel.is_set() and not self.deaf:
+                    raise Cancelled('cancelled')
+        return replace(self.answer, text=f'{question.text}: over there.')
+
+
+@pytest.fixture
+def agent(robot):
+    """An agent node whose agent is a fake."""
+    node = robot.start(AgentNode, pose_source='pose', recall_timeout=0.5)
+    node._agent = FakeAgent()
+    yield node
+    node._agent.release.set()
+
+
+class Asker:
+    """An action client that keeps the feedback."""
+
+    def __init__(self, robot) -> None:
+        self.robot = robot
+        self.client = ActionClient(robot.client, AskAction, '/remembr/ask')
+        assert self.client.wait_for_server(20.0)
+        self.feedback = []
+
+    def send(self, question: str, **fields):
+        goal = AskAction.Goal(question=question, **fields)
+        sent = self.client.send_goal_async(goal, lambda message: self.feedback.append(message.feedback))
+        self.robot.wait(sent.done, 'the goal is taken')
+        return sent.result()
+
+    def result(self, handle):
+        future = handle.get_result_async()
+        self.robot.wait(future.done, 'a result')
+        return future.result()
+
+
+@pytest.fixture
+def asker(robot, agent):
+    made = Asker(robot)
+    yield made
+    made.client.destroy()
+
+
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+
+
+def test_action_answers_with_feedback_and_without_a_goal(robot, agent, asker):
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    handle = asker.send('Where is the lift?', asker='ann', timeout=Duration(sec=7))
+    result = asker.result(handle)
+    assert (result.status, result.result.error_code) == (SUCCEEDED, AskAction.Result.NONE)
+    answer = result.result.answer
+    assert (answer.kind, answer.planner, answer.text) == (
+        AnswerMsg.POSITION,
+        'fake',
+        'Where is the lift?: over there.',
+    )
+    assert (answer.pose.pose.position.x, answer.pose.header.frame_id) == (4.0, 'map')
+    assert [memory.id for memory in answer.evidence] == ['lift-1']
+    question, timeout_s = agent._agent.questions[0]
+    assert (question.asker, timeout_s, question.here) == ('ann', 7.0, None)
+    robot.wait(lambda: asker.feedback, 'feedback')
+    assert (asker.feedback[0].stage, asker.feedback[0].memories_found) == ('recalling', 2)
+    assert not goals
+
+
+def test_navigate_publishes_the_place_as_goal(robot, agent, asker):
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    assert asker.result(asker.send('Take me to the lift', navigate=True)).status == SUCCEEDED
+    robot.wait(lambda: goals, 'a goal')
+    position = goals[0].pose.position
+    assert (position.x, position.y, goals[0].header.frame_id) == (4.0, 2.0, 'map')
+    robot.wait(lambda: 'navigating' in [f.stage for f in asker.feedback], 'feedback of navigating')
+
+
+def test_a_rejected_goal_keeps_the_answer(robot, agent, asker):
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    agent._agent.answer = replace(agent._agent.answer, frame_id='another_map')
+    result = asker.result(asker.send('Take me to the lift', navigate=True)).result
+    assert result.error_code == AskAction.Result.GOAL_REJECTED
+    assert 'another_map' in result.error_msg
+    assert result.answer.evidence[0].id == 'lift-1'
+    assert not goals
+
+
+def test_not_seen_is_a_success_and_never_a_goal(robot, agent, asker):
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    agent._agent.answer = Answer(Kind.NOT_SEEN, 'No.', 'fake')
+    result = asker.result(asker.send('Take me to the pool', navigate=True))
+    assert (result.status, result.result.answer.kind) == (SUCCEEDED, AnswerMsg.NOT_SEEN)
+    assert not goals
+
+
+def test_a_second_question_is_answered_while_the_first_one_runs(robot, agent, asker):
+    first = asker.send('wait for it')
+    robot.wait(agent._agent.waiting.is_set, 'the first question is under way')
+    second = asker.result(asker.send('quick'))
+    assert second.result.answer.text == 'quick: over there.'
+    by_service = robot.call(Ask, 'ask', Ask.Request(question='by service'))
+    assert by_service.answer.text == 'by service: over there.'
+    agent._agent.release.set()
+    assert asker.result(first).result.answer.text == 'wait for it: over there.'
+
+
+@pytest.mark.parametrize('deaf', [False, True], ids=['heeded', 'unheeded'])
+def test_cancel_ends_a_question_at_once(robot, agent, asker, deaf):
+    agent._agent.deaf = deaf
+    handle = asker.send('wait', navigate=True)
+    robot.wait(agent._agent.waiting.is_set, 'the question is under way')
+    cancelled = handle.cancel_goal_async()
+    robot.wait(cancelled.done, 'the cancellation is taken')
+    result = asker.result(handle)
+    assert (result.status, result.result.error_code) == (CANCELED, AskAction.Result.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ('question', 'code'),
+    [('fail', AskAction.Result.CHAT_UNAVAILABLE), ('break', AskAction.Result.INTERNAL)],
+)
+def test_errors_have_their_code_and_the_node_goes_on(robot, agent, asker, question, code):
+    result = asker.result(asker.send(question))
+    assert (result.status, result.result.error_code) == (ABORTED, code)
+    assert result.result.error_msg
+    assert robot.call(Ask, 'ask', Ask.Request(question=question)).error_code == code
+    assert asker.result(asker.send('fine')).status == SUCCEEDED
+
+
+def test_topic_is_answered_and_does_not_drive(robot, agent):
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    answers, texts = robot.listen(AnswerMsg, 'answer'), robot.listen(String, 'answer_text')
+    robot.wait(agent._answer_texts.get_subscription_count, 'listeners')
+    question = robot.talk(String, 'question')
+    question.publish(String(data='Where is the lift?'))
+    robot.wait(lambda: answers and texts, 'an answer')
+    assert texts[0].data == answers[0].text == 'Where is the lift?: over there.'
+    question.publish(String(data='fail'))
+    robot.wait(lambda: len(texts) > 1, 'the reason')
+    assert texts[1].data == 'the model is out of reach'
+    assert (len(answers), goals) == (1, [])
+
+
+def test_here_and_now_come_from_pose_and_clock(robot):
+    agent = robot.start(AgentNode, pose_source='pose_with_covariance', use_sim_time=True)
+    agent._agent = FakeAgent()
+    poses = robot.talk(PoseWithCovarianceStamped, 'pose_with_covariance')
+    clock = robot.talk(Clock, '/clock', 1)
+    clock.publish(Clock(clock=time_to_msg(T0)))
+    robot.wait(lambda: agent.now_ns() == T0, 'simulated time')
+    pose = PoseWithCovarianceStamped()
+    pose.header.frame_id = 'map'
+    pose.pose.pose.position.x, pose.pose.pose.orientation.w = 3.0, 1.0
+    poses.publish(pose)
+    robot.wait(lambda: agent._here, 'a pose')
+    assert robot.call(Ask, 'ask', Ask.Request(question='hello')).error_code == Ask.Response.NONE
+    question = agent._agent.questions[0][0]
+    assert (question.now_ns, question.here, question.frame_id) == (T0, Pose(3.0, 0.0, 0.0, 0.0), 'map')
+
+
+def test_before_simulated_time_begins_now_is_the_newest_memory(robot):
+    robot.add(FakeMemoryNode([LIFT]))
+    agent = robot.start(AgentNode, pose_source='none', use_sim_time=True)
+    agent._agent = FakeAgent()
+    assert robot.call(Ask, 'ask', Ask.Request(question='hello')).error_code == Ask.Response.NONE
+    assert agent._agent.questions[0][0].now_ns == LIFT.end_ns
+
+
+def test_offline_planner_answers_from_the_memory_service(robot, monkeypatch):
+    for name in ('OPENAI_API_KEY', 'REMEMBR_LLM', 'REMEMBR_LLM_URL'):
+        monkeypatch.delenv(name, raising=False)
+    memory = robot.add(FakeMemoryNode([LIFT]))
+    robot.start(AgentNode, pose_source='none')
+    response = robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?'))
+    assert (response.error_code, response.error_msg) == (Ask.Response.NONE, '')
+    assert (response.answer.kind, response.answer.planner) == (AnswerMsg.POSITION, 'offline')
+    assert response.answer.pose.pose.position.x == 4.0
+    assert any('lift' in request.text.lower() for request in memory.requests)
+
+
+def test_without_memory_node_the_answer_says_so(robot, monkeypatch):
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    robot.start(AgentNode, pose_source='none', recall_timeout=0.3)
+    response = robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?'))
+    assert response.error_code == Ask.Response.MEMORY_UNAVAILABLE
+    assert 'memory node' in response.error_msg
+
+
+def test_a_store_in_trouble_is_named(robot, monkeypatch):
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    robot.add(FakeMemoryNode([], error='the disk is gone'))
+    robot.start(AgentNode, pose_source='none')
+    response = robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?'))
+    assert (response.error_code, response.error_msg) == (Ask.Response.MEMORY_UNAVAILABLE, 'the disk is gone')
+
+
+@pytest.mark.parametrize('question', ['', '   '])
+def test_an_empty_question_is_invalid(robot, question):
+    robot.start(AgentNode, pose_source='none')
+    response = robot.call(Ask, 'ask', Ask.Request(question=question))
+    assert response.error_code == Ask.Response.INVALID_QUESTION
+
+
+def test_configure_fails_readably_and_can_be_tried_again(robot, capfd):
+    node = robot.make(AgentNode, pose_source='navsat', datum=[1.0, 2.0])
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert 'cannot configure: datum' in capfd.readouterr().err
+    node.set_parameters([Parameter('datum', value=[1.0, 2.0, 3.0])])
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+
+
+def test_the_life_cycle_can_be_walked_twice_and_inactive_means_silent(robot, agent):
+    assert agent.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    response = robot.call(Ask, 'ask', Ask.Request(question='anyone?'))
+    assert (response.error_code, response.error_msg) == (
+        Ask.Response.INTERNAL,
+        'the agent node is not active',
+    )
+    for step in (agent.trigger_cleanup, agent.trigger_configure, agent.trigger_activate):
+        assert step() == TransitionCallbackReturn.SUCCESS
+    agent._agent = FakeAgent()
+    assert robot.call(Ask, 'ask', Ask.Request(question='hello')).answer.text == 'hello: over there.'
+
+
+def test_deactivation_cancels_what_is_under_way(robot, agent, asker):
+    handle = asker.send('wait')
+    robot.wait(agent._agent.waiting.is_set, 'the question is under way')
+    assert agent.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert asker.result(handle).result.error_code == AskAction.Result.CANCELLED
+
+
+def test_times_of_evidence_are_exact(robot, agent, asker):
+    memory = replace(LIFT, start_ns=T0 + 123_456_789, end_ns=T0 + 123_456_790)
+    agent._agent.answer = replace(agent._agent.answer, evidence=(Hit(memory, 0.5),))
+    evidence = asker.result(asker.send('when?')).result.answer.evidence[0]
+    assert (time_from_msg(evidence.start), time_from_msg(evidence.end)) == (memory.start_ns, memory.end_ns)
