@@ -48,14 +48,14 @@ def wrap_angle(angle: float) -> float:
 
 
 def yaw_from_quaternion(x: float, y: float, z: float, w: float) -> float:
-    """Return the heading of the rotated x axis on the x-y plane [rad].
+    """Return the heading of the rotated x axis on the x-y plane [rad], in (-pi, pi].
 
     The quaternion need not be of unit length.
     """
     norm = x * x + y * y + z * z + w * w
     if norm == 0.0:
         return 0.0
-    return math.atan2(2.0 * (w * z + x * y) / norm, 1.0 - 2.0 * (y * y + z * z) / norm)
+    return wrap_angle(math.atan2(2.0 * (w * z + x * y) / norm, 1.0 - 2.0 * (y * y + z * z) / norm))
 
 
 def quaternion_from_yaw(yaw: float) -> Quaternion:
@@ -64,14 +64,14 @@ def quaternion_from_yaw(yaw: float) -> Quaternion:
 
 
 def circular_mean(angles: Iterable[float]) -> float:
-    """Return the mean direction [rad]; 0 if there are none or they cancel out."""
+    """Return the mean direction [rad] in (-pi, pi]; 0 if there are none or they cancel out."""
     sine = cosine = 0.0
     for angle in angles:
         sine += math.sin(angle)
         cosine += math.cos(angle)
     if math.hypot(sine, cosine) < 1e-12:
         return 0.0
-    return math.atan2(sine, cosine)
+    return wrap_angle(math.atan2(sine, cosine))
 
 
 def interpolate(a: Pose, b: Pose, fraction: float) -> Pose:

@@ -3,7 +3,7 @@
 import math
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 
 from dateutil import parser as iso
 
@@ -16,7 +16,9 @@ MAX_NS = 2**63 - 1
 """The latest time that can be stored."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_ISO = iso.isoparser(sep='T')  # by itself it takes any character there
 _SECONDS = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
+_FRACTION = re.compile(r'(?:(?<=:\d\d:\d\d)|(?<=[T ]\d{6}))[.,](\d+)')
 
 
 def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
@@ -30,13 +32,17 @@ def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
     stripped = text.strip()
     if _SECONDS.fullmatch(stripped):
         try:
-            ns = int(Decimal(stripped) * NS)
-        except (InvalidOperation, OverflowError):
+            # Compared before it becomes an int: '1e999999' would become one with a million digits.
+            seconds = Decimal(stripped) * NS
+            ns = int(seconds) if 0 <= seconds <= MAX_NS else MAX_NS + 1
+        except DecimalException:
             ns = MAX_NS + 1
     else:
         try:
-            # isoparse knows the T form only
-            moment = iso.isoparse(re.sub(r'^(\S+) (\S+)$', r'\1T\2', stripped))
+            # isoparse knows the T form only, and drops what is below a microsecond
+            fraction = _FRACTION.search(stripped)
+            whole = _FRACTION.sub('', stripped, count=1)
+            moment = _ISO.isoparse(re.sub(r'^(\S+) (\S+)$', r'\1T\2', whole))
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=zone)
             since = moment - _EPOCH
@@ -45,6 +51,8 @@ def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
                 f'{text!r} is not a time; give ISO 8601 (2026-11-21T09:30:00+01:00) or Unix seconds'
             ) from error
         ns = (since.days * 86_400 + since.seconds) * NS + since.microseconds * 1_000
+        if fraction:
+            ns += int(fraction[1][:9].ljust(9, '0'))
     if not 0 <= ns <= MAX_NS:
         raise InvalidRequest(f'{text!r} is out of range; times lie between 1970 and 2262')
     return ns
@@ -53,10 +61,10 @@ def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
 def from_seconds(seconds: float) -> int:
     """Return float Unix seconds as nanoseconds, to the microsecond that a float64 holds.
 
-    :raises InvalidRequest: not a finite number
+    :raises InvalidRequest: not a finite number, or out of range
     """
-    if not math.isfinite(seconds):
-        raise InvalidRequest(f'{seconds} is not a time')
+    if not math.isfinite(seconds) or not 0.0 <= seconds < MAX_NS / NS:
+        raise InvalidRequest(f'{seconds} is not a time; Unix seconds lie between 0 and {MAX_NS // NS}')
     return round(seconds * 1_000_000) * 1_000
 
 

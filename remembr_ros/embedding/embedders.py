@@ -10,6 +10,8 @@ from urllib.parse import urlparse
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import EmbedderUnavailable
 
+_HASHING = re.compile(r'hashing-(\d{1,9})')
+
 logger = logging.getLogger(__name__)
 
 DEFAULT = 'mixedbread-ai/mxbai-embed-large-v1'
@@ -27,18 +29,29 @@ def get_embedder(name: str | None = None) -> Embedder:
     """
     if not name:
         name = _default()
-    hashing = re.fullmatch(r'hashing(?:-(\d+))?', name)
-    if hashing:
+    name = canonical_name(name)
+    if hashing := _HASHING.fullmatch(name):
         from remembr_ros.embedding.hashing import HashingEmbedder
 
-        return HashingEmbedder(int(hashing[1] or 256))
+        return HashingEmbedder(int(hashing[1]))
     from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
 
-    if name in (OFFLINE, f'sentence-transformers/{OFFLINE}'):
+    if name == OFFLINE:
         return SentenceTransformerEmbedder(OFFLINE, _packaged_minilm(), local_files_only=True)
-    if Path(name).expanduser().is_dir():
-        return SentenceTransformerEmbedder(name, Path(name).expanduser(), local_files_only=True)
+    if Path(name).is_dir():
+        return SentenceTransformerEmbedder(name, name, local_files_only=True)
     return SentenceTransformerEmbedder(name, name, local_files_only=_cached(name) or not _hub_reachable())
+
+
+def canonical_name(name: str) -> str:
+    """Return the one name of an embedder that has several: what a collection remembers."""
+    if name == 'hashing':
+        return 'hashing-256'
+    if name == f'sentence-transformers/{OFFLINE}':
+        return OFFLINE
+    if name != OFFLINE and not _HASHING.fullmatch(name) and Path(name).expanduser().is_dir():
+        return str(Path(name).expanduser().resolve())
+    return name
 
 
 def _default() -> str:

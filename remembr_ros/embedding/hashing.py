@@ -10,16 +10,26 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.errors import EmbedderUnavailable
+
 NAME = 'hashing'
+
+MAX_DIMENSION = 32_768
+"""Milvus stores no longer vectors."""
 
 
 class HashingEmbedder:
     """Hashes each word and its character trigrams into signed buckets (the hashing trick).
 
     :param dimension: length of a vector
+    :raises EmbedderUnavailable: a vector cannot have that length
     """
 
     def __init__(self, dimension: int = 256) -> None:
+        if not 2 <= dimension <= MAX_DIMENSION:
+            raise EmbedderUnavailable(
+                f'hashing-{dimension}: vectors have 2 to {MAX_DIMENSION} numbers; take hashing-256'
+            )
         self._dimension = dimension
 
     @property
@@ -36,7 +46,9 @@ class HashingEmbedder:
             for word in re.findall(r'\w+', text.lower()):
                 trigrams = [word[i : i + 3] for i in range(len(word) - 2)]
                 for feature, weight in [(word, 1.0), *((t, 0.3) for t in trigrams)]:
-                    digest = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), 'big')
+                    digest = int.from_bytes(
+                        hashlib.blake2b(feature.encode(errors='replace'), digest_size=8).digest(), 'big'
+                    )
                     row[digest % self._dimension] += weight if digest >> 63 else -weight
             norm = float(np.linalg.norm(row))
             if norm == 0.0:  # nothing to hash: any unit vector, so that a cosine is defined

@@ -67,7 +67,11 @@ class SentenceTransformerEmbedder:
 
     def _encode(self, texts: list[str], prompt: str | None) -> NDArray[np.float32]:
         with self._lock:
+            # tokenizers take no lone surrogates
             vectors = self._model.encode(
-                texts, prompt_name=prompt, normalize_embeddings=True, show_progress_bar=False
+                [text.encode('utf-8', 'replace').decode() for text in texts],
+                prompt_name=prompt,
+                normalize_embeddings=True,
+                show_progress_bar=False,
             )
         return np.asarray(vectors, np.float32)

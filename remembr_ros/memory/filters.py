@@ -15,6 +15,10 @@ EVERYTHING = 'start_ns >= 0'
 
 _CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 MAX_NAME = 200
+"""Bytes of a robot's or map's name."""
+
+MAX_COORDINATE = 1e9
+"""[m] No map is larger; a square of it still fits the 32-bit floats of the index."""
 
 
 def quote(text: str) -> str:
@@ -22,7 +26,7 @@ def quote(text: str) -> str:
 
     :raises InvalidRequest: it has control characters, which Milvus Lite cannot read even when escaped
     """
-    if _CONTROL.search(text):
+    if _CONTROL.search(text) or not _encodable(text):
         raise InvalidRequest(f'{text!r} has line breaks or control characters; use a plain name')
     return json.dumps(text, ensure_ascii=False)
 
@@ -32,19 +36,22 @@ def check_name(what: str, name: str) -> str:
 
     :raises InvalidRequest: it is too long or has control characters
     """
+    quote(name)
     if len(name.encode()) > MAX_NAME:
         raise InvalidRequest(f'the {what} {name[:40]!r}... is longer than {MAX_NAME} bytes')
-    quote(name)
     return name
 
 
 def check_point(point: Point) -> Point:
-    """Return the point if it is three finite numbers.
+    """Return the point if it is three finite numbers, none beyond MAX_COORDINATE.
 
     :raises InvalidRequest: it is not
     """
-    if len(point) != 3 or not all(math.isfinite(value) for value in point):
-        raise InvalidRequest(f'{point} is not a position; give x, y and z in metres')
+    # A NaN compares false.
+    if len(point) != 3 or not all(abs(value) <= MAX_COORDINATE for value in point):
+        raise InvalidRequest(
+            f'{point} is not a position; give x, y and z in metres, at most {MAX_COORDINATE:g} each'
+        )
     return point
 
 
@@ -67,8 +74,7 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
         radius = scope.radius_m
         if not (math.isfinite(radius) and radius >= 0.0):
             raise InvalidRequest(f'{radius} is not a radius in metres')
-        for axis, value in zip('xyz', check_point(scope.near), strict=True):
-            parts.append(f'{axis} >= {value - radius!r} and {axis} <= {value + radius!r}')
+        parts.append(box(check_point(scope.near), radius))
     if placed_only or scope.near is not None:
         parts.append('placed == true')
     if scope.robot is not None:
@@ -82,16 +88,40 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
     return ' and '.join(parts) or EVERYTHING
 
 
+def box(centre: Point, half: float) -> str:
+    """Return the filter of the axis-parallel cube around a point, a hair wider than asked [m]."""
+    half = min(half, 4.0 * MAX_COORDINATE) * (1.0 + 1e-12)
+    bounds = []
+    for axis, value in zip('xyz', centre, strict=True):
+        low = math.nextafter(float(value) - half, -math.inf)
+        high = math.nextafter(float(value) + half, math.inf)
+        bounds.append(f'{axis} >= {low!r} and {axis} <= {high!r}')
+    return ' and '.join(bounds)
+
+
 def within(scope: Scope, memory: Memory) -> bool:
     """Tell whether a memory that passed the box lies inside the radius."""
+    return position_within(scope, memory.pose.position if memory.pose else None)
+
+
+def position_within(scope: Scope, position: Point | None) -> bool:
+    """Tell whether a place (None: unplaced) that passed the box lies inside the radius."""
     if scope.near is None or scope.radius_m is None:
         return True
-    return memory.pose is not None and distance(memory.pose.position, scope.near) <= scope.radius_m
+    return position is not None and distance(position, scope.near) <= scope.radius_m
 
 
 def any_of(field: str, values: list[str]) -> str:
     """Return the filter that admits rows whose field has one of the values."""
     return f'{field} in [{", ".join(map(quote, values))}]'
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+    return True
 
 
 def _clamp(ns: int) -> int:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
@@ -24,7 +25,7 @@ class KeyframeFolder:
 
         :raises OSError: the disk is full or not writable
         """
-        names = []
+        names: list[str] = []
         for index, image in enumerate(images):
             self.folder.mkdir(parents=True, exist_ok=True)
             name = f'{memory_id}_{index}.jpg'
@@ -38,7 +39,9 @@ class KeyframeFolder:
                         os.fsync(file.fileno())
                     os.replace(temporary, path)
                 except OSError:
-                    Path(temporary).unlink(missing_ok=True)
+                    with suppress(OSError):
+                        Path(temporary).unlink(missing_ok=True)
+                        self.remove(names)  # nothing would name them
                     raise
             names.append(name)
         return tuple(names)
@@ -48,12 +51,12 @@ class KeyframeFolder:
 
         :raises InvalidRequest: there is none
         """
-        if Path(name).name != name:
+        if Path(name).name != name or '\0' in name:
             raise InvalidRequest(f'{name!r} is not the name of a keyframe')
         try:
             return (self.folder / name).read_bytes()
-        except FileNotFoundError:
-            raise InvalidRequest(f'there is no keyframe {name!r} in {self.folder}') from None
+        except OSError as error:
+            raise InvalidRequest(f'there is no keyframe {name!r} in {self.folder}: {error}') from error
 
     def remove(self, names: Iterable[str]) -> None:
         """Delete keyframes; missing ones are passed over."""

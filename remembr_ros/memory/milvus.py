@@ -3,19 +3,32 @@
 import logging
 import re
 import signal
+import sqlite3
+import threading
+import time
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.memory import schema
 
 logger = logging.getLogger(__name__)
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 30.0
 """For one request. Without a timeout pymilvus retries 75 times, which takes minutes."""
 
+START_S = 90.0
+"""For an embedded database to start: 0.1 s, but on a busy robot it is loaded from a cold disk."""
+
 _LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
+
+_servers: dict[Path, tuple[Any, int]] = {}
+"""The embedded databases of this process, with how many connections each has."""
+
+_starting = threading.Lock()
 
 
 def is_server(uri: str) -> bool:
@@ -29,7 +42,7 @@ def database_path(uri: str) -> Path:
     :raises InvalidRequest: Milvus Lite cannot use a file of that name
     """
     path = Path(uri.removeprefix('file://')).expanduser().absolute()
-    if not _LITE_NAME.fullmatch(path.name):
+    if not uri.removeprefix('file://') or not _LITE_NAME.fullmatch(path.name):
         raise InvalidRequest(
             f'{path.name!r} cannot be the name of a Milvus Lite file; '
             'use at most 36 letters, digits, dots, dashes and underscores'
@@ -50,6 +63,18 @@ def translated(uri: str) -> Iterator[None]:
         raise StoreUnavailable(f'the memory at {uri} does not work: {message}') from error
 
 
+@contextmanager
+def no_words_yet() -> Iterator[None]:
+    """Pass over what BM25 says of a collection without a single word: its mean length is 0 / 0."""
+    from pymilvus.exceptions import MilvusException
+
+    try:
+        yield
+    except MilvusException as error:
+        if 'NaN or Inf' not in str(error):
+            raise
+
+
 def connect(uri: str, token: str = '') -> Any:
     """Return a pymilvus.MilvusClient.
 
@@ -62,42 +87,164 @@ def connect(uri: str, token: str = '') -> Any:
     # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
     logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
     address = uri if is_server(uri) else _start_lite(database_path(uri))
-    with translated(uri):
-        return MilvusClient(uri=address, token=token, timeout=TIMEOUT_S)
+    try:
+        with translated(uri):
+            return MilvusClient(uri=address, token=token, timeout=TIMEOUT_S)
+    except BaseException:
+        if not is_server(uri):
+            _release_lite(database_path(uri))
+        raise
+
+
+def create_collections(client: Any, collection: str, stamp: str, dimension: int, full_text: bool) -> None:
+    """Make the two collections that remembr_ros.memory.schema describes.
+
+    :param client: pymilvus.MilvusClient
+    :param stamp: kept as the description of the first collection
+    :param full_text: with BM25 over caption and scene text (Milvus 2.5 or newer)
+    """
+    from pymilvus import DataType, Function, FunctionType
+
+    def scalars(fields: Any) -> None:
+        for name in ('robot', 'map_id', 'source'):
+            fields.add_field(name, DataType.VARCHAR, max_length=256)
+        for name in ('start_ns', 'end_ns'):
+            fields.add_field(name, DataType.INT64)
+        for name in ('x', 'y', 'z'):
+            fields.add_field(name, DataType.DOUBLE)
+        fields.add_field('placed', DataType.BOOL)
+
+    passages = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    passages.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
+    passages.add_field('memory_id', DataType.VARCHAR, max_length=64)
+    scalars(passages)
+    passages.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
+    index = client.prepare_index_params()
+    index.add_index('vector', index_type='FLAT', metric_type='IP')
+    client.create_collection(
+        schema.passages_of(collection), schema=passages, index_params=index, consistency_level='Strong'
+    )
+
+    records = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
+    records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
+    scalars(records)
+    for name in ('frame_id', 'captioner'):
+        records.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('yaw', 'travelled'):
+        records.add_field(name, DataType.DOUBLE)
+    records.add_field('caption', DataType.VARCHAR, max_length=65_535)
+    for name in ('scene_text', 'keyframes'):
+        records.add_field(name, DataType.JSON)
+    records.add_field('merged', DataType.INT64)
+    records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
+    index = client.prepare_index_params()
+    index.add_index('position', index_type='FLAT', metric_type='L2')
+    if full_text:
+        records.add_field(
+            'text',
+            DataType.VARCHAR,
+            max_length=65_535,
+            enable_analyzer=True,
+            analyzer_params={'type': 'english'},
+        )
+        records.add_field('words', DataType.SPARSE_FLOAT_VECTOR)
+        records.add_function(
+            Function(
+                name='bm25',
+                input_field_names=['text'],
+                output_field_names=['words'],
+                function_type=FunctionType.BM25,
+            )
+        )
+        index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
+    # Last, because its presence says that the memory is ready.
+    client.create_collection(collection, schema=records, index_params=index, consistency_level='Strong')
 
 
 def disconnect(client: Any, uri: str) -> None:
-    """Close the connection and let go of an embedded database's file."""
+    """Close the connection and, if it was the last one, let go of an embedded database's file."""
     client.close()
     if not is_server(uri):
-        from milvus_lite.server_manager import server_manager_instance
-
-        server_manager_instance.release_server(str(database_path(uri)))
+        _release_lite(database_path(uri))
 
 
 def _start_lite(path: Path) -> str:
-    from milvus_lite.server_manager import server_manager_instance
+    """Return the address of the embedded database; start it if this process has not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')  # it imports pkg_resources, which is deprecated
+        from milvus_lite.server import Server
 
+    path = database_path(str(path.resolve()))  # of a link, the target's name counts
     if path.is_dir():
         raise StoreUnavailable(f'{path} is a folder; give the path of a file')
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Ctrl-C reaches every process in the terminal, but the database has to outlive it for what is still
-        # queued. A child inherits the mask.
-        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        lite_log = logging.getLogger()
-        level = lite_log.level
-        lite_log.setLevel(logging.CRITICAL)  # it logs to the root what the error below says
+    with _starting:
+        server, users = _servers.get(path, (None, 0))
         try:
-            address: str | None = server_manager_instance.start_and_get_uri(str(path))
-        finally:
-            lite_log.setLevel(level)
-            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
-    except OSError as error:
-        raise StoreUnavailable(f'cannot open {path}: {error}') from error
-    if address is None:
+            if server is None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _check_file(path)
+                server = Server(str(path))
+                _start(server, path)
+        except OSError as error:
+            raise StoreUnavailable(f'cannot open {path}: {error}') from error
+        _servers[path] = server, users + 1
+        return str(server.uds_path)
+
+
+def _start(server: Any, path: Path) -> None:
+    # Ctrl-C reaches every process in the terminal, but the database has to outlive it for what is still
+    # queued. A child inherits the mask.
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    lite_log = logging.getLogger()
+    level = lite_log.level
+    lite_log.setLevel(logging.CRITICAL)  # it logs to the root what the error below says
+    try:
+        started = server.init() and server.start()
+    finally:
+        lite_log.setLevel(level)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+    socket = Path(server.uds_path.removeprefix('unix:'))
+    deadline = time.monotonic() + START_S
+    while started and not socket.exists():
+        started = server._p.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    if started:
+        return
+    if server._p is None:
+        server._lock_path = ''  # its clean-up would delete the lock of the process that has the file
         raise StoreUnavailable(
-            f'{path} cannot be opened: another process has it (a memory node? then ask through that node), '
-            'or it is not a Milvus Lite file'
+            f'{path} cannot be opened: another process has it (a memory node? then ask through that node)'
         )
-    return address
+    server.stop()
+    raise StoreUnavailable(
+        f'{path} cannot be opened: it is damaged, or its folder or disk cannot be written, or the machine '
+        f'is too busy to start the database within {START_S:.0f} s'
+    )
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what is not a Milvus Lite file: a recording's SQLite file would get tables that it never had.
+
+    :raises StoreUnavailable: it is not
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    try:
+        with closing(sqlite3.connect(f'{path.as_uri()}?mode=ro', uri=True)) as file:
+            tables = {name for (name,) in file.execute('select name from sqlite_master')}
+    except sqlite3.OperationalError:  # locked: by whom, the start will tell
+        return
+    except sqlite3.DatabaseError:
+        tables = {''}
+    if tables and 'collection_meta' not in tables:
+        raise StoreUnavailable(f'{path} is not a memory: it is no Milvus Lite file; choose another file')
+
+
+def _release_lite(path: Path) -> None:
+    path = path.resolve()
+    with _starting:
+        server, users = _servers.pop(path, (None, 0))
+        if users > 1:
+            _servers[path] = server, users - 1
+        elif server is not None:
+            server.stop()

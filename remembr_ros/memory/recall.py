@@ -66,3 +66,25 @@ class Recall(Protocol):
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits."""
+
+
+def search(
+    recall: Recall,
+    *,
+    text: str = '',
+    place: Point | None = None,
+    time_ns: int | None = None,
+    scope: Scope = ANYTHING,
+    limit: int = 5,
+) -> list[Hit]:
+    """Recall by what is given: text before place before time; by none of them, the newest memories.
+
+    :param place: [m]; with a text it says how far each hit is away, and only the scope filters by it
+    """
+    if text.strip():
+        return recall.by_text(text, scope, limit)
+    if place is not None:
+        return recall.by_position(place, scope, limit)
+    if time_ns is not None:
+        return recall.by_time(time_ns, scope, limit)
+    return recall.newest(scope, limit)

@@ -4,17 +4,21 @@ Passages repeat the fields that a scope filters by, so that a search by meaning 
 One dense vector field per collection: servers before Milvus 2.4 have no more.
 """
 
+import json
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.record import Memory
-
-VERSION = 1
+from remembr_ros.memory import filters
+from remembr_ros.memory.record import SOURCES, Memory
+from remembr_ros.timestamps import MAX_NS
 
 MAX_TEXT = 60_000
 """Bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text."""
@@ -25,83 +29,45 @@ RECORD_FIELDS = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What a collection says of itself.
+_ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
-    :param version: of the schema
-    :param embedder: name of the model that made its vectors
-    :param dimension: of those vectors
+
+def is_id(text: str) -> bool:
+    """Tell whether a text can be the id of a memory; it becomes part of file names and of filters."""
+    return _ID.fullmatch(text) is not None
+
+
+def storable(memory: Memory) -> Memory:
+    """Return the memory as it fits the fields: long texts are cut, what is no Unicode is replaced.
+
+    :raises InvalidRequest: it makes no sense
     """
-
-    version: int
-    embedder: str
-    dimension: int
-
-
-def create(client: Any, collection: str, stamp: str, dimension: int, full_text: bool) -> None:
-    """Make the two collections.
-
-    :param client: pymilvus.MilvusClient
-    :param stamp: kept as the description of the first collection
-    :param full_text: with BM25 over caption and scene text (Milvus 2.5 or newer)
-    """
-    from pymilvus import DataType, Function, FunctionType
-
-    def scalars(schema: Any) -> None:
-        for name in ('robot', 'map_id', 'source'):
-            schema.add_field(name, DataType.VARCHAR, max_length=256)
-        for name in ('start_ns', 'end_ns'):
-            schema.add_field(name, DataType.INT64)
-        for name in ('x', 'y', 'z'):
-            schema.add_field(name, DataType.DOUBLE)
-        schema.add_field('placed', DataType.BOOL)
-
-    passages = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    passages.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
-    passages.add_field('memory_id', DataType.VARCHAR, max_length=64)
-    scalars(passages)
-    passages.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
-    index = client.prepare_index_params()
-    index.add_index('vector', index_type='FLAT', metric_type='IP')
-    client.create_collection(
-        passages_of(collection), schema=passages, index_params=index, consistency_level='Strong'
+    if not is_id(memory.id):
+        raise InvalidRequest(
+            f'{memory.id!r} is not the id of a memory (at most 64 letters, digits, dots, dashes and '
+            'underscores); see memory_id()'
+        )
+    filters.check_name('robot', memory.robot)
+    filters.check_name('map id', memory.map_id)
+    filters.check_name('frame_id', memory.frame_id)
+    if memory.source not in SOURCES:
+        raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
+    if not 0 <= memory.start_ns <= memory.end_ns <= MAX_NS:
+        raise InvalidRequest(f'memory {memory.id} ends before it starts, or its times are out of range')
+    if not 1 <= memory.merged <= MAX_NS:
+        raise InvalidRequest(f'memory {memory.id} stands for {memory.merged} segments; give at least 1')
+    if memory.pose is not None:
+        filters.check_point(memory.pose.position)
+        if not math.isfinite(memory.pose.yaw):
+            raise InvalidRequest(f'memory {memory.id} has the yaw {memory.pose.yaw}; give radians')
+    if not (math.isfinite(memory.travelled) and memory.travelled >= 0.0):
+        raise InvalidRequest(f'memory {memory.id} has travelled {memory.travelled}; give metres')
+    return replace(
+        memory,
+        caption=cut(memory.caption),
+        captioner=cut(memory.captioner, filters.MAX_NAME),
+        scene_text=_cut_all(memory.scene_text),
     )
-
-    records = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
-    records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-    scalars(records)
-    for name in ('frame_id', 'captioner'):
-        records.add_field(name, DataType.VARCHAR, max_length=256)
-    for name in ('yaw', 'travelled'):
-        records.add_field(name, DataType.DOUBLE)
-    records.add_field('caption', DataType.VARCHAR, max_length=65_535)
-    for name in ('scene_text', 'keyframes'):
-        records.add_field(name, DataType.JSON)
-    records.add_field('merged', DataType.INT64)
-    records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
-    index = client.prepare_index_params()
-    index.add_index('position', index_type='FLAT', metric_type='L2')
-    if full_text:
-        records.add_field(
-            'text',
-            DataType.VARCHAR,
-            max_length=65_535,
-            enable_analyzer=True,
-            analyzer_params={'type': 'english'},
-        )
-        records.add_field('words', DataType.SPARSE_FLOAT_VECTOR)
-        records.add_function(
-            Function(
-                name='bm25',
-                input_field_names=['text'],
-                output_field_names=['words'],
-                function_type=FunctionType.BM25,
-            )
-        )
-        index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
-    # Last, because its presence says that the memory is ready.
-    client.create_collection(collection, schema=records, index_params=index, consistency_level='Strong')
 
 
 def passages_of(collection: str) -> str:
@@ -164,10 +130,31 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
     )
 
 
-def cut(text: str) -> str:
-    """Return the text, cut at MAX_TEXT bytes without splitting a character."""
+def cut(text: str, size: int = MAX_TEXT) -> str:
+    """Return the text, cut at size bytes without splitting a character."""
     data = text.encode('utf-8', errors='replace')
-    return data[:MAX_TEXT].decode('utf-8', errors='ignore')
+    return data[:size].decode('utf-8', errors='ignore')
+
+
+def _cut_all(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return as many of the texts as a JSON field holds, the last one cut."""
+    kept = []
+    room = MAX_TEXT
+    for text in texts:
+        whole = cut(text, room)
+        # A control character takes six bytes as JSON.
+        fitting = whole if _json_size(whole) <= room else cut(whole, room // 6)
+        if text and not fitting:
+            break
+        kept.append(fitting)
+        room -= _json_size(fitting)
+        if room <= 0:
+            break
+    return tuple(kept)
+
+
+def _json_size(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False).encode()) + 1
 
 
 def _scalars(memory: Memory) -> dict[str, Any]:

@@ -55,24 +55,30 @@ class StoreSearch(ABC):
         :raises StoreUnavailable: the database does not work
         """
         limit = _check_limit(limit)
-        text = text.strip()[:MAX_QUERY]
+        text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]
         if not text:
             raise InvalidRequest('a recall by text needs a text')
         condition = filters.expression(scope)
         vector = self.embedder.embed_query(text)
-        pool = max(CANDIDATES, 10 * limit)
+        pool = min(max(CANDIDATES, 10 * limit), PAGE)
         with milvus.translated(self._uri):
-            similarity = self._similar(vector, condition, pool)
-            by_words = self._matching_words(text, condition, pool)
-            missing = [memory_id for memory_id in by_words if memory_id not in similarity]
-            if missing:
-                similarity |= self._similar(vector, filters.any_of('memory_id', missing), len(missing))
-            memories = self._get(list(similarity))
+            while True:
+                similarity = self._similar(vector, condition, pool)
+                exhausted = len(similarity) < pool
+                by_words = self._matching_words(text, condition, pool)
+                missing = [memory_id for memory_id in by_words if memory_id not in similarity]
+                if missing:
+                    among = filters.any_of('memory_id', missing)
+                    similarity |= self._similar(vector, among, len(missing))
+                memories = [memory for memory in self._get(list(similarity)) if filters.within(scope, memory)]
+                # A radius is a box to the database, and the best may all lie in its corners.
+                if len(memories) >= limit or exhausted or pool == PAGE:
+                    break
+                pool = min(4 * pool, PAGE)
         asked = ranking.content_stems(text)
         hits = [
             self._hit(memory, scope, ranking.score(similarity[memory.id], ranking.coverage(asked, memory)))
             for memory in memories
-            if filters.within(scope, memory)
         ]
         hits.sort(key=lambda hit: (-hit.score, -hit.memory.start_ns, hit.memory.id))
         return ranking.diversify(hits, limit) if diverse else hits[:limit]
@@ -88,30 +94,32 @@ class StoreSearch(ABC):
         filters.check_point(position)
         condition = filters.expression(scope, placed_only=True)
         with milvus.translated(self._uri):
-            pool = limit
-            while True:
-                # The index has 32-bit floats, the records 64-bit ones: fetch more, then sort exactly.
-                pool = min(2 * pool + 32, PAGE)
-                found = self._client.search(
-                    self._collection,
-                    data=[np.asarray(position, np.float32)],
-                    anns_field='position',
-                    filter=condition,
-                    limit=pool,
-                    output_fields=schema.RECORD_FIELDS,
-                    search_params={'metric_type': 'L2'},
-                    timeout=milvus.TIMEOUT_S,
-                )[0]
-                memories = [schema.memory_from_row({**hit['entity'], 'id': hit['id']}) for hit in found]
-                inside = [memory for memory in memories if filters.within(scope, memory)]
-                if len(inside) >= limit or len(found) < pool or pool == PAGE:
-                    break
+            found = self._client.search(
+                self._collection,
+                data=[np.asarray(position, np.float32)],
+                anns_field='position',
+                filter=condition,
+                limit=2 * limit + 32,
+                output_fields=_PLACE_AND_TIME,
+                search_params={'metric_type': 'L2'},
+                timeout=milvus.TIMEOUT_S,
+            )[0]
+            rows = [{**hit['entity'], 'id': hit['id']} for hit in found]
+            away = sorted(distance(_position(row), position) for row in rows if _row_within(scope, row))
+            if len(found) == 2 * limit + 32:
+                # The index has 32-bit floats, which are metres apart far from the origin, and knows no ties:
+                # it tells how far to look, and the 64-bit fields tell what is there.
+                nearest = filters.box(position, away[limit - 1]) if len(away) >= limit else filters.EVERYTHING
+                rows = list(self._rows(self._collection, f'{condition} and {nearest}', _PLACE_AND_TIME))
+            rows = [row for row in rows if _row_within(scope, row)]
+            rows.sort(key=lambda row: (distance(_position(row), position), -row['end_ns'], row['id']))
+            memories = self._get([row['id'] for row in rows[:limit]])
         hits = []
-        for memory in inside:
-            away = distance(memory.pose.position, position) if memory.pose else np.inf
-            hits.append(Hit(memory, 1.0 / (1.0 + away), away))
-        hits.sort(key=lambda hit: (hit.distance_m, -hit.memory.end_ns, hit.memory.id))
-        return hits[:limit]
+        for memory in memories:
+            if memory.pose is not None:
+                metres = distance(memory.pose.position, position)
+                hits.append(Hit(memory, 1.0 / (1.0 + metres), metres))
+        return hits
 
     def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
         """Return the memories nearest to a time, nearest first.
@@ -124,16 +132,11 @@ class StoreSearch(ABC):
         time_ns = min(max(time_ns, 0), MAX_NS)
         condition = filters.expression(scope)
         with milvus.translated(self._uri):
-            # Milvus cannot sort: widen a window until it holds enough, then sort what is in it.
-            half_ns = 4 * NS
-            while True:
-                window = (
-                    f'end_ns >= {max(time_ns - half_ns, 0)} and start_ns <= {min(time_ns + half_ns, MAX_NS)}'
-                )
-                memories = self._inside(f'{window} and {condition}', scope)
-                if len(memories) >= limit or half_ns >= MAX_NS:
-                    break
+            half_ns = self._reach(time_ns, condition, limit)
+            memories = self._inside(f'{_around(time_ns, half_ns)} and {condition}', scope)
+            while len(memories) < limit and half_ns < MAX_NS:  # the box had more than the radius
                 half_ns *= 4
+                memories = self._inside(f'{_around(time_ns, half_ns)} and {condition}', scope)
         hits = []
         for memory in memories:
             offset_s = _offset_ns(memory, time_ns) / NS
@@ -151,12 +154,11 @@ class StoreSearch(ABC):
         condition = filters.expression(scope)
         with milvus.translated(self._uri):
             ends = [
-                (int(row['end_ns']), row['id'])
-                for row in self._rows(self._collection, condition, ['id', *_SCALARS])
+                (-row['end_ns'], -row['start_ns'], row['id'])
+                for row in self._rows(self._collection, condition, _PLACE_AND_TIME)
                 if _row_within(scope, row)
             ]
-            ends.sort(key=lambda end: (-end[0], end[1]))
-            memories = self._get([memory_id for _, memory_id in ends[:limit]])
+            memories = self._get([memory_id for _, _, memory_id in sorted(ends)[:limit]])
         return [self._hit(memory, scope, 1.0) for memory in ranking.newest_first(memories)]
 
     def count(self, scope: Scope = ANYTHING) -> int:
@@ -168,15 +170,32 @@ class StoreSearch(ABC):
         condition = filters.expression(scope)
         with milvus.translated(self._uri):
             if scope.near is None:
-                rows = self._client.query(
-                    self._collection,
-                    filter=condition,
-                    output_fields=['count(*)'],
-                    timeout=milvus.TIMEOUT_S,
-                )
-                return int(rows[0]['count(*)'])
-            rows = self._rows(self._collection, condition, ['id', *_SCALARS])
+                return self._count(condition)
+            rows = self._rows(self._collection, condition, _PLACE_AND_TIME)
             return sum(_row_within(scope, row) for row in rows)
+
+    def _count(self, condition: str) -> int:
+        rows = self._client.query(
+            self._collection, filter=condition, output_fields=['count(*)'], timeout=milvus.TIMEOUT_S
+        )
+        return int(rows[0]['count(*)'])
+
+    def _reach(self, time_ns: int, condition: str, limit: int) -> int:
+        """Return how far around a time lie at least limit memories, and not many more, or all there are [ns].
+
+        Milvus cannot sort, so that counting narrows down where the nearest ones are.
+        """
+        low, high = 0, 4 * NS
+        while (count := self._count(f'{_around(time_ns, high)} and {condition}')) < limit and high < MAX_NS:
+            low, high = high, 4 * high
+        while count > 4 * limit + CANDIDATES and high - low > NS:
+            middle = (low + high) // 2
+            fewer = self._count(f'{_around(time_ns, middle)} and {condition}')
+            if fewer >= limit:
+                high, count = middle, fewer
+            else:
+                low = middle
+        return high
 
     def _hit(self, memory: Memory, scope: Scope, score: float) -> Hit:
         if scope.near is None or memory.pose is None:
@@ -202,24 +221,31 @@ class StoreSearch(ABC):
         """Return the ids of the memories whose words fit best (BM25)."""
         if not self._full_text:
             return []
-        found = self._client.search(
-            self._collection,
-            data=[text],
-            anns_field='words',
-            filter=condition,
-            limit=min(limit, PAGE),
-            output_fields=['id'],
-            timeout=milvus.TIMEOUT_S,
-        )[0]
+        found = []
+        with milvus.no_words_yet():
+            found = self._client.search(
+                self._collection,
+                data=[text],
+                anns_field='words',
+                filter=condition,
+                limit=limit,
+                output_fields=['id'],
+                timeout=milvus.TIMEOUT_S,
+            )[0]
         return [hit['id'] for hit in found]
 
     def _get(self, ids: Sequence[str]) -> list[Memory]:
-        rows: dict[str, Memory] = {}
-        unique = list(dict.fromkeys(ids))
-        for start in range(0, len(unique), PAGE):
-            for memory in self._select(filters.any_of('id', unique[start : start + PAGE])):
-                rows[memory.id] = memory
-        return [rows[memory_id] for memory_id in ids if memory_id in rows]
+        conditions = self._with_ids(filters.EVERYTHING, ids)
+        found = {memory.id: memory for condition in conditions for memory in self._select(condition)}
+        return [found[memory_id] for memory_id in ids if memory_id in found]
+
+    def _with_ids(self, condition: str, ids: Sequence[str]) -> list[str]:
+        """Return filters that together admit the memories of these ids that meet the condition."""
+        known = [memory_id for memory_id in dict.fromkeys(ids) if schema.is_id(memory_id)]
+        return [
+            f'{condition} and {filters.any_of("id", known[start : start + PAGE])}'
+            for start in range(0, len(known), PAGE)
+        ]
 
     def _inside(self, condition: str, scope: Scope) -> list[Memory]:
         return [memory for memory in self._select(condition) if filters.within(scope, memory)]
@@ -246,13 +272,20 @@ class StoreSearch(ABC):
             pages.close()
 
 
-_SCALARS = ['end_ns', 'placed', 'x', 'y', 'z']
+_PLACE_AND_TIME = ['id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z']
+
+
+def _position(row: dict[str, Any]) -> Point:
+    return (row['x'], row['y'], row['z'])
 
 
 def _row_within(scope: Scope, row: dict[str, Any]) -> bool:
-    if scope.near is None or scope.radius_m is None:
-        return True
-    return bool(row['placed']) and distance((row['x'], row['y'], row['z']), scope.near) <= scope.radius_m
+    return filters.position_within(scope, _position(row) if row['placed'] else None)
+
+
+def _around(time_ns: int, half_ns: int) -> str:
+    """Return the filter of the memories at most half_ns from a time."""
+    return f'end_ns >= {max(time_ns - half_ns, 0)} and start_ns <= {min(time_ns + half_ns, MAX_NS)}'
 
 
 def _offset_ns(memory: Memory, time_ns: int) -> int:

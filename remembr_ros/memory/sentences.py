@@ -7,7 +7,7 @@ from remembr_ros.memory.record import Memory
 MAX_SENTENCES = 48
 """Vectors kept per memory; a VLM's caption of 3 s has 5 to 20 sentences."""
 
-_END = re.compile(r'(?<=[.!?])["\')\]]*\s+|\n+')
+_END = re.compile(r'(?<=[.!?])\s+|(?<=[.!?]["\')\]])\s+|\n+')
 
 
 def split_sentences(text: str) -> list[str]:

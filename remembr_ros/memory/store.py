@@ -1,23 +1,23 @@
 """The memory store: durable, and searchable by text, position and time."""
 
-import json
 import logging
 import threading
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.memory import filters, milvus, schema
 from remembr_ros.memory.keyframes import KeyframeFolder
 from remembr_ros.memory.recall import ANYTHING, Scope
-from remembr_ros.memory.record import SOURCES, Memory, Observation
+from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.search import StoreSearch
 from remembr_ros.memory.sentences import passages
+from remembr_ros.memory.stamp import VERSION, Stamp, check_embedder, read_stamp
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +74,9 @@ def open_store(
     try:
         with milvus.translated(uri):
             if client.has_collection(collection, timeout=milvus.TIMEOUT_S):
-                stamp = _read_stamp(client, collection)
-                embedder = _matching(stamp, embedder, collection)
+                stamp = read_stamp(client, collection)
+                if embedder:
+                    check_embedder(stamp, embedder, collection)
                 full_text = any(
                     f['name'] == 'words' for f in client.describe_collection(collection)['fields']
                 )
@@ -84,13 +85,12 @@ def open_store(
             else:
                 if not isinstance(embedder, Embedder):
                     embedder = get_embedder(embedder)
-                stamp = schema.Stamp(schema.VERSION, embedder.name, embedder.dimension)
+                stamp = Stamp(VERSION, embedder.name, embedder.dimension)
                 full_text = _has_full_text(client, uri)
                 # Passages without records are left from a start that was cut off; nothing was acknowledged.
                 if client.has_collection(schema.passages_of(collection)):
                     client.drop_collection(schema.passages_of(collection))
-                text = json.dumps(asdict(stamp))
-                schema.create(client, collection, text, stamp.dimension, full_text)
+                milvus.create_collections(client, collection, stamp.to_text(), stamp.dimension, full_text)
             for name in (collection, schema.passages_of(collection)):
                 client.load_collection(name)
     except BaseException:
@@ -117,7 +117,7 @@ class MemoryStore(StoreSearch):
         uri: str,
         collection: str,
         *,
-        stamp: schema.Stamp,
+        stamp: Stamp,
         embedder: Embedder | str | None,
         full_text: bool,
         keyframe_folder: Path | None,
@@ -128,6 +128,7 @@ class MemoryStore(StoreSearch):
         self._keyframes = KeyframeFolder(keyframe_folder) if keyframe_folder else None
         self._writing = threading.Lock()
         self._loading = threading.Lock()
+        self._closed = False
 
     def __enter__(self) -> 'MemoryStore':
         return self
@@ -146,7 +147,7 @@ class MemoryStore(StoreSearch):
         with self._loading:
             if not isinstance(self._embedder, Embedder):
                 loaded = get_embedder(self._embedder or self._stamp.embedder)
-                _matching(self._stamp, loaded, self._collection)
+                check_embedder(self._stamp, loaded, self._collection)
                 self._embedder = loaded
             return self._embedder
 
@@ -159,12 +160,12 @@ class MemoryStore(StoreSearch):
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
-        for observation in observations:
-            _check(observation.memory)
+        observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
         with self._writing, milvus.translated(self._uri):
             stored = [self._with_keyframes(observation) for observation in observations]
             known = {memory.id: memory for memory in self._get([memory.id for memory in stored])}
-            new = {memory.id: memory for memory in stored if known.get(memory.id) != memory}
+            last = {memory.id: memory for memory in stored}
+            new = {memory_id: m for memory_id, m in last.items() if known.get(memory_id) != m}
             if not new:
                 return stored
             texts = {memory_id: passages(memory) or [''] for memory_id, memory in new.items()}
@@ -181,6 +182,7 @@ class MemoryStore(StoreSearch):
             # Records last: a record that is there has its passages.
             self._upsert(schema.passages_of(self._collection), rows)
             self._upsert(self._collection, [schema.record_row(m, self._full_text) for m in new.values()])
+            self._remove_keyframes(set(known[i].keyframes) - set(new[i].keyframes) for i in replaced)
             return stored
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
@@ -218,12 +220,10 @@ class MemoryStore(StoreSearch):
             raise InvalidRequest('forgetting needs a condition: ids, a time or a place')
         with self._writing, milvus.translated(self._uri):
             condition = filters.expression(scope)
-            if ids is not None:
-                condition = f'{condition} and {filters.any_of("id", list(ids))}' if ids else ''
-            doomed = [m for m in self._select(condition) if filters.within(scope, m)] if condition else []
+            conditions = [condition] if ids is None else self._with_ids(condition, ids)
+            doomed = [memory for c in conditions for memory in self._inside(c, scope)]
             self._delete_rows([memory.id for memory in doomed])
-            if self._keyframes is not None:
-                self._keyframes.remove(name for memory in doomed for name in memory.keyframes)
+            self._remove_keyframes(memory.keyframes for memory in doomed)
             return len(doomed)
 
     def info(self) -> StoreInfo:
@@ -260,10 +260,12 @@ class MemoryStore(StoreSearch):
     def close(self) -> None:
         """Close the connection; an embedded database's file can then be opened by another process."""
         with self._writing:
-            milvus.disconnect(self._client, self._uri)
+            if not self._closed:
+                self._closed = True
+                milvus.disconnect(self._client, self._uri)
 
     def _with_keyframes(self, observation: Observation) -> Memory:
-        memory = replace(observation.memory, caption=schema.cut(observation.memory.caption))
+        memory = observation.memory
         if not observation.images or self._keyframes is None:
             return memory
         try:
@@ -271,6 +273,17 @@ class MemoryStore(StoreSearch):
         except OSError as error:
             logger.error('memory %s is stored without keyframes: %s', memory.id, error)
             return memory
+
+    def _remove_keyframes(self, names: Iterable[Iterable[str]]) -> None:
+        if self._keyframes is None:
+            return
+        try:
+            self._keyframes.remove(name for of_one in names for name in of_one)
+        except OSError as error:
+            raise StoreUnavailable(
+                f'the memories are gone, but not all of their keyframes: {error}; delete those of '
+                f'{self._keyframes.folder} by hand'
+            ) from error
 
     def _upsert(self, collection: str, rows: list[dict[str, Any]]) -> None:
         for start in range(0, len(rows), BATCH):
@@ -282,56 +295,6 @@ class MemoryStore(StoreSearch):
             # The record first: without it its passages are never found.
             for name, key in ((self._collection, 'id'), (schema.passages_of(self._collection), 'memory_id')):
                 self._client.delete(name, filter=filters.any_of(key, batch), timeout=milvus.TIMEOUT_S)
-
-
-def _check(memory: Memory) -> None:
-    if not memory.id:
-        raise InvalidRequest('a memory needs an id; see memory_id()')
-    filters.quote(memory.id)
-    filters.check_name('robot', memory.robot)
-    filters.check_name('map id', memory.map_id)
-    filters.check_name('frame_id', memory.frame_id)
-    if memory.source not in SOURCES:
-        raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
-    if not 0 <= memory.start_ns <= memory.end_ns < 2**63:
-        raise InvalidRequest(f'memory {memory.id} ends before it starts, or its times are out of range')
-    if memory.pose is not None:
-        filters.check_point(memory.pose.position)
-        filters.check_point((memory.pose.yaw, memory.travelled, 0.0))
-
-
-def _read_stamp(client: Any, collection: str) -> schema.Stamp:
-    description = client.describe_collection(collection).get('description', '')
-    try:
-        stamp = schema.Stamp(**json.loads(description))
-    except (ValueError, TypeError):
-        raise StoreMismatch(
-            f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'
-        ) from None
-    if stamp.version != schema.VERSION:
-        raise StoreMismatch(
-            f'the collection {collection!r} has schema version {stamp.version}, this program wants '
-            f'{schema.VERSION}; use the program that made it, or ingest again into a new file'
-        )
-    return stamp
-
-
-def _matching(stamp: schema.Stamp, embedder: Embedder | str | None, collection: str) -> Embedder | str | None:
-    """Return the embedder if it made the collection."""
-    if embedder is None:
-        return None
-    name = embedder if isinstance(embedder, str) else embedder.name
-    if name.removeprefix('sentence-transformers/') != stamp.embedder.removeprefix('sentence-transformers/'):
-        raise StoreMismatch(
-            f'the collection {collection!r} was made with the embedder {stamp.embedder!r}, not {name!r}: '
-            f'their vectors do not compare. Use {stamp.embedder!r}, or ingest again into a new file.'
-        )
-    if not isinstance(embedder, str) and embedder.dimension != stamp.dimension:
-        raise StoreMismatch(
-            f'the embedder {name!r} makes vectors of {embedder.dimension} numbers now, but the collection '
-            f'{collection!r} has {stamp.dimension}; ingest again into a new file'
-        )
-    return embedder
 
 
 def _has_full_text(client: Any, uri: str) -> bool:

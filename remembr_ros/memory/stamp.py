@@ -1,0 +1,69 @@
+"""What a collection says of itself: which schema and which embedder made it."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedders import canonical_name
+from remembr_ros.errors import StoreMismatch
+
+VERSION = 1
+"""Of the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The description of a collection.
+
+    :param version: of the schema
+    :param embedder: name of the model that made its vectors
+    :param dimension: of those vectors
+    """
+
+    version: int
+    embedder: str
+    dimension: int
+
+    def to_text(self) -> str:
+        """Return what is kept as the description of the collection."""
+        return json.dumps(asdict(self))
+
+
+def read_stamp(client: Any, collection: str) -> Stamp:
+    """Return the stamp of a collection.
+
+    :param client: pymilvus.MilvusClient
+    :raises StoreMismatch: another program, or another version of this one, made it
+    """
+    description = client.describe_collection(collection).get('description', '')
+    try:
+        stamp = Stamp(**json.loads(description))
+    except (ValueError, TypeError):
+        raise StoreMismatch(
+            f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'
+        ) from None
+    if stamp.version != VERSION:
+        raise StoreMismatch(
+            f'the collection {collection!r} has schema version {stamp.version}, this program wants '
+            f'{VERSION}; use the program that made it, or ingest again into a new file'
+        )
+    return stamp
+
+
+def check_embedder(stamp: Stamp, embedder: Embedder | str, collection: str) -> None:
+    """Check that an embedder, or the embedder of that name, made the collection.
+
+    :raises StoreMismatch: it did not
+    """
+    name = embedder if isinstance(embedder, str) else embedder.name
+    if canonical_name(name) != canonical_name(stamp.embedder):
+        raise StoreMismatch(
+            f'the collection {collection!r} was made with the embedder {stamp.embedder!r}, not {name!r}: '
+            f'their vectors do not compare. Use {stamp.embedder!r}, or ingest again into a new file.'
+        )
+    if not isinstance(embedder, str) and embedder.dimension != stamp.dimension:
+        raise StoreMismatch(
+            f'the embedder {name!r} makes vectors of {embedder.dimension} numbers now, but the collection '
+            f'{collection!r} has {stamp.dimension}; ingest again into a new file'
+        )
