@@ -1,0 +1,286 @@
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.filters import within
+from remembr_ros.memory.recall import Hit, Scope
+from remembr_ros.memory.record import Memory
+from remembr_ros.memory.sentences import passages
+from remembr_ros.memory.store import MemoryStore, open_store
+
+Make = Callable[..., Memory]
+Add = Callable[..., list[Memory]]
+
+SECOND = 1_000_000_000
+THINGS = ['red sofa', 'door', 'printer', 'water fountain', 'exit sign', 'green plant', 'lift', 'poster']
+
+
+def names(hits: list[Hit]) -> list[str]:
+    return [hit.memory.id for hit in hits]
+
+
+@pytest.fixture
+def drive(make: Make) -> list[Memory]:
+    """Make 200 random memories, some unplaced, some at the same place or time."""
+    rng = np.random.default_rng(7)
+    memories = []
+    for i in range(200):
+        start_ns = (
+            1_700_000_000_000_000_000 + int(rng.integers(0, 60)) * 17 * SECOND + int(rng.integers(0, 3))
+        )
+        x, y = np.round(rng.uniform(-20, 20, 2), int(rng.integers(0, 4))) + np.array([4e6, 5e5])
+        memories.append(
+            make(
+                i,
+                start_ns=start_ns,
+                end_ns=start_ns + int(rng.integers(0, 20)) * SECOND,
+                pose=None if i % 17 == 0 else Pose(float(x), float(y), float(rng.integers(0, 2)), 0.1),
+                robot=('a', 'b')[int(rng.integers(2))],
+                map_id=('', 'm')[int(rng.integers(2))],
+                source=('captioner', 'person', 'object')[int(rng.integers(3))],
+                caption=' '.join(f'I see a {rng.choice(THINGS)}.' for _ in range(3)) + f' Number {i}.',
+            )
+        )
+    return memories
+
+
+def admitted(scope: Scope, memory: Memory) -> bool:
+    return (
+        (scope.after_ns is None or memory.end_ns >= scope.after_ns)
+        and (scope.before_ns is None or memory.start_ns <= scope.before_ns)
+        and (scope.robot is None or memory.robot == scope.robot)
+        and (scope.map_id is None or memory.map_id == scope.map_id)
+        and (scope.source is None or memory.source == scope.source)
+        and within(scope, memory)
+    )
+
+
+T0 = 1_700_000_000_000_000_000
+SCOPES = [
+    Scope(),
+    Scope(after_ns=T0 + 500 * SECOND),
+    Scope(before_ns=T0 + 34 * SECOND + 1),
+    Scope(after_ns=T0 + 100 * SECOND, before_ns=T0 + 400 * SECOND),
+    Scope(near=(4_000_000.0, 500_000.0, 0.0), radius_m=9.5),
+    Scope(near=(4_000_001.25, 500_003.5, 1.0), radius_m=0.0),
+    Scope(robot='a'),
+    Scope(map_id=''),
+    Scope(map_id='m'),
+    Scope(source='person'),
+    Scope(robot='nobody'),
+    Scope(
+        after_ns=T0 + 50 * SECOND,
+        before_ns=T0 + 900 * SECOND,
+        near=(4_000_003.0, 500_002.0, 0.0),
+        radius_m=12.0,
+        robot='b',
+        map_id='m',
+        source='captioner',
+    ),
+]
+
+
+def test_every_recall_agrees_with_brute_force(store: MemoryStore, add: Add, drive: list[Memory]) -> None:
+    add(*drive)
+    embedder = HashingEmbedder(64)
+    query = embedder.embed_query('a red sofa')
+    for number, scope in enumerate(SCOPES):
+        inside = [memory for memory in drive if admitted(scope, memory)]
+        assert store.count(scope) == len(inside), scope
+        for limit in (1, 5, 250):
+            point = (4_000_000.0 + number, 500_001.37, 0.5)
+            placed = [m for m in inside if m.pose is not None]
+            placed.sort(key=lambda m: (math.dist(m.pose.position, point), -m.end_ns, m.id))
+            hits = store.by_position(point, scope, limit)
+            assert names(hits) == [m.id for m in placed[:limit]], scope
+            assert [h.distance_m for h in hits] == [math.dist(m.pose.position, point) for m in placed[:limit]]
+
+            time = T0 + (number * 83 - 20) * SECOND + 1
+            offsets = {m.id: max(m.start_ns - time, 0) or min(m.end_ns - time, 0) for m in inside}
+            in_time = sorted(inside, key=lambda m: (abs(offsets[m.id]), m.start_ns, m.id))
+            hits = store.by_time(time, scope, limit)
+            assert names(hits) == [m.id for m in in_time[:limit]], scope
+            assert [h.offset_s for h in hits] == [offsets[m.id] / SECOND for m in in_time[:limit]]
+
+            newest = sorted(inside, key=lambda m: (-m.end_ns, -m.start_ns, m.id))
+            assert names(store.newest(scope, limit)) == [m.id for m in newest[:limit]], scope
+        found = store.by_text('a red sofa', scope, 250, diverse=False)
+        assert set(names(found)) == {m.id for m in inside}
+        cosines = {m.id: float((embedder.embed(passages(m)) @ query).max()) for m in inside}
+        for hit in found:
+            sofa = ('red' in hit.memory.caption) / 2 + ('sofa' in hit.memory.caption) / 2
+            assert hit.score == pytest.approx(0.7 * max(cosines[hit.memory.id], 0.0) + 0.3 * sofa, abs=1e-4)
+        assert [h.score for h in found] == sorted((h.score for h in found), reverse=True)
+
+
+def test_centimetres_count_four_thousand_kilometres_from_the_origin(
+    store: MemoryStore, make: Make, add: Add
+) -> None:
+    add(*[make(i, pose=Pose(4_000_000.0 + 0.01 * i, 5_000_000.0)) for i in range(150)])
+    for i in (0, 71, 149):
+        assert names(store.by_position((4_000_000.0 + 0.01 * i + 0.001, 5_000_000.0, 0.0), limit=1)) == [
+            f'm{i}'
+        ]
+
+
+def test_nanoseconds_count(store: MemoryStore, make: Make, add: Add) -> None:
+    add(*[make(i, start_ns=T0 + 2 * i, end_ns=T0 + 2 * i) for i in range(100)])
+    for i in (0, 50, 99):
+        assert names(store.by_time(T0 + 2 * i, limit=1)) == [f'm{i}']
+
+
+def test_of_a_parked_hour_the_newest_is_nearest(store: MemoryStore, make: Make, add: Add) -> None:
+    add(*[make(i, pose=Pose(3.0, 3.0)) for i in range(300)])
+    assert names(store.by_position((3.0, 3.0, 0.0), limit=3)) == ['m299', 'm298', 'm297']
+    assert names(store.by_position((9.0, 3.0, 0.0), limit=2)) == ['m299', 'm298']
+
+
+def test_a_radius_is_a_ball_and_no_box(store: MemoryStore, make: Make, add: Add) -> None:
+    corners = [make(i, pose=Pose(0.9, 0.9 - i * 1e-4), caption='a red sofa') for i in range(100)]
+    add(*corners, make(200, pose=Pose(1.0, 0.0), caption='grey wall'), make(201, pose=Pose(1.0, 1e-6)))
+    scope = Scope(near=(0.0, 0.0, 0.0), radius_m=1.0)
+    assert store.count(scope) == 1
+    for hits in (
+        store.by_text('red sofa', scope),
+        store.by_position((5.0, 5.0, 0.0), scope),
+        store.by_time(0, scope),
+        store.newest(scope),
+    ):
+        assert names(hits) == ['m200']
+
+
+def test_a_window_includes_memories_that_touch_it(store: MemoryStore, make: Make, add: Add) -> None:
+    memory = make(1)
+    add(memory)
+    assert store.count(Scope(after_ns=memory.end_ns, before_ns=memory.end_ns)) == 1
+    assert store.count(Scope(after_ns=memory.start_ns, before_ns=memory.start_ns)) == 1
+    assert store.count(Scope(after_ns=memory.end_ns + 1)) == 0
+    assert store.count(Scope(before_ns=memory.start_ns - 1)) == 0
+    assert store.count(Scope(after_ns=-(2**70), before_ns=2**70)) == 1
+
+
+@pytest.mark.parametrize('time_ns', [-5, 0, T0, 2**63 - 1, 2**70])
+def test_any_time_has_a_nearest_memory(store: MemoryStore, make: Make, add: Add, time_ns: int) -> None:
+    add(make(1), make(2))
+    assert len(store.by_time(time_ns)) == 2
+
+
+def test_offsets_tell_before_inside_and_after(store: MemoryStore, make: Make, add: Add) -> None:
+    memory = make(1)
+    add(memory)
+    assert store.by_time(memory.end_ns + SECOND)[0].offset_s == -1.0
+    assert store.by_time(memory.start_ns - SECOND)[0].offset_s == 1.0
+    assert store.by_time(memory.start_ns + SECOND)[0].offset_s == 0.0
+    assert store.by_time(memory.start_ns + SECOND)[0].score == 1.0
+
+
+def test_an_exact_string_is_found_among_like_ones(store: MemoryStore, make: Make, add: Add) -> None:
+    add(*[make(i, caption='A door with a sign.', scene_text=(f'room 4{i:02d}B',)) for i in range(100)])
+    assert store.by_text('room 417B')[0].memory.id == 'm17'
+    assert store.by_text('Where is ROOM 499b?')[0].memory.id == 'm99'
+
+
+def test_one_sentence_of_a_long_caption_is_enough(store: MemoryStore, make: Make, add: Add) -> None:
+    chatter = ' '.join(f'The corridor {i} is long and empty.' for i in range(20))
+    add(make(0, caption=f'{chatter} A violin lies on the bench. {chatter}'), make(1, caption=chatter))
+    hits = store.by_text('A violin lies on the bench.', diverse=False)
+    assert names(hits) == ['m0', 'm1']
+    assert hits[0].score > 0.95
+
+
+def test_a_recall_shows_distinct_stays(store: MemoryStore, make: Make, add: Add) -> None:
+    parked = [make(i, pose=Pose(0.0, 0.0), caption='A red sofa.') for i in range(20)]
+    add(*parked, make(50, pose=Pose(9.0, 0.0), caption='A red sofa and a lamp.'))
+    assert 'm50' in names(store.by_text('red sofa', limit=2))
+    assert 'm50' not in names(store.by_text('red sofa', limit=2, diverse=False))
+
+
+def test_unplaced_memories_are_found_but_not_by_place(store: MemoryStore, make: Make, add: Add) -> None:
+    add(make(1, pose=None))
+    assert names(store.by_text('thing')) == names(store.by_time(0)) == names(store.newest()) == ['m1']
+    assert store.by_position((0.0, 0.0, 0.0)) == []
+    assert store.count(Scope(near=(0.0, 0.0, 0.0), radius_m=1e9)) == 0
+
+
+def test_memories_without_a_word_are_found(store: MemoryStore, make: Make, add: Add) -> None:
+    add(make(1, caption=''), make(2, caption='...'))
+    assert sorted(names(store.by_text('anything'))) == ['m1', 'm2']
+
+
+def test_an_emptied_store_answers(store: MemoryStore, make: Make, add: Add) -> None:
+    add(make(1))
+    store.forget(['m1'])
+    assert store.by_text('anything') == []
+
+
+def test_an_empty_store_answers(store: MemoryStore) -> None:
+    assert store.by_text('anything') == []
+    assert store.by_position((0.0, 0.0, 0.0)) == []
+    assert store.by_time(T0) == []
+    assert store.newest() == []
+    assert store.count() == 0
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['???', 'the', '😀', 'x ' * 5_000, '😀' * 20_000, 'a "b" AND (c OR', "' -- \\", 'nul \0', '\ud800', '%s'],
+)
+def test_any_text_can_be_asked(store: MemoryStore, make: Make, add: Add, text: str) -> None:
+    add(make(1), make(2))
+    assert sorted(names(store.by_text(text))) == ['m1', 'm2']
+
+
+def test_recalls_without_sense_are_refused(store: MemoryStore) -> None:
+    nan, inf = math.nan, math.inf
+    for text in ('', ' \n'):
+        with pytest.raises(InvalidRequest, match='needs a text'):
+            store.by_text(text)
+    for point in ((nan, 0.0, 0.0), (0.0, inf, 0.0), (0.0, 0.0, -1e300), (0.0, 0.0)):
+        with pytest.raises(InvalidRequest, match='position'):
+            store.by_position(point)  # type: ignore[arg-type]
+    for limit in (0, -1):
+        with pytest.raises(InvalidRequest, match='limit'):
+            store.newest(limit=limit)
+    for recall in (store.newest, store.count):
+        with pytest.raises(InvalidRequest, match='radius'):
+            recall(Scope(near=(0.0, 0.0, 0.0), radius_m=nan))
+
+
+def test_a_huge_limit_returns_what_there_is(store: MemoryStore, make: Make, add: Add) -> None:
+    add(*[make(i) for i in range(7)])
+    for hits in (
+        store.by_text('thing', limit=10**9),
+        store.by_position((0.0, 0.0, 0.0), limit=10**9),
+        store.by_time(0, limit=10**9),
+        store.newest(limit=10**9),
+    ):
+        assert len(hits) == 7
+
+
+def test_more_memories_than_the_database_returns_at_once(database: str, make: Make) -> None:
+    """Rows go in below the store's interface, because 17,000 captions would take long."""
+    from remembr_ros.memory import schema
+
+    total = 17_000
+    with open_store(database, HashingEmbedder(8), collection='many') as store:
+        for start in range(0, total, 2_000):
+            rows = [
+                schema.record_row(make(i, caption='', pose=Pose(i * 0.001, 0.0)), full_text=True)
+                for i in range(start, min(start + 2_000, total))
+            ]
+            store._client.insert('many', rows)
+        assert store.count() == total
+        assert store.info().memories == total
+        assert len(store.all()) == total
+        assert names(store.newest(limit=2)) == [f'm{total - 1}', f'm{total - 2}']
+        assert names(store.by_position((8.5, 0.0, 0.0), limit=1)) == ['m8500']
+        assert names(store.by_time(make(9_000).start_ns, limit=1)) == ['m9000']
+        assert names(store.by_time(2**62, limit=1)) == [f'm{total - 1}']
+        assert store.count(Scope(near=(0.0, 0.0, 0.0), radius_m=9.9995)) == 10_000
+        assert store.forget(scope=Scope(after_ns=make(100).start_ns)) == total - 100
+        assert store.count() == 100

