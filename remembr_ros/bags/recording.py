@@ -25,7 +25,8 @@ _RESCUE = {
     '.bag': "'rosbag reindex FILE' (or 'rosbag fix') saves what is there",
 }
 # tf/tfMessage of early ROS 1 has the fields of its successor
-_SAME_AS = {'tf/msg/tfMessage': 'tf2_msgs/msg/TFMessage'}
+_TF = 'tf2_msgs/msg/TFMessage'
+_SAME_AS = {'tf/msg/tfMessage': _TF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +206,12 @@ def _reader(path: Path) -> Any:
 
 @cache
 def _typestore(*, ros1: bool) -> Any:
-    from rosbags.typesys import Stores, get_typestore
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-    return get_typestore(Stores.ROS1_NOETIC if ros1 else Stores.ROS2_HUMBLE)
+    store = get_typestore(Stores.ROS1_NOETIC if ros1 else Stores.ROS2_HUMBLE)
+    if _TF not in store.types:  # rosbags counts it among ROS 2's types only
+        store.register(get_types_from_msg('geometry_msgs/TransformStamped[] transforms', _TF))
+    return store
 
 
 @cache
