@@ -38,7 +38,7 @@ def get_embedder(name: str | None = None) -> Embedder:
 
     if name == OFFLINE:
         return SentenceTransformerEmbedder(OFFLINE, _packaged_minilm(), local_files_only=True)
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         return SentenceTransformerEmbedder(name, name, local_files_only=True)
     return SentenceTransformerEmbedder(name, name, local_files_only=_cached(name) or not _hub_reachable())
 
@@ -49,8 +49,9 @@ def canonical_name(name: str) -> str:
         return 'hashing-256'
     if name == f'sentence-transformers/{OFFLINE}':
         return OFFLINE
-    if name != OFFLINE and not _HASHING.fullmatch(name) and Path(name).expanduser().is_dir():
-        return str(Path(name).expanduser().resolve())
+    folder = os.path.expanduser(name)
+    if name != OFFLINE and not _HASHING.fullmatch(name) and os.path.isdir(folder):
+        return os.path.realpath(folder)
     return name
 
 
