@@ -1,0 +1,123 @@
+"""The robot's recent poses, and where it was at the time of an image."""
+
+import bisect
+import math
+import threading
+
+from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.geometry import StampedPose, interpolate
+from remembr_ros.timestamps import NS
+
+MAX_LATE_S = 1.0
+"""A pose older than the newest by more than this means that time jumped back: a bag that starts over [s]."""
+
+
+class PoseBuffer:
+    """Keeps poses of one frame and interpolates between them. Safe to use from several threads.
+
+    It forgets everything when time jumps back or the poses' frame_id changes. Poses with a coordinate that is
+    not finite are ignored. Of two poses with the same stamp the later one counts.
+
+    :param history_s: poses this much older than the newest are forgotten, except the last of them [s]
+    :param max_age_s: outside of the known time a pose is used if it is no further off than this [s]
+    :param max_interpolation_s: longest time between two poses to interpolate over [s]
+    :param hold_s: how long a pose stays valid while no newer one comes, if longer than max_age_s [s]: for
+        sources like AMCL that publish only while the robot moves
+    :raises InvalidRequest: a duration is negative or not a number
+    """
+
+    def __init__(
+        self,
+        history_s: float = 30.0,
+        max_age_s: float = 0.5,
+        max_interpolation_s: float = 2.0,
+        hold_s: float | None = None,
+    ) -> None:
+        hold_s = max_age_s if hold_s is None else hold_s
+        for name, value in (
+            ('history_s', history_s),
+            ('max_age_s', max_age_s),
+            ('max_interpolation_s', max_interpolation_s),
+            ('hold_s', hold_s),
+        ):
+            if not value >= 0.0:
+                raise InvalidRequest(f'{name} is {value}; it must be 0 or more')
+        self._history_ns = _nanoseconds(history_s)
+        self._max_age_ns = _nanoseconds(max_age_s)
+        self._max_interpolation_ns = _nanoseconds(max_interpolation_s)
+        self._hold_ns = max(_nanoseconds(hold_s), self._max_age_ns)
+        self._lock = threading.Lock()
+        self._stamps: list[int] = []
+        self._poses: list[StampedPose] = []
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._poses)
+
+    @property
+    def newest_ns(self) -> int | None:
+        """Stamp of the newest pose; None while there is none."""
+        with self._lock:
+            return self._stamps[-1] if self._stamps else None
+
+    def add(self, pose: StampedPose) -> None:
+        """Take a pose; they may come out of order by up to MAX_LATE_S."""
+        p = pose.pose
+        if not all(math.isfinite(value) for value in (p.x, p.y, p.z, p.yaw)):
+            return
+        with self._lock:
+            if self._poses and (
+                pose.frame_id != self._poses[-1].frame_id
+                or pose.stamp_ns < self._stamps[-1] - MAX_LATE_S * NS
+            ):
+                self._stamps.clear()
+                self._poses.clear()
+            index = bisect.bisect_left(self._stamps, pose.stamp_ns)
+            if index < len(self._stamps) and self._stamps[index] == pose.stamp_ns:
+                self._poses[index] = pose
+                return
+            self._stamps.insert(index, pose.stamp_ns)
+            self._poses.insert(index, pose)
+            # The last pose before the horizon stays: a pose that is held reaches into the history.
+            old = bisect.bisect_left(self._stamps, self._stamps[-1] - self._history_ns) - 1
+            if old > 0:
+                del self._stamps[:old], self._poses[:old]
+
+    def at(self, stamp_ns: int) -> StampedPose:
+        """Return where the robot was, stamped with the asked time.
+
+        Between two poses no more than max_interpolation_s apart it is interpolated, the short way round for
+        yaw. Elsewhere it is the nearest pose within max_age_s, or the last one before within hold_s.
+
+        :raises StalePose: no pose is near enough
+        """
+        with self._lock:
+            if not self._poses:
+                raise StalePose('no pose is known; is the pose source publishing, and is its topic right?')
+            index = bisect.bisect_left(self._stamps, stamp_ns)
+            before = self._poses[index - 1] if index > 0 else None
+            after = self._poses[index] if index < len(self._poses) else None
+        if after is not None and after.stamp_ns == stamp_ns:
+            return after
+        if before is not None and after is not None:
+            hole_ns = after.stamp_ns - before.stamp_ns
+            if hole_ns <= self._max_interpolation_ns:
+                fraction = (stamp_ns - before.stamp_ns) / hole_ns
+                return StampedPose(stamp_ns, interpolate(before.pose, after.pose, fraction), before.frame_id)
+        known = [pose for pose in (before, after) if pose is not None]
+        nearest = min(known, key=lambda pose: abs(pose.stamp_ns - stamp_ns))
+        age_ns = abs(nearest.stamp_ns - stamp_ns)
+        if age_ns <= self._max_age_ns:
+            return StampedPose(stamp_ns, nearest.pose, nearest.frame_id)
+        if before is not None and stamp_ns - before.stamp_ns <= self._hold_ns:
+            return StampedPose(stamp_ns, before.pose, before.frame_id)
+        side = 'before' if nearest is before else 'after'
+        raise StalePose(
+            f'the nearest pose is {age_ns / NS:.2f} s {side} the asked time; at most '
+            f'{self._max_age_ns / NS:.2f} s are allowed: check the pose source and its clock, '
+            'or allow older poses'
+        )
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(min(seconds, 1e9) * NS)  # beyond 30 years: for ever, infinity included
