@@ -21,7 +21,7 @@ DEPTH_DIVISOR = 4
 FORWARD_M, UP_M = 0.2, 1.2
 """Where the camera sits on the robot: before and above base_link."""
 
-READABLE_LETTER_PX = 14.0
+READABLE_LETTER_PX = 7.0
 READABLE_ANGLE = math.radians(60.0)
 RECOGNISABLE_RANGE_M = 7.0
 RECOGNISABLE_HEIGHT_PX = 25.0
@@ -95,7 +95,7 @@ class Sight:
         """Return whether a sign is readable from a pose of the robot.
 
         Readable means: the whole panel is in the image; it is seen at most 60 degrees from its normal; its
-        capitals are at least 14 px high; its middle and the ends of its text are not hidden.
+        capitals are at least 7 px high; its middle and the ends of its text are not hidden.
         """
         centre = np.array(sign.centre)
         eye = optical_centre(pose)

@@ -40,8 +40,10 @@ from remembr_ros.simulation.furnishing import corridor_furniture, place_furnitur
 from remembr_ros.simulation.furniture import COLOURS, DIRECTIONS, Facing, off_wall
 
 SIZE = (34.0, 22.5)
-FLAG_LETTER_M = 0.16
-WALL_LETTER_M = 0.2
+FLAG_LETTER_M = 0.1
+WALL_LETTER_M = 0.1
+"""Low enough that a text recogniser reads a sign from some 8 m and not from the other end of the corridor, so
+that what is remembered of a sign is remembered near it."""
 SIGN_CENTRE_M = 1.7
 """Height of a sign's middle: half a metre above the camera, so that a robot drives under it."""
 
@@ -59,8 +61,9 @@ _WALLS = (  # x, y of one end, x, y of the other
 
 _ROUTE = (
     Stop(7.0, 5.5, 1.0), Stop(26.0, 5.5), Stop(26.0, 6.8), Stop(29.5, 9.3), Stop(29.5, 10.4, 2.0),
-    Stop(29.5, 11.2), Stop(26.0, 13.0), Stop(26.0, 17.5), Stop(20.2, 17.5), Stop(17.9, 14.4),
-    Stop(15.8, 14.4, 2.0), Stop(14.2, 14.4), Stop(11.6, 17.5), Stop(6.0, 17.5), Stop(6.0, 3.4, 2.0),
+    Stop(29.5, 11.2), Stop(26.0, 13.0), Stop(26.0, 17.5), Stop(24.2, 17.5, 1.5), Stop(20.2, 17.5),
+    Stop(17.9, 14.4), Stop(15.8, 14.4, 2.0), Stop(14.2, 14.4), Stop(11.6, 17.5), Stop(6.0, 17.5),
+    Stop(6.0, 16.3, 1.5), Stop(6.0, 3.4, 2.0),
 )  # fmt: skip
 
 _SOUTH, _EAST, _NORTH, _WEST = -math.pi / 2, 0.0, math.pi / 2, math.pi
@@ -89,9 +92,9 @@ _DOORWAYS = (
     _Doorway(16.5, 4, 'north', _EAST, (14, 0, 19, 4)),
     _Doorway(19.0, 7, 'south', _EAST, (16.5, 7, 24.5, 10.5)),
     _Doorway(21.5, 4, 'north', _EAST, (19, 0, 27.5, 4)),
-    _Doorway(22.0, 19, 'south', _WEST, (18, 19, 27.5, 22.5)),
+    _Doorway(21.2, 19, 'south', _WEST, (18, 19, 27.5, 22.5)),
     _Doorway(7.6, 19, 'south', _WEST, (4.5, 19, 11, 22.5)),
-    _Doorway(4.5, 14.0, 'east', _SOUTH, (0, 11.5, 4.5, 15.5)),
+    _Doorway(4.5, 13.2, 'east', _SOUTH, (0, 11.5, 4.5, 15.5)),
     _Doorway(7.5, 12.3, 'west', _SOUTH, (7.5, 10.5, 12, 16)),
     _Doorway(4.5, 10.4, 'east', _SOUTH, (0, 7.5, 4.5, 11.5)),
     _Doorway(7.5, 9.0, 'west', _SOUTH, (7.5, 7, 11, 10.5)),

@@ -11,7 +11,7 @@ _CORRIDOR_SPOTS: tuple[tuple[float, float, Facing], ...] = (  # where something 
     (16.9, 7, 'south'), (22.0, 7, 'south'),
     (24.5, 9.0, 'east'), (24.5, 11.5, 'east'), (24.5, 14.6, 'east'), (24.3, 19, 'south'), (18.4, 19, 'south'),
     (14.5, 19, 'south'), (10.4, 19, 'south'), (22.0, 16, 'north'), (10.0, 16, 'north'),
-    (4.5, 15.8, 'east'), (4.5, 11.8, 'east'), (4.5, 7.4, 'east'), (7.5, 14.3, 'west'), (7.5, 10.0, 'west'),
+    (4.5, 16.0, 'east'), (4.5, 14.3, 'east'), (4.5, 7.4, 'east'), (7.5, 14.3, 'west'), (7.5, 10.0, 'west'),
 )  # fmt: skip
 
 _CORRIDOR_THINGS: tuple[

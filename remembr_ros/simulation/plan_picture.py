@@ -207,9 +207,9 @@ def _draw_goal(axes: Any, goal: Pose | None) -> None:
         (goal.x + dx, goal.y + dy),
         xytext=(goal.x, goal.y),
         arrowprops={'arrowstyle': '-|>,head_width=0.5,head_length=0.8', 'color': '#c1121f', 'linewidth': 3.2},
-        zorder=8,
+        zorder=10,
     )
-    axes.scatter([goal.x], [goal.y], s=330, facecolor='none', edgecolor='#c1121f', linewidth=2.6, zorder=8)
+    axes.scatter([goal.x], [goal.y], s=330, facecolor='none', edgecolor='#c1121f', linewidth=2.6, zorder=10)
     axes.scatter([], [], s=110, marker=r'$\rightarrow$', color='#c1121f', label='goal, with its heading')
 
 

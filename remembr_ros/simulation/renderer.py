@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ from remembr_ros.simulation.surfaces import coloured_surface
 NEAR_M, FAR_M = 0.05, 40.0
 
 _TILE_M = 0.6
+_LENS_BLUR_PX = 0.9
 _SKY: Colour = (205, 222, 236)
 _FLOOR: Colour = (168, 160, 148)
 _GROUT: Colour = (138, 131, 121)
@@ -94,7 +96,10 @@ class Renderer:
         values: Any = vtkUnsignedCharArray()
         self._plotter.render_window.GetPixelData(0, 0, WIDTH - 1, HEIGHT - 1, 0, values, 0)
         rgb = np.frombuffer(values, np.uint8).reshape(HEIGHT, WIDTH, 3)
-        return np.ascontiguousarray(rgb[::-1, :, ::-1])
+        sharp: Bgr = np.ascontiguousarray(rgb[::-1, :, ::-1])
+        # no lens is as sharp as a rasteriser; and it takes the steps out of slanted edges
+        blurred: Any = cv2.GaussianBlur(sharp, (0, 0), _LENS_BLUR_PX)
+        return blurred  # type: ignore[no-any-return]
 
     def _depth(self) -> NDArray[np.uint16]:
         """Read the z-buffer, row 0 at the bottom, and undo the perspective division."""

@@ -42,7 +42,7 @@ def test_near_sign_ahead_is_readable():
 @pytest.mark.parametrize(
     ('pose', 'why'),
     [
-        (Pose(-3.0, 0.0), 'its letters are lower than 14 px'),
+        (Pose(-8.5, 0.0), 'its letters are lower than 7 px'),
         (Pose(0.0, 0.0, 0.0, 0.6), 'it is not wholly in the image'),
         (Pose(0.0, 0.0, 0.0, WEST), 'it is behind the robot'),
         (Pose(3.0, -2.0, 0.0, 1.2), 'it is seen from the side'),
