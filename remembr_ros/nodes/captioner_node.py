@@ -11,9 +11,10 @@ from std_srvs.srv import Trigger
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.observation import PlacedSegment, describe, place
+from remembr_ros.captioning.observation import PlacedSegment, describe, keep_uncaptioned, place
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.caption_worker import CaptionWorker
 from remembr_ros.nodes.conversions import frame_from_image, observation_to_msg
@@ -41,6 +42,7 @@ class CaptionerNode(ManagedNode):
         self._captions: Any = None
         self._endpoints: list[Callable[[], Any]] = []
         self._frames = 0
+        self._problem = ''
 
     def load(self) -> None:
         p = self.parameters
@@ -116,8 +118,8 @@ class CaptionerNode(ManagedNode):
             'failed': worker.failed,
             'latency [s]': f'{worker.latency_s:.3f}',
         }
-        if worker.problem:
-            return False, worker.problem, values
+        if problem := worker.problem or self._problem:
+            return False, problem, values
         if silent_s > max(5.0, self.parameters.flush_after):
             return False, f'no image for {silent_s:.0f} s', values
         return True, 'captioning', values
@@ -168,7 +170,14 @@ class CaptionerNode(ManagedNode):
 
     def _caption(self, placed: PlacedSegment) -> None:
         p = self.parameters
-        observation = describe(placed, self._captioner, p.robot, p.map_id, keyframes=p.keyframes)
+        try:
+            observation = describe(placed, self._captioner, p.robot, p.map_id, keyframes=p.keyframes)
+            self._problem = ''
+        except CaptionerFailed as error:
+            # Place, time and keyframes are kept all the same.
+            self._problem = str(error)
+            self.get_logger().error(f'a segment is kept without a caption: {error}')
+            observation = keep_uncaptioned(placed, p.robot, p.map_id, keyframes=p.keyframes)
         self._captions.publish(observation_to_msg(observation))
 
 

@@ -38,4 +38,4 @@ MARKERS = QoSProfile(
 )
 """RViz sees all markers even if it starts late."""
 
-CLOCK = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+CLOCK = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)

@@ -8,6 +8,11 @@ from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.errors import BagUnreadable
 
 
+TF_MESSAGE = 'tf2_msgs/msg/TFMessage'
+OLD_TF_MESSAGE = 'tf/msg/tfMessage'
+"""The same message under the name that it had in ROS 1 at first."""
+
+
 class RawBag:
     """An open bag; close it or use it as a context manager.
 
@@ -17,9 +22,9 @@ class RawBag:
 
     def __init__(self, path: Path) -> None:
         self._recording = Recording(path)
-        self._converter = Ros1Converter(self._recording) if path.suffix == '.bag' else None
+        self._converter = Ros1Converter() if path.suffix == '.bag' else None
         self.topics = {
-            topic.name: topic.msgtype
+            topic.name: _name(topic.msgtype)
             for topic in self._recording.topics.values()
             if self._converter is None or self._converter.knows(topic.msgtype)
         }
@@ -47,29 +52,44 @@ class Ros1Converter:
     Uses rosbags' converter, which remembr_ros.bags has no need of: it never writes messages.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        from rosbags.typesys import Stores, get_typestore
+    def __init__(self) -> None:
+        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-        self._recording = recording
         self._source = get_typestore(Stores.ROS1_NOETIC)
+        # rosbags' ROS 1 lacks tf2_msgs.
+        self._source.register(get_types_from_msg('geometry_msgs/TransformStamped[] transforms', TF_MESSAGE))
         self._target = get_typestore(Stores.ROS2_JAZZY)
         self._defaults: dict[str, Any] = {}
 
     def knows(self, kind: str) -> bool:
         """Tell whether ROS 1 and ROS 2 have this type."""
-        return kind in self._source.fielddefs and kind in self._target.fielddefs
+        return _name(kind) in self._source.fielddefs and _name(kind) in self._target.fielddefs
 
     def cdr(self, message: RawMessage) -> bytes:
         """Return the message as CDR.
 
         :raises BagUnreadable: its bytes are no such message
         """
-        from rosbags.convert.converter import migrate_message
+        from rosbags.convert.converter import migrate_bytes
+        from rosbags.serde import SerdeError
 
-        kind = message.msgtype
+        kind = _name(message.msgtype)
         try:
-            received = self._recording.deserialize(message)
-        except ValueError as error:
-            raise BagUnreadable(str(error)) from error
-        converted = migrate_message(self._source, self._target, kind, kind, self._defaults, received)
-        return bytes(self._target.serialize_cdr(converted, kind))
+            return bytes(
+                migrate_bytes(
+                    self._source,
+                    self._target,
+                    kind,
+                    kind,
+                    self._defaults,
+                    message.data,
+                    src_is2=False,
+                    dst_is2=True,
+                )
+            )
+        except (SerdeError, ValueError) as error:
+            raise BagUnreadable(f'a message of {message.topic} is no {kind}: {error}') from error
+
+
+def _name(kind: str) -> str:
+    return TF_MESSAGE if kind == OLD_TF_MESSAGE else kind

@@ -1,17 +1,21 @@
 """Real nodes in a domain of their own, driven by one executor thread."""
 
+import itertools
 import os
+import subprocess
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 # Nothing leaves this machine. Domains above 101 collide with the ports that Linux hands out.
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 100)
+DOMAINS = itertools.cycle([1 + (os.getpid() + i) % 100 for i in range(100)])
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
@@ -36,6 +40,8 @@ class Robot:
     """A ROS context with an executor that spins in a thread, and a node to talk to the others with."""
 
     def __init__(self) -> None:
+        # One of its own each time: a process that was killed haunts its domain for a while.
+        os.environ['ROS_DOMAIN_ID'] = str(next(DOMAINS))
         rclpy.init()
         self.executor = SingleThreadedExecutor()
         self._ended = threading.Event()
@@ -96,6 +102,39 @@ class Robot:
         for node in self.nodes:
             node.destroy_node()
         rclpy.shutdown()
+
+
+class Processes:
+    """Node processes, ended with the test; what they print goes to files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, *arguments: str, **parameters: Any) -> 'subprocess.Popen[bytes]':
+        """Start remembr_ros.nodes.<name>_node with ROS arguments such as '-r', 'a:=b'."""
+        values = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
+        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *arguments, *values]
+        with open(self._folder / f'{name}.log', 'ab') as log:
+            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self._folder)
+        self._running[name] = process
+        return process
+
+    def log(self, name: str) -> str:
+        return (self._folder / f'{name}.log').read_text()
+
+    def close(self) -> None:
+        for process in self._running.values():
+            if process.poll() is None:
+                process.kill()
+            process.wait(10.0)
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    made = Processes(tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -1,0 +1,301 @@
+import math
+
+import cv2
+import numpy as np
+import pytest
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, TransformStamped
+from nav_msgs.msg import Odometry
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import CompressedImage, Image, NavSatFix
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.captioning.captioner import Caption
+from remembr_ros.errors import CaptionerFailed
+from remembr_ros.geometry import quaternion_from_yaw
+from remembr_ros.nodes import qos
+from remembr_ros.nodes.captioner_node import CaptionerNode
+from remembr_ros.nodes.conversions import time_from_msg, time_to_msg
+from remembr_ros.timestamps import NS
+
+T0 = 1_700_000_000 * NS
+PIXELS = np.random.default_rng(1).integers(0, 255, (48, 64, 3), np.uint8)
+JPEG = cv2.imencode('.jpg', PIXELS)[1].tobytes()
+
+
+class Captioner:
+    """Says how many images it saw; fails as it is told."""
+
+    name = 'fake'
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.fails = False
+
+    def caption(self, images) -> Caption:
+        self.calls += 1
+        if self.fails:
+            raise CaptionerFailed('the model is out of reach')
+        return Caption(f'{len(images)} images', ('SIGN',))
+
+
+def at(msg, second: float, frame: str = 'camera'):
+    msg.header.stamp = time_to_msg(T0 + round(second * NS))
+    msg.header.frame_id = frame
+    return msg
+
+
+def jpeg(second: float) -> CompressedImage:
+    return at(CompressedImage(format='jpeg', data=JPEG), second)
+
+
+def raw(second: float) -> Image:
+    image = Image(height=48, width=64, encoding='bgr8', step=64 * 3)
+    image.data = PIXELS.tobytes()
+    return at(image, second)
+
+
+def pose(second: float, x: float, yaw: float = 0.0) -> PoseStamped:
+    msg = at(PoseStamped(), second, 'map')
+    msg.pose.position.x = x
+    msg.pose.orientation.z, msg.pose.orientation.w = quaternion_from_yaw(yaw)[2:]
+    return msg
+
+
+class Drive:
+    """A captioner node with somebody who publishes images and poses in step, and hears its captions."""
+
+    def __init__(self, ros, **parameters) -> None:
+        self.robot = robot = ros
+        defaults = {'captioner': 'none', 'pose_source': 'pose', 'flush_after': 600.0}
+        self.node = robot.start(CaptionerNode, **(defaults | parameters))
+        self.captioner = self.node._captioner = Captioner()
+        self.captions = robot.listen(MemoryMsg, 'captions')
+        robot.wait(self.node._captions.get_subscription_count, 'a listener')
+        self.talkers = {}
+
+    def say(self, topic: str, msg, profile=1000) -> None:
+        if topic not in self.talkers:
+            self.talkers[topic] = self.robot.talk(type(msg), topic, profile)
+        self.talkers[topic].publish(msg)
+
+    def image(self, msg, topic: str = 'image/compressed') -> None:
+        """Publish an image and wait until the node has it."""
+        before = self.node._frames
+        self.say(topic, msg)
+        self.robot.wait(lambda: self.node._frames > before, 'the image')
+
+    def pose(self, msg, topic: str = 'pose') -> None:
+        before = self.node._poses.newest_ns
+        self.say(topic, msg)
+        self.robot.wait(lambda: self.node._poses.newest_ns != before, 'the pose')
+
+    def flush(self) -> Trigger.Response:
+        return self.robot.call(Trigger, 'captioner/flush', Trigger.Request())
+
+
+def test_images_and_poses_become_a_placed_caption(robot):
+    drive = Drive(robot, robot='r2', map_id='cellar')
+    for i in range(4):
+        drive.pose(pose(i * 0.5, 2.0 + i, 0.5))
+        drive.image(jpeg(i * 0.5))
+    assert drive.flush().success
+    robot.wait(lambda: drive.captions, 'a caption')
+    msg = drive.captions[0]
+    assert (msg.id, msg.robot, msg.map_id, msg.captioner, msg.source) == (
+        '',
+        'r2',
+        'cellar',
+        'fake',
+        'captioner',
+    )
+    assert (msg.caption, list(msg.scene_text)) == ('4 images', ['SIGN'])
+    assert (time_from_msg(msg.start), time_from_msg(msg.end)) == (T0, T0 + 3 * NS // 2)
+    assert msg.placed
+    assert msg.pose.pose.position.x == pytest.approx(3.5)
+    assert msg.pose.pose.orientation.z == pytest.approx(math.sin(0.25))
+    assert msg.travelled == pytest.approx(3.0)
+    assert len(msg.keyframe_images) == 2
+    assert cv2.imdecode(np.frombuffer(bytes(msg.keyframe_images[0].data), np.uint8), 1).shape == PIXELS.shape
+
+
+def test_raw_images_work_and_the_first_transport_is_kept(robot):
+    drive = Drive(robot, pose_source='none')
+    drive.image(raw(0.0), 'image')
+    late = robot.client.create_publisher(CompressedImage, 'image/compressed', 10)
+    robot.wait(lambda: late.get_subscription_count() == 0, 'the other subscription to go')
+    drive.image(raw(0.5), 'image')
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert (drive.captions[0].caption, drive.captions[0].placed) == ('2 images', False)
+
+
+def test_a_segment_ends_by_its_length_and_only_samples_are_decoded(robot):
+    drive = Drive(robot, pose_source='none')
+    for i in range(32):
+        drive.image(jpeg(i * 0.1))
+    robot.wait(lambda: drive.captions, 'the first segment')
+    assert drive.captions[0].caption == '6 images'
+
+
+def test_silence_ends_a_segment(robot):
+    drive = Drive(robot, pose_source='none', flush_after=0.3)
+    drive.image(jpeg(0.0))
+    robot.wait(lambda: drive.captions, 'the segment that was open')
+
+
+def test_garbage_images_are_passed_over(robot):
+    drive = Drive(robot, pose_source='none')
+    drive.image(at(CompressedImage(format='jpeg', data=b'garbage'), 0.0))
+    drive.image(jpeg(0.5))
+    drive.image(at(CompressedImage(), 1.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert drive.captions[0].caption == '1 images'
+    assert drive.node.diagnose()[2]['images not decoded'] >= 1
+
+
+def test_a_captioner_that_fails_does_not_lose_the_segment(robot):
+    drive = Drive(robot)
+    drive.captioner.fails = True
+    drive.pose(pose(0.0, 1.0))
+    drive.image(jpeg(0.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a memory without caption')
+    msg = drive.captions[0]
+    assert (msg.captioner, msg.placed, len(msg.keyframe_images)) == ('', True, 1)
+    assert drive.node.diagnose()[:2] == (False, 'the model is out of reach')
+
+
+def test_the_pose_is_that_of_image_time_however_slow_the_captioner(robot):
+    drive = Drive(robot)
+    drive.pose(pose(0.0, 1.0))
+    drive.image(jpeg(0.0))
+    drive.pose(pose(10.0, 50.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert drive.captions[0].pose.pose.position.x == pytest.approx(1.0)
+
+
+def test_a_stale_pose_leaves_the_caption_unplaced(robot):
+    drive = Drive(robot)
+    drive.pose(pose(-20.0, 1.0))
+    drive.image(jpeg(0.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert not drive.captions[0].placed
+
+
+def transform(second: float, parent: str, child: str, x: float) -> TransformStamped:
+    msg = at(TransformStamped(child_frame_id=child), second, parent)
+    msg.transform.translation.x = x
+    msg.transform.rotation.w = 1.0
+    return msg
+
+
+def odometry(second: float) -> Odometry:
+    msg = at(Odometry(child_frame_id='base_link'), second, 'odom')
+    msg.pose.pose.position.x, msg.pose.pose.orientation.w = 3.0, 1.0
+    return msg
+
+
+def amcl(second: float) -> PoseWithCovarianceStamped:
+    msg = at(PoseWithCovarianceStamped(), second, 'map')
+    msg.pose.pose.position.x, msg.pose.pose.orientation.w = 3.0, 1.0
+    return msg
+
+
+@pytest.mark.parametrize(
+    ('source', 'make', 'profile', 'frame'),
+    [
+        ('odometry', odometry, 10, 'odom'),
+        ('pose_with_covariance', amcl, 10, 'map'),
+        ('pose_with_covariance', amcl, qos.LATCHED_POSE, 'map'),
+    ],
+    ids=['odometry', 'volatile', 'latched'],
+)
+def test_every_pose_message_places_a_caption(robot, source, make, profile, frame):
+    drive = Drive(robot, pose_source=source)
+    drive.say('odom' if source == 'odometry' else source, make(0.0), profile)
+    robot.wait(lambda: drive.node._poses.newest_ns, 'the pose')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    placed = drive.captions[0].pose
+    assert (placed.pose.position.x, placed.header.frame_id) == (pytest.approx(3.0), frame)
+
+
+def test_poses_come_from_a_chain_of_transforms(robot):
+    drive = Drive(robot, pose_source='tf', base_frame='base_link')
+    drive.say(
+        '/tf_static', TFMessage(transforms=[transform(0, 'base_footprint', 'base_link', 0.5)]), qos.TF_STATIC
+    )
+    for second, x in ((0.0, 1.0), (1.0, 3.0)):
+        moving = [transform(second, 'map', 'odom', 10.0), transform(second, 'odom', 'base_footprint', x)]
+        drive.pose(TFMessage(transforms=moving), '/tf')
+    drive.image(jpeg(0.5))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert drive.captions[0].pose.pose.position.x == pytest.approx(10.0 + 2.0 + 0.5)
+
+
+def test_a_fixed_camera_is_placed_by_static_transforms(robot):
+    drive = Drive(robot, pose_source='tf')
+    drive.say('/tf_static', TFMessage(transforms=[transform(0, 'map', 'base_link', 7.0)]), qos.TF_STATIC)
+    robot.wait(lambda: drive.node._pose_source._tree.connected('map', 'base_link'), 'the transform')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert drive.captions[0].pose.pose.position.x == 7.0
+
+
+def test_fixes_become_metres_from_the_datum(robot):
+    drive = Drive(robot, pose_source='navsat', datum=[52.0, 11.0, 50.0])
+    invalid = at(NavSatFix(latitude=0.0), -0.1)
+    invalid.status.status = -1
+    valid = at(NavSatFix(latitude=52.001, longitude=11.0, altitude=50.0), 0.0)
+    valid.status.status = 0
+    drive.say('fix', invalid)
+    drive.say('fix', valid)
+    robot.wait(lambda: drive.node._poses.newest_ns == T0, 'the fix')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    placed = drive.captions[0].pose
+    assert (placed.pose.position.y, placed.header.frame_id) == (pytest.approx(111.3, abs=0.2), 'map')
+
+
+def test_simulated_time_stands_in_for_missing_stamps(robot):
+    drive = Drive(robot, pose_source='none', use_sim_time=True)
+    drive.image(CompressedImage(format='jpeg', data=JPEG))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert time_from_msg(drive.captions[0].start) == 0
+
+
+def test_deactivation_publishes_the_last_segment_and_it_starts_again(robot):
+    drive = Drive(robot, pose_source='none')
+    drive.image(jpeg(0.0))
+    assert drive.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    robot.wait(lambda: drive.captions, 'the last segment')
+    for step in ('cleanup', 'configure', 'activate'):
+        assert getattr(drive.node, f'trigger_{step}')() == TransitionCallbackReturn.SUCCESS
+    robot.wait(drive.talkers['image/compressed'].get_subscription_count, 'the subscription')
+    drive.image(jpeg(10.0))
+    assert drive.flush().success
+    robot.wait(lambda: len(drive.captions) == 2, 'a caption of the second life')
+
+
+@pytest.mark.parametrize('wrong', [{'captioner': 'nonsense'}, {'pose_source': 'navsat', 'datum': [1.0]}])
+def test_configure_fails_readably_and_can_be_tried_again(robot, capfd, wrong):
+    node = robot.make(CaptionerNode, **({'captioner': 'none'} | wrong))
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    logged = capfd.readouterr().err
+    assert 'cannot configure: ' in logged
+    assert next(iter(wrong)) in logged or 'datum' in logged
+    node.set_parameters([Parameter('captioner', value='none'), Parameter('pose_source', value='pose')])
+    node.set_parameters([Parameter('datum', value=[1.0, 2.0, 3.0])])
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
