@@ -1,0 +1,48 @@
+"""remembr info: what the memory holds."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from remembr_ros.cli.options import add_json, add_memory
+from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.memory.store import StoreInfo, open_store
+from remembr_ros.timestamps import NS, format_clock, format_duration, format_iso
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_memory(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    with stdout_for_json(args.json), open_store(args.memory, args.embedder, create=False) as store:
+        info = store.info()
+    if args.json:
+        print_json(_json(info))
+    else:
+        print(_lines(info))
+    return 0
+
+
+def _json(info: StoreInfo) -> dict[str, Any]:
+    data = asdict(info)
+    first_ns, last_ns = data.pop('first_ns'), data.pop('last_ns')
+    data['first'] = format_iso(first_ns) if first_ns is not None else None
+    data['last'] = format_iso(last_ns) if last_ns is not None else None
+    return data
+
+
+def _lines(info: StoreInfo) -> str:
+    lines = [
+        f'memory     {info.uri} ({info.collection})',
+        f'embedder   {info.embedder}, {info.dimension} dimensions',
+        f'memories   {info.memories}, {info.placed} with a place, {info.keyframes} keyframes',
+    ]
+    if info.first_ns is not None and info.last_ns is not None:
+        span = format_duration((info.last_ns - info.first_ns) / NS)
+        lines.append(f'time       {format_clock(info.first_ns)} to {format_clock(info.last_ns)} ({span})')
+    for what, names in (('robots', info.robots), ('maps', info.maps), ('sources', info.sources)):
+        if any(names):
+            lines.append(f'{what:<10} {", ".join(name or "(none)" for name in names)}')
+    return '\n'.join(lines)

@@ -1,0 +1,120 @@
+"""What the verbs print: JSON for programs, lines for people."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.phrasing import ago
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.recall import Hit
+from remembr_ros.timestamps import NS, format_clock, format_iso
+
+
+@contextmanager
+def stdout_for_json(wanted: bool) -> Iterator[None]:
+    """Send what libraries and child processes print meanwhile to standard error, if JSON is wanted."""
+    if not wanted:
+        yield
+        return
+    sys.stdout.flush()
+    saved = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(saved, 1)
+        os.close(saved)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
+    """Return an answer as `remembr ask --json` prints it."""
+    time_ns = answer.time_ns
+    if time_ns is None and answer.evidence:
+        time_ns = answer.evidence[0].memory.end_ns
+    return {
+        'question': question.text,
+        'kind': answer.kind.value,
+        'text': answer.text,
+        'binary': answer.binary,
+        'position': _position(answer.pose),
+        'yaw': answer.pose.yaw if answer.pose else None,
+        'time': format_iso(time_ns) if time_ns is not None else None,
+        'minutes_ago': (question.now_ns - time_ns) / (60 * NS) if time_ns is not None else None,
+        'duration_minutes': answer.duration_s / 60.0 if answer.duration_s is not None else None,
+        'evidence': [
+            {
+                'id': hit.memory.id,
+                'start': format_iso(hit.memory.start_ns),
+                'end': format_iso(hit.memory.end_ns),
+                'position': _position(hit.memory.pose),
+                'caption': hit.memory.caption,
+                'scene_text': list(hit.memory.scene_text),
+            }
+            for hit in answer.evidence
+        ],
+        'planner': answer.planner,
+        'llm_calls': answer.cost.llm_calls,
+        'prompt_tokens': answer.cost.prompt_tokens,
+        'completion_tokens': answer.cost.completion_tokens,
+        'latency_sec': answer.cost.latency_s,
+    }
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """Return a recalled memory as `remembr recall --json` prints it."""
+    memory = hit.memory
+    return {
+        'id': memory.id,
+        'robot': memory.robot,
+        'start': format_iso(memory.start_ns),
+        'end': format_iso(memory.end_ns),
+        'position': _position(memory.pose),
+        'yaw': memory.pose.yaw if memory.pose else None,
+        'caption': memory.caption,
+        'scene_text': list(memory.scene_text),
+        'source': memory.source,
+        'merged': memory.merged,
+        'score': hit.score,
+        'distance': hit.distance_m,
+        'time_offset_sec': hit.offset_s,
+    }
+
+
+def answer_lines(question: Question, answer: Answer) -> str:
+    """Return an answer for a person: the sentence, the evidence, what it took."""
+    lines = [answer.text]
+    lines += [f'  evidence  {hit_line(hit, question.now_ns)}' for hit in answer.evidence[:3]]
+    cost = answer.cost
+    took = f'  planner   {answer.planner}, {cost.latency_s:.2f} s'
+    if cost.llm_calls:
+        took += f', {cost.llm_calls} calls, {cost.prompt_tokens} + {cost.completion_tokens} tokens'
+    if answer.kind is Kind.NOT_SEEN:
+        lines[0] = f'Not seen. {lines[0]}'
+    return '\n'.join([*lines, took])
+
+
+def hit_line(hit: Hit, now_ns: int | None = None) -> str:
+    """Return a recalled memory on one line for a person."""
+    memory = hit.memory
+    place = 'unplaced'
+    if memory.pose is not None:
+        place = '({:.1f}, {:.1f}, {:.1f})'.format(*memory.pose.position)
+    when = format_clock(memory.start_ns)
+    if now_ns is not None:
+        when += f', {ago(memory.end_ns, now_ns)}'
+    caption = ' '.join(memory.caption.split())
+    return f'{memory.id[:8]}  {when}  {place}  {caption[:120]}'
+
+
+def _position(pose: Pose | None) -> list[float] | None:
+    return list(pose.position) if pose else None
