@@ -147,7 +147,15 @@ def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
     if pixels.ndim == 2:
         if measured and pixels.dtype != np.uint8:
             return _stretched(pixels)
-        pixels = cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR)
+        # compressed_image_transport may compress what the sensor saw before its colours are put together
+        sensor = format.split(';', maxsplit=1)[0].strip().lower()
+        conversion = (
+            _INTERLEAVED[sensor][0] if sensor.startswith('bayer_') and sensor in _INTERLEAVED else 'GRAY2BGR'
+        )
+        try:
+            pixels = cv2.cvtColor(pixels, getattr(cv2, f'COLOR_{conversion}'))
+        except cv2.error as error:
+            raise ValueError(f'the compressed image ({format!r}) cannot be decoded: {error}') from error
     return _as_8_bit(pixels[..., :3])
 
 

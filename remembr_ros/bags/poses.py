@@ -1,6 +1,5 @@
 """Poses out of recorded messages: PoseStamped, PoseWithCovarianceStamped, Odometry and NavSatFix."""
 
-import logging
 import math
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -20,8 +19,6 @@ ENU_FRAME = 'enu'
 
 MIN_COURSE_M = 1.0
 """Course over ground is taken over at least this distance; below it a receiver's noise decides."""
-
-_log = logging.getLogger(__name__)
 
 
 class PoseSource(Protocol):
@@ -57,7 +54,7 @@ class TopicPoses:
 
     def feed(self, message: RawMessage) -> Iterator[StampedPose]:
         """Yield the message's pose; nothing if it is not finite or not readable."""
-        received = deserialized(self._recording, message)
+        received = self._recording.deserialize_or_skip(message)
         if received is None:
             return
         pose = received.pose if message.msgtype == POSE_STAMPED else received.pose.pose
@@ -96,7 +93,7 @@ class FixPoses:
         """Yield the fix's pose; nothing where the receiver had no fix."""
         import pymap3d  # type: ignore[import-untyped]
 
-        fix = deserialized(self._recording, message)
+        fix = self._recording.deserialize_or_skip(message)
         if fix is None or fix.status.status < 0:
             return
         latitude, longitude, altitude = float(fix.latitude), float(fix.longitude), float(fix.altitude)
@@ -145,15 +142,6 @@ def placed(point: Point, rotation: Quaternion, frame: str) -> Pose:
     if math.hypot(ahead[0], ahead[1]) < 1e-3:
         ahead = rotate((x, y, z, w), (0.0, -1.0, 0.0))
     return Pose(*point, math.atan2(ahead[1], ahead[0]))
-
-
-def deserialized(recording: Recording, message: RawMessage) -> Any:
-    """Return the message with its fields; None, and a line in the log, if it is garbage."""
-    try:
-        return recording.deserialize(message)
-    except ValueError as error:
-        _log.warning('left out: %s', error)
-        return None
 
 
 def _title(topic: Topic) -> str:

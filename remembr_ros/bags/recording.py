@@ -5,6 +5,7 @@ read here are the same everywhere, and a custom type with a broken definition do
 """
 
 import importlib
+import logging
 import sqlite3
 import struct
 from collections.abc import Collection, Iterator
@@ -16,13 +17,21 @@ from typing import Any
 
 import yaml
 
+from remembr_ros.bags.layout import storage_files, topics_in_metadata
 from remembr_ros.errors import BagUnreadable
 
-_STORAGE_SUFFIXES = ('.mcap', '.db3')
+_log = logging.getLogger(__name__)
+
 _RESCUE = {
     '.mcap': "'mcap recover FILE -o NEW_FILE' saves what is there",
     '.db3': '\'sqlite3 FILE ".recover"\' saves what is there',
     '.bag': "'rosbag reindex FILE' (or 'rosbag fix') saves what is there",
+}
+_MEANING = {
+    'File end magic is invalid': 'the index at its end is missing',
+    'Bag is not indexed': 'its index is missing',
+    'Bag index looks damaged': 'its index is missing or damaged',
+    'File magic is invalid': 'it does not start like a recording',
 }
 # tf/tfMessage of early ROS 1 has the fields of its successor
 _TF = 'tf2_msgs/msg/TFMessage'
@@ -68,11 +77,19 @@ class Recording:
         self.path = path.parent if path.name == 'metadata.yaml' else path
         self._stack = ExitStack()
         self._readers: list[Any] = []
-        storages = _storages(self.path)
+        storages = storage_files(self.path)
         self._is_ros1 = storages[0].suffix == '.bag'
+        self._late_damage: BaseException | None = None
+        self._complained: set[str] = set()
         try:
             for storage in storages:
-                self._readers.append(self._stack.enter_context(_reader(storage)))
+                try:
+                    self._readers.append(self._stack.enter_context(_reader(storage)))
+                except _damage() as error:
+                    if not self._readers:
+                        raise
+                    self._late_damage = error  # the parts before it are good: deliver them first
+                    break
             self.topics = self._list_topics()
             filled = [reader for reader in self._readers if reader.message_count]
             self.start_ns: int = min((int(reader.start_time) for reader in filled), default=0)
@@ -125,6 +142,8 @@ class Recording:
                 with closing(reader.messages(connections=connections, stop=stop_ns)) as messages:
                     for connection, log_ns, data in messages:
                         yield RawMessage(connection.topic, connection.msgtype, int(log_ns), data)
+            if self._late_damage:
+                raise self._late_damage
         except _damage() as error:
             raise BagUnreadable(self._damaged(error)) from error
 
@@ -139,6 +158,16 @@ class Recording:
             return convert(message.data, msgtype)
         except _damage() as error:
             raise ValueError(f'a message on {message.topic} is no {msgtype}: {_text(error)}') from error
+
+    def deserialize_or_skip(self, message: RawMessage) -> Any:
+        """Return the message with its fields; None if it is garbage. The first on a topic is logged."""
+        try:
+            return self.deserialize(message)
+        except ValueError as error:
+            if message.topic not in self._complained:
+                self._complained.add(message.topic)
+                _log.warning('left out: %s', error)
+            return None
 
     def _list_topics(self) -> dict[str, Topic]:
         counts: dict[tuple[str, str], int] = {}
@@ -156,46 +185,14 @@ class Recording:
     def _damaged(self, error: BaseException) -> str:
         suffix = next((s for s in _RESCUE if self.path.suffix == s or any(self.path.glob(f'*{s}*'))), '')
         topics = getattr(self, 'topics', None)
-        listed = self.describe_topics() if topics else _topics_in_metadata(self.path)
+        listed = self.describe_topics() if topics else topics_in_metadata(self.path)
         hint = f'; {_RESCUE[suffix]}' if suffix else ''
+        if isinstance(error, PermissionError):
+            return f'{self.path} cannot be read: {error.strerror}'
         return (
             f'{self.path} is damaged, or cut off before its recording was finished: {_text(error)}'
             f'{hint}; {listed or "its topics cannot be told"}'
         )
-
-
-def _storages(path: Path) -> list[Path]:
-    """Return what to open: the path itself, or the files of a directory that has lost its metadata.yaml."""
-    try:
-        if not path.exists():
-            raise BagUnreadable(
-                f'{path} does not exist; give a rosbag2 directory or a .mcap, .db3 or .bag file'
-            )
-        if path.is_dir():
-            metadata = path / 'metadata.yaml'
-            if metadata.exists() and metadata.stat().st_size:
-                return [path]
-            files = sorted(
-                (file for file in path.iterdir() if file.suffix in _STORAGE_SUFFIXES and file.is_file()),
-                # rosbag2 numbers the parts of a recording: name_0.mcap ... name_10.mcap
-                key=lambda file: (len(file.name), file.name),
-            )
-            if files:
-                return files
-            found = ', '.join(sorted(file.name for file in path.iterdir())[:10])
-            raise BagUnreadable(
-                f'{path} is no rosbag2 directory: it has no metadata.yaml and no .mcap or .db3 file '
-                f'(it contains: {found or "nothing"})'
-            )
-        if path.suffix not in (*_STORAGE_SUFFIXES, '.bag'):
-            raise BagUnreadable(
-                f'{path} is not a bag: need a rosbag2 directory, a .mcap or .db3 file, or a ROS 1 .bag'
-            )
-        if path.stat().st_size == 0:
-            raise BagUnreadable(f'{path} is empty: it has 0 bytes and no topics')
-    except OSError as error:
-        raise BagUnreadable(f'{path} cannot be read: {error.strerror}') from error
-    return [path]
 
 
 def _reader(path: Path) -> Any:
@@ -253,15 +250,5 @@ def _damage() -> tuple[type[BaseException], ...]:
 
 
 def _text(error: BaseException) -> str:
-    return str(error).strip().rstrip('.') or type(error).__name__
-
-
-def _topics_in_metadata(path: Path) -> str:
-    """Return the topics that metadata.yaml names, as describe_topics does; empty if it cannot be read."""
-    try:
-        information = yaml.safe_load((path / 'metadata.yaml').read_text())['rosbag2_bagfile_information']
-        topics = [entry['topic_metadata'] for entry in information['topics_with_message_count']]
-        listed = [f'{topic["name"]} ({topic["type"]})' for topic in topics]
-        return f'its topics: {", ".join(listed) or "none"}'
-    except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
-        return ''
+    text = str(error).strip().rstrip('.') or type(error).__name__
+    return next((meaning for part, meaning in _MEANING.items() if part in text), text)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from remembr_ros.bags.poses import deserialized, placed, stamp_of
+from remembr_ros.bags.poses import placed, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import BagUnreadable, InvalidRequest, StalePose
@@ -147,7 +147,7 @@ def is_static(topic: str) -> bool:
 
 def add_transforms(tree: TransformTree, recording: Recording, message: RawMessage) -> bool:
     """Add a TF message's transforms to a tree; return whether there was one that makes sense."""
-    received = deserialized(recording, message)
+    received = recording.deserialize_or_skip(message)
     if received is None:
         return False
     added = False

@@ -239,6 +239,11 @@ def test_16_bit_png_keeps_its_upper_byte() -> None:
     )
 
 
+def test_compressed_sensor_data_gets_its_colours() -> None:
+    seen = mosaic('grbg', SCENE)
+    assert_scene(decode_compressed('bayer_grbg8; png compressed bayer_grbg8', encoded('.png', seen)), 2)
+
+
 def test_compressed_depth_is_stretched() -> None:
     depth = encoded('.png', np.array([[0, 1000], [2000, 3000]], np.uint16))
     expected = [[0, 0], [128, 255]]

@@ -101,7 +101,9 @@ def test_cut_off_recording_says_so_and_how_to_rescue_it(bag: Any, kind: str, t0:
     content = out.file.read_bytes()
     out.file.write_bytes(content[: len(content) * 2 // 3])
     path = out.file if bare else out.path
-    with pytest.raises(BagUnreadable, match=r'cut off.*(mcap recover|\.recover|rosbag reindex)'):
+    with pytest.raises(
+        BagUnreadable, match=r'cut off.*(index .*mcap recover|malformed.*\.recover|index .*rosbag reindex)'
+    ):
         list(open_bag(path).events())
 
 
@@ -124,6 +126,28 @@ def test_what_lies_before_the_damage_is_delivered(bag: Any, t0: int) -> None:
     with open_bag(out.path) as reader, pytest.raises(BagUnreadable, match=r'damaged.*its topics: /image'):
         seen.extend(reader.events())
     assert 20 < sum(isinstance(event, Frame) for event in seen) < 100
+
+
+@pytest.mark.parametrize('with_metadata', [True, False])
+def test_parts_before_a_cut_off_part_are_delivered(
+    bag: Any, t0: int, tmp_path: Path, with_metadata: bool
+) -> None:
+    path = tmp_path / 'parts'
+    path.mkdir()
+    for number in range(3):
+        (tmp_path / f'{number}').mkdir()
+        out = write(type(bag())(tmp_path / f'{number}', 'mcap'), t0 + number * 100 * S, 5)
+        content = out.file.read_bytes()
+        (path / f'parts_{number}.mcap').write_bytes(content if number < 2 else content[:-100])
+    if with_metadata:
+        names = '[parts_0.mcap, parts_1.mcap, parts_2.mcap]'
+        (path / 'metadata.yaml').write_text(f'rosbag2_bagfile_information: {{relative_file_paths: {names}}}')
+    seen = []
+    with open_bag(path) as reader:
+        assert reader.frame_count == 10
+        with pytest.raises(BagUnreadable, match=r'cut off.*its topics: /image'):
+            seen.extend(reader.events())
+    assert sum(isinstance(event, Frame) for event in seen) == 10
 
 
 def test_damage_in_a_chunk_of_ros_1_comes_after_what_is_good(bag: Any, t0: int) -> None:
