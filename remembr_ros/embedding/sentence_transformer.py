@@ -28,10 +28,12 @@ class SentenceTransformerEmbedder:
     ) -> None:
         try:
             from sentence_transformers import SentenceTransformer
+            from transformers.utils.logging import disable_progress_bar
         except ImportError as error:
             raise EmbedderUnavailable(
                 'sentence-transformers is not installed; run: pip install "remembr_ros[embedding]"'
             ) from error
+        disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights, a second's work; a download still shows its own
         try:
             self._model = SentenceTransformer(str(source), device=device, local_files_only=local_files_only)
         # The loaders raise OSError, ValueError, RuntimeError and more, as the files are wrong.
@@ -41,12 +43,10 @@ class SentenceTransformerEmbedder:
                 "model, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
             ) from error
         self._name = name
-        dimension = self._model.get_embedding_dimension()
-        if not dimension:
-            raise EmbedderUnavailable(f'the model {name!r} does not say how long its vectors are')
-        self._dimension = int(dimension)
         self._query_prompt = 'query' if self._model.prompts.get('query') else None
         self._lock = threading.Lock()  # tokenizers are not safe to share between threads
+        # Asked of a vector: the method that tells has another name in every few versions.
+        self._dimension = int(self._encode(['dimension'], None).shape[1])
 
     @property
     def name(self) -> str:

@@ -23,6 +23,9 @@ TIMEOUT_S = 30.0
 START_S = 90.0
 """For an embedded database to start: 0.1 s, but on a busy robot it is loaded from a cold disk."""
 
+_LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
+"""pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection."""
+
 _LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
 
 _servers: dict[Path, tuple[Any, int]] = {}
@@ -89,7 +92,8 @@ def connect(uri: str, token: str = '') -> Any:
     address = uri if is_server(uri) else _start_lite(database_path(uri))
     try:
         with translated(uri):
-            return MilvusClient(uri=address, token=token, timeout=TIMEOUT_S)
+            options = {} if is_server(uri) else {'grpc_options': _LITE_CHANNEL}
+            return MilvusClient(uri=address, token=token, timeout=TIMEOUT_S, **options)
     except BaseException:
         if not is_server(uri):
             _release_lite(database_path(uri))
