@@ -132,22 +132,24 @@ def _placed(
 ) -> Iterator[PlacedSegment]:
     """Yield segments, each as soon as the poses up to its end are there, or will not come any more."""
     waiting: deque[Segment] = deque()
+    last_frame_ns: int | None = None
     for event in events:
         newest_ns = poses.newest_ns
         if isinstance(event, Frame):
             if on_frame is not None:
                 on_frame(event)
+            last_frame_ns = event.stamp_ns
             finished = segmenter.add(event)
             if finished is not None:
                 waiting.append(finished)
         else:
             if newest_ns is not None and event.stamp_ns < newest_ns - MAX_LATE_S * NS:
-                # Time starts over, and the buffer will forget what these need.
-                finished = segmenter.flush()
+                # Time starts over, and the buffer is about to forget what these need.
+                if last_frame_ns is not None and last_frame_ns > event.stamp_ns + MAX_LATE_S * NS:
+                    finished = segmenter.flush()
+                    waiting.extend([finished] if finished is not None else [])
                 yield from (place(segment, poses) for segment in waiting)
                 waiting.clear()
-                if finished is not None:
-                    yield place(finished, poses)
             poses.add(event)
             newest_ns = poses.newest_ns
         while waiting and (

@@ -108,6 +108,12 @@ class OpenAIVisionCaptioner:
             ) from error
         return Caption(_text(response, where))
 
+    def close(self) -> None:
+        """Close the connections to the server; a later caption opens them again."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
     def _connected(self) -> 'OpenAI':
         if self._client is None:
             import openai

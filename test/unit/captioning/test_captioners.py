@@ -1,0 +1,103 @@
+"""What holds for every captioner."""
+
+import importlib.util
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from remembr_ros.captioning.captioner import Caption, Captioner
+from remembr_ros.captioning.captioners import CAPTIONERS, get_captioner
+from remembr_ros.captioning.openai_vision import OpenAIVisionCaptioner
+from remembr_ros.errors import CaptionerFailed, InvalidRequest
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers['Content-Length']))
+        message = {'role': 'assistant', 'content': 'A corridor.'}
+        choices = [{'index': 0, 'finish_reason': 'stop', 'message': message}]
+        reply = {'id': '1', 'object': 'chat.completion', 'created': 0, 'model': 'm', 'choices': choices}
+        data = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope='module')
+def url() -> Iterator[str]:
+    server = HTTPServer(('127.0.0.1', 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={'poll_interval': 0.01})
+    thread.start()
+    yield f'http://127.0.0.1:{server.server_port}/v1'
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(params=CAPTIONERS)
+def make(request: pytest.FixtureRequest, url: str) -> Iterator[Callable[[], Captioner]]:
+    made: list[Captioner] = []
+
+    def get() -> Captioner:
+        if request.param == 'scene_text' and importlib.util.find_spec('rapidocr') is None:
+            pytest.skip('RapidOCR is not installed (extra scene-text)')
+        made.append(get_captioner(request.param, model='m', base_url=url))
+        assert made[-1].name == request.param
+        return made[-1]
+
+    yield get
+    for captioner in made:
+        if isinstance(captioner, OpenAIVisionCaptioner):
+            captioner.close()
+
+
+@pytest.mark.parametrize('count', [0, 1, 6, 40])
+def test_any_number_of_images_gives_a_caption(make: Callable[[], Captioner], count: int):
+    caption = make().caption([np.full((48, 64, 3), 5 * i, np.uint8) for i in range(count)])
+    assert isinstance(caption, Caption)
+    assert isinstance(caption.text, str)
+    assert isinstance(caption.scene_text, tuple)
+    assert caption.text or count == 0
+
+
+@pytest.mark.parametrize('shape', [(1, 1, 3), (7, 2000, 3), (2000, 7, 3)])
+def test_any_shape_of_image_is_taken(make: Callable[[], Captioner], shape: tuple[int, int, int]):
+    assert make().caption([np.zeros(shape, np.uint8)]).text
+
+
+def test_images_are_left_as_they_are(make: Callable[[], Captioner]):
+    images = [np.random.default_rng(i).integers(0, 255, (120, 160, 3), np.uint8) for i in range(3)]
+    copies = [image.copy() for image in images]
+    for image in images:
+        image.setflags(write=False)
+    make().caption(images)
+    for image, copy in zip(images, copies, strict=True):
+        np.testing.assert_array_equal(image, copy)
+
+
+def test_the_same_images_give_the_same_caption(make: Callable[[], Captioner]):
+    captioner = make()
+    images = [np.full((48, 64, 3), 99, np.uint8)] * 2
+    assert captioner.caption(images) == captioner.caption(images)
+
+
+def test_unknown_captioner_is_refused_with_the_known_ones():
+    with pytest.raises(InvalidRequest, match='scene_text, openai, none'):
+        get_captioner('vila')
+
+
+def test_openai_without_server_or_key_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    monkeypatch.delenv('OPENAI_BASE_URL', raising=False)
+    with pytest.raises(CaptionerFailed, match='OPENAI_API_KEY'):
+        get_captioner('openai')

@@ -1,0 +1,242 @@
+import math
+from collections.abc import Iterator, Sequence
+
+import cv2
+import numpy as np
+import pytest
+
+from remembr_ros.captioning.captioner import Caption
+from remembr_ros.captioning.observation import UNCAPTIONED, describe, keep_uncaptioned, observations, place
+from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning.segmenter import SampledFrame, Segment, SegmenterConfig
+from remembr_ros.errors import CaptionerFailed
+from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.images import Bgr, Frame
+from remembr_ros.memory.record import Observation, memory_id
+from remembr_ros.timestamps import NS
+
+T0 = 1_700_000_000_000_000_000
+
+
+class RecordingCaptioner:
+    """Keeps what it was asked, and fails when told to."""
+
+    name = 'recording'
+
+    def __init__(self, fail_at: Sequence[int] = ()) -> None:
+        self.asked: list[list[Bgr]] = []
+        self._fail_at = fail_at
+
+    def caption(self, images: Sequence[Bgr]) -> Caption:
+        self.asked.append(list(images))
+        if len(self.asked) in self._fail_at:
+            raise CaptionerFailed('the server is gone; start it')
+        return Caption(f'Call {len(self.asked)}.', ('EXIT',))
+
+
+def grey(value: int, width: int = 64, height: int = 48) -> Bgr:
+    return np.full((height, width, 3), value, np.uint8)
+
+
+def ns(seconds: float) -> int:
+    return T0 + round(seconds * NS)
+
+
+def pose(seconds: float, x: float, y: float = 0.0, yaw: float = 0.0, frame_id: str = 'map') -> StampedPose:
+    return StampedPose(ns(seconds), Pose(x, y, 0.0, yaw), frame_id)
+
+
+def segment(*times: float, end: float | None = None, image: Bgr | None = None) -> Segment:
+    frames = tuple(
+        SampledFrame(ns(t), grey(10 * i) if image is None else image, float(i)) for i, t in enumerate(times)
+    )
+    return Segment(frames[0].stamp_ns, frames[-1].stamp_ns if end is None else ns(end), frames)
+
+
+def buffer(*poses: StampedPose) -> PoseBuffer:
+    made = PoseBuffer()
+    for stamped in poses:
+        made.add(stamped)
+    return made
+
+
+def test_pose_is_the_mean_at_image_time_and_yaw_the_circular_mean():
+    poses = buffer(
+        pose(0, 0.0, 0.0, math.radians(170)), pose(1, 3.0, 4.0, math.radians(-170)), frame_id_pose(2)
+    )
+    placed = place(segment(0, 1), poses)
+    assert placed.pose is not None
+    assert (placed.pose.x, placed.pose.y) == pytest.approx((1.5, 2.0))
+    assert abs(placed.pose.yaw) == pytest.approx(math.pi)
+    assert placed.travelled == pytest.approx(5.0)
+    assert placed.frame_id == 'map'
+
+
+def frame_id_pose(seconds: float) -> StampedPose:
+    return pose(seconds, 99.0)
+
+
+def test_travelled_is_the_path_not_the_distance_of_its_ends():
+    poses = buffer(*(pose(t, x) for t, x in [(0, 0.0), (1, 5.0), (2, 0.0)]))
+    assert place(segment(0, 1, 2), poses).travelled == pytest.approx(10.0)
+
+
+def test_way_after_the_last_sampled_frame_counts():
+    poses = buffer(*(pose(t, float(t)) for t in range(4)))
+    placed = place(segment(0, 1, end=1.5), poses)
+    assert placed.travelled == pytest.approx(1.5)
+    assert placed.pose is not None
+    assert placed.pose.x == pytest.approx(0.5)
+
+
+def test_frames_without_a_pose_do_not_count_and_without_any_it_is_unplaced():
+    poses = buffer(pose(0, 1.0), pose(0.1, 1.0))
+    placed = place(segment(0, 2), poses)
+    assert placed.pose == Pose(1.0, 0.0)
+    assert placed.travelled == 0.0
+    unplaced = place(segment(10, 11), poses)
+    assert unplaced.pose is None
+    assert unplaced.travelled == 0.0
+
+
+def test_frame_id_is_that_of_the_poses():
+    assert place(segment(0), buffer(pose(0, 1.0, frame_id='odom'))).frame_id == 'odom'
+
+
+def test_memory_says_what_where_when_and_by_whom():
+    captioner = RecordingCaptioner()
+    made = segment(0, 1)
+    observation = describe(place(made, buffer(pose(0, 1.0), pose(1, 1.0))), captioner, 'spot', 'floor2')
+    memory = observation.memory
+    assert memory.id == memory_id('spot', 'captioner', T0)
+    assert (memory.robot, memory.map_id, memory.frame_id) == ('spot', 'floor2', 'map')
+    assert (memory.start_ns, memory.end_ns) == (T0, T0 + NS)
+    assert (memory.caption, memory.scene_text, memory.captioner) == ('Call 1.', ('EXIT',), 'recording')
+    assert (memory.source, memory.merged, memory.keyframes) == ('captioner', 1, ())
+    assert memory.pose == Pose(1.0, 0.0)
+    assert [image.max() for image in captioner.asked[0]] == [0, 10], 'frames come in order of time'
+
+
+def decode(jpeg: bytes) -> Bgr:
+    return cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+
+
+def test_keyframes_are_jpegs_sharpest_first():
+    observation = describe(place(segment(0, 1, 2), buffer()), RecordingCaptioner(), 'r', keyframes=2)
+    assert [round(float(decode(jpeg).mean())) for jpeg in observation.images] == [20, 10]
+
+
+@pytest.mark.parametrize(('keyframes', 'count'), [(0, 0), (1, 1), (9, 3)])
+def test_number_of_keyframes(keyframes: int, count: int):
+    placed = place(segment(0, 1, 2), buffer())
+    assert len(describe(placed, RecordingCaptioner(), 'r', keyframes=keyframes).images) == count
+
+
+def test_large_keyframes_are_reduced_and_small_ones_kept():
+    large = segment(0, image=grey(5, 1280, 720))
+    observation = describe(place(large, buffer()), RecordingCaptioner(), 'r')
+    assert decode(observation.images[0]).shape == (360, 640, 3)
+    small = describe(place(segment(0), buffer()), RecordingCaptioner(), 'r')
+    assert decode(small.images[0]).shape == (48, 64, 3)
+
+
+def test_failed_caption_is_raised_and_the_rest_can_be_kept():
+    placed = place(segment(0, 1), buffer(pose(0, 4.0), pose(1, 4.0)))
+    with pytest.raises(CaptionerFailed):
+        describe(placed, RecordingCaptioner(fail_at=[1]), 'r')
+    kept = keep_uncaptioned(placed, 'r', 'm')
+    assert (kept.memory.caption, kept.memory.captioner, kept.memory.scene_text) == (UNCAPTIONED, '', ())
+    assert kept.memory.id == memory_id('r', 'captioner', T0)
+    assert kept.memory.pose == Pose(4.0, 0.0)
+    assert len(kept.images) == 2
+
+
+def recording(
+    seconds: float, start: float = 0.0, pose_delay_s: float = 0.0, rate_hz: int = 10
+) -> Iterator[Frame | StampedPose]:
+    """A robot that drives along x at 1 m/s; poses at 2 Hz."""
+    events: list[tuple[float, Frame | StampedPose]] = []
+    for i in range(round(seconds * rate_hz)):
+        t = start + i / rate_hz
+        events.append((t, Frame(ns(t), lambda: grey(1))))
+    for i in range(round(seconds * 2) + 1):
+        t = start + i / 2
+        events.append((t + pose_delay_s, pose(t, t)))
+    return (event for _, event in sorted(events, key=lambda item: item[0]))
+
+
+def collect(
+    events: Iterator[Frame | StampedPose], captioner: RecordingCaptioner | None = None
+) -> list[Observation]:
+    return list(observations(events, captioner or RecordingCaptioner(), 'r'))
+
+
+@pytest.mark.parametrize('pose_delay_s', [0.0, 0.3, 1.5])
+def test_recording_becomes_placed_observations_even_if_poses_come_late(pose_delay_s: float):
+    found = [o.memory for o in collect(recording(10, pose_delay_s=pose_delay_s))]
+    assert [memory.start_ns for memory in found] == [ns(0), ns(3), ns(6), ns(9)]
+    assert [m.pose.x for m in found if m.pose is not None] == pytest.approx([1.25, 4.25, 7.25, 9.25])
+    assert [m.travelled for m in found] == pytest.approx([2.9, 2.9, 2.9, 0.9])
+
+
+def test_observations_come_while_the_recording_is_read():
+    events = recording(1_000)
+    first = next(iter(observations(events, RecordingCaptioner(), 'r')))
+    assert first.memory.start_ns == T0
+    following = next(events)
+    assert following.stamp_ns < ns(7)
+
+
+def test_recording_without_poses_is_unplaced():
+    frames = (event for event in recording(4) if isinstance(event, Frame))
+    assert [o.memory.pose for o in collect(frames)] == [None, None]
+
+
+@pytest.mark.parametrize('poses_first', [False, True])
+def test_recording_that_starts_over_keeps_the_poses_of_both_runs(poses_first: bool):
+    def twice() -> Iterator[Frame | StampedPose]:
+        yield from recording(4)
+        again = list(recording(2, start=-50))
+        if poses_first:
+            again.sort(key=lambda event: (event.stamp_ns, isinstance(event, Frame)))
+        yield from again
+
+    found = [o.memory for o in collect(twice())]
+    assert [m.start_ns for m in found] == [ns(0), ns(3), ns(-50)]
+    assert [m.pose.x for m in found if m.pose is not None] == pytest.approx([1.25, 3.25, -49.25])
+
+
+def test_every_frame_is_reported():
+    seen: list[int] = []
+    frames = [event.stamp_ns for event in recording(2) if isinstance(event, Frame)]
+    list(observations(recording(2), RecordingCaptioner(), 'r', on_frame=lambda f: seen.append(f.stamp_ns)))
+    assert seen == frames
+
+
+def test_configuration_is_used():
+    config = SegmenterConfig(length_s=1.0, keyframes=1)
+    found = list(observations(recording(3), RecordingCaptioner(), 'r', 'm', config=config))
+    assert len(found) == 3
+    assert {len(o.images) for o in found} == {1}
+    assert {o.memory.map_id for o in found} == {'m'}
+
+
+def test_captioner_that_fails_once_is_asked_again(caplog: pytest.LogCaptureFixture):
+    captioner = RecordingCaptioner(fail_at=[1])
+    found = collect(recording(6), captioner)
+    assert [o.memory.caption for o in found] == ['Call 2.', 'Call 3.']
+    assert 'the server is gone; start it' in caplog.text
+
+
+def test_segment_that_cannot_be_captioned_is_kept_and_the_rest_goes_on():
+    captioner = RecordingCaptioner(fail_at=[1, 2, 3])
+    found = collect(recording(12), captioner)
+    # Twice for the first, then once each until it works again.
+    assert [o.memory.caption for o in found] == [UNCAPTIONED, UNCAPTIONED, 'Call 4.', 'Call 5.']
+    assert [o.memory.captioner for o in found] == ['', '', 'recording', 'recording']
+    assert all(o.memory.pose is not None and o.images for o in found)
+
+
+def test_nothing_in_nothing_out():
+    assert collect(iter([])) == []
+    assert collect(iter([pose(0, 1.0)])) == []
