@@ -1,0 +1,218 @@
+from datetime import datetime, timedelta, timezone
+from time import monotonic
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remembr_ros.agent.when import parse_moment, parse_window
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.timestamps import MAX_NS, NS, parse_time
+
+NOW = '2023-11-14T22:13:20Z'  # a Tuesday
+NOW_NS = parse_time(NOW)
+EAST = timezone(timedelta(hours=2))
+
+
+def at(text: str) -> int:
+    return parse_time(text if 'T' in text else f'2023-11-14T{text}')
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('now', '22:13:20'),
+        (' Now ', '22:13:20'),
+        ('10 minutes ago', '22:03:20'),
+        ('ten minutes ago', '22:03:20'),
+        ('half an hour ago', '21:43:20'),
+        ('a few minutes ago', '22:10:20'),
+        ('a couple of hours ago', '20:13:20'),
+        ('1.5 hours ago', '20:43:20'),
+        ('1 hour and 5 minutes ago', '21:08:20'),
+        ('thirty secs ago', '22:12:50'),
+        ('09:30', '09:30:00'),
+        ('9:30:15 am', '09:30:15'),
+        ('3 pm', '15:00:00'),
+        ('3 p.m.', '15:00:00'),
+        ("9 o'clock", '09:00:00'),
+        ('12 am', '00:00:00'),
+        ('12:30 PM', '12:30:00'),
+        ('noon', '12:00:00'),
+        ('midnight', '00:00:00'),
+        ('23:59', '2023-11-13T23:59:00'),  # the latest one that has been
+        ('2023-11-14T09:30:00+01:00', '08:30:00'),
+        ('2023-11-14 09:30', '09:30:00'),
+        ('1700000000.5', '2023-11-14T22:13:20.500'),
+    ],
+)
+def test_a_moment_is_named_absolutely_on_the_clock_or_relative_to_now(text: str, expected: str) -> None:
+    assert parse_moment(text, NOW_NS) == at(expected)
+
+
+@pytest.mark.parametrize(
+    'text', ['', 'soon', '25:00', '9:61', '9:05:61', 'nan', '-5', 'ago', 'minutes ago', '9']
+)
+def test_what_names_no_time_is_refused_or_read_as_unix_seconds(text: str) -> None:
+    if text == '9':
+        assert parse_moment(text, NOW_NS) == 9 * NS
+        return
+    with pytest.raises(InvalidRequest):
+        parse_moment(text, NOW_NS)
+
+
+def test_a_clock_time_is_that_of_the_askers_zone() -> None:
+    assert parse_moment('09:30', NOW_NS, EAST) == at('2023-11-14T07:30:00')
+    assert parse_moment('2023-11-14T09:30', NOW_NS, EAST) == at('07:30:00')
+    # 22:13 UTC is past midnight there: 23:30 was yesterday evening of theirs
+    assert parse_moment('23:30', NOW_NS, EAST) == at('21:30:00')
+
+
+def test_the_distant_past_ends_at_the_epoch() -> None:
+    assert parse_moment('99999999999999999999999 weeks ago', NOW_NS) == 0
+
+
+@pytest.mark.parametrize(
+    ('text', 'after', 'before'),
+    [
+        ('in the last 10 minutes', '22:03:20', '22:13:20'),
+        ('during the past hour', '21:13:20', '22:13:20'),
+        ('over the last two days', '2023-11-12T22:13:20', '22:13:20'),
+        ('within the last week', '2023-11-07T22:13:20', '22:13:20'),
+        ('between 9:00 and 9:10', '09:00:00', '09:10:00'),
+        ('from 9 am to 10 am', '09:00:00', '10:00:00'),
+        ('between 9 and 10 am', '09:00:00', '10:00:00'),
+        ('between 22:00 and 23:00', '22:00:00', '23:00:00'),  # goes on
+        ('between 23:00 and 1:00', '2023-11-13T23:00:00', '01:00:00'),  # over midnight
+        ('between 10 minutes ago and 5 minutes ago', '22:03:20', '22:08:20'),
+        ('between 5 minutes ago and 10 minutes ago', '22:03:20', '22:08:20'),
+        ('between 2023-11-13 and 2023-11-14', '2023-11-13T00:00:00', '2023-11-14T00:00:00'),
+        ('before 14:30', None, '14:30:00'),
+        ('until noon', None, '12:00:00'),
+        ('by 3 pm', None, '15:00:00'),
+        ('after 2023-11-14T10:00:00Z', '10:00:00', None),
+        ('since 21:00', '21:00:00', None),
+        ('since 10 minutes ago', '22:03:20', None),
+        ('until 5 minutes ago', None, '22:08:20'),
+        ('today', '00:00:00', '2023-11-15T00:00:00'),
+        ('yesterday', '2023-11-13T00:00:00', '2023-11-14T00:00:00'),
+        ('the day before yesterday', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('since yesterday', '2023-11-13T00:00:00', None),
+        ('before today', None, '00:00:00'),
+        ('after yesterday', '00:00:00', None),
+        ('on 2023-11-12', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on Monday', '2023-11-13T00:00:00', '2023-11-14T00:00:00'),
+        ('on Tuesday', '2023-11-14T00:00:00', '2023-11-15T00:00:00'),
+        ('last Tuesday', '2023-11-07T00:00:00', '2023-11-08T00:00:00'),
+        ('this morning', '05:00:00', '12:00:00'),
+        ('yesterday afternoon', '2023-11-13T12:00:00', '2023-11-13T18:00:00'),
+        ('last night', '2023-11-13T20:00:00', '06:00:00'),
+        ('today before 9:00', '00:00:00', '09:00:00'),
+        ('yesterday between 9:00 and 10:00', '2023-11-13T09:00:00', '2023-11-13T10:00:00'),
+    ],
+)
+def test_a_question_names_a_window(text: str, after: str | None, before: str | None) -> None:
+    window = parse_window(f'Did you see a door {text}?', NOW_NS)
+    assert window.after_ns == (at(after) if after else None)
+    assert window.before_ns == (at(before) if before else None)
+    assert window.at_ns is None
+    assert window.rest == 'Did you see a door?'
+
+
+@pytest.mark.parametrize(
+    ('text', 'moment', 'slack_s'),
+    [
+        ('2 minutes ago', '22:11:20', 60),
+        ('two hours ago', '20:13:20', 720),
+        ('twenty minutes ago', '21:53:20', 120),
+        ('two days ago', '2023-11-12T22:13:20', 43_200),
+        ('at 09:01', '09:01:00', 60),
+        ('around 3 pm', '15:00:00', 60),
+        ('at 22:30', '2023-11-13T22:30:00', 60),
+        ('at midnight', '00:00:00', 60),
+        ('yesterday at 9:00', '2023-11-13T09:00:00', 60),
+        ('at 9:00 yesterday', '2023-11-13T09:00:00', 60),
+        ('at 9 am this morning', '09:00:00', 60),
+    ],
+)
+def test_a_moment_has_a_window_around_it(text: str, moment: str, slack_s: int) -> None:
+    window = parse_window(f'Where were you {text}?', NOW_NS)
+    assert window.at_ns == at(moment)
+    assert (window.after_ns, window.before_ns) == (at(moment) - slack_s * NS, at(moment) + slack_s * NS)
+    assert window.rest == 'Where were you?'
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Where is room 103?',
+        'When did you last see the lift?',
+        'How many minutes ago did you see the exit?',
+        'How long ago were you in the lab?',
+        'What is written at the last door?',
+        'Where is the door at 25:99?',
+        'What happened on 2023-13-45?',
+        'What happened on 9999-12-31?',
+        'Is the printer by 12 chairs?',
+        'Where is the Monday club?',
+        '',
+    ],
+)
+def test_a_question_without_a_time_stays_as_it_is(text: str) -> None:
+    window = parse_window(text, NOW_NS)
+    assert (window.after_ns, window.before_ns, window.at_ns, window.rest) == (None, None, None, text)
+
+
+def test_a_day_is_that_of_the_askers_zone_even_if_it_has_23_hours() -> None:
+    berlin = ZoneInfo('Europe/Berlin')
+    noon = int(datetime(2023, 3, 26, 12, tzinfo=berlin).timestamp()) * NS
+    window = parse_window('today', noon, berlin)
+    assert window.after_ns == parse_time('2023-03-25T23:00:00Z')
+    assert window.before_ns == parse_time('2023-03-26T22:00:00Z')
+
+
+WORDS = st.sampled_from(
+    'in the last|past|ago|between|and|from|to|before|after|since|until|at|around|on|noon|midnight|9:00|25:00|12 pm|'
+    "0 am|9 o'clock|99:99|2023-11-14|2023-13-45|2023-11-14T10:00:00Z|9999-12-31|0001-01-01|5|1e9|"
+    '999999999999999999999|a few|half an|minutes|hours|weeks|years|today|yesterday|this|last|morning|night|Monday|'
+    'tonight|١٢:٣٠|²'.split('|')
+)
+TEXTS = st.one_of(
+    st.text(), st.lists(WORDS, max_size=7).map(' '.join), st.text(alphabet='0123456789:apm.- TZ+')
+)
+ZONES = st.integers(-1_439, 1_439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+
+
+@settings(max_examples=500, deadline=None)
+@given(TEXTS, st.integers(0, MAX_NS), ZONES)
+def test_any_text_gives_a_window_that_does_not_end_before_it_starts(
+    text: str, now_ns: int, zone: timezone
+) -> None:
+    window = parse_window(text, now_ns, zone)
+    assert all(ns is None or 0 <= ns <= MAX_NS for ns in (window.after_ns, window.before_ns, window.at_ns))
+    if window.after_ns is not None and window.before_ns is not None:
+        assert window.after_ns <= window.before_ns
+    if window.at_ns is not None:
+        assert window.after_ns is not None
+        assert window.before_ns is not None
+        assert window.after_ns <= window.at_ns <= window.before_ns
+
+
+@settings(max_examples=500, deadline=None)
+@given(TEXTS, st.integers(0, MAX_NS), ZONES)
+def test_any_text_is_a_storable_moment_or_refused(text: str, now_ns: int, zone: timezone) -> None:
+    try:
+        moment = parse_moment(text, now_ns, zone)
+    except InvalidRequest:
+        return
+    assert 0 <= moment <= MAX_NS
+
+
+@pytest.mark.parametrize(
+    'part', ['the last ', ' ', '9', '9:', 'a couple of ', '1 hour and ', 'since ', '2023-']
+)
+def test_a_long_question_is_read_in_a_moment(part: str) -> None:
+    began = monotonic()
+    parse_window(part * (10_000 // len(part)), NOW_NS)
+    assert monotonic() - began < 2.0
