@@ -23,7 +23,7 @@ BORDER = 0.01
 class SceneTextCaptioner:
     """Reads the frames of a segment with RapidOCR, whose models come inside its package.
 
-    Finding text costs most, and its time grows with the pixels. So only the sharpest frames are searched
+    Finding text costs most, and its time grows with the pixels. So only the sharpest frame is searched
     closely; the others get a quick look, which finds text of a usual size that is sharper there: motion blur
     hits places in an image, not all of it. Whatever is found is read in full resolution.
 
@@ -44,9 +44,9 @@ class SceneTextCaptioner:
         self,
         *,
         frames: int = 6,
-        close_frames: int = 2,
+        close_frames: int = 1,
         close_side: int = 960,
-        quick_side: int = 512,
+        quick_side: int = 480,
         threads: int = 2,
     ) -> None:
         if min(frames, close_side, quick_side, threads) < 1 or close_frames < 0:

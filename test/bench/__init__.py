@@ -1,0 +1,1 @@
+"""Benchmarks: each ratio is against a baseline in the same run."""
