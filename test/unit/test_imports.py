@@ -44,7 +44,7 @@ VENDORS = {
     'openai': ('agent/openai_chat.py', 'captioning/'),
     'sentence_transformers': ('embedding/sentence_transformer.py',),
     'torch': (),
-    'transformers': (),
+    'transformers': ('embedding/sentence_transformer.py',),
     'rapidocr': ('captioning/',),
     'onnxruntime': ('captioning/',),
     'faster_whisper': ('speech/',),
