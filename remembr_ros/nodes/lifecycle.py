@@ -25,6 +25,10 @@ _STEPS = {
 }
 
 
+TRY_S = 5.0
+"""A call to a node that is brought up is made again after this time [s]."""
+
+
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work.
 
@@ -132,13 +136,28 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
                 raise NodeUnavailable(f'{name} is in state {state} and cannot be brought up; start it again')
             transition, done = _STEPS[state]
             request = ChangeState.Request(transition=Transition(id=transition))
-            response = call(node, ChangeState, f'{name}/change_state', request, deadline)
+            try:
+                response = call(node, ChangeState, f'{name}/change_state', request, _soon(deadline))
+            except NodeUnavailable:
+                continue  # it may be at it all the same: its state will tell
             if not response.success:
                 raise NodeUnavailable(f'{name} could not be {done}; its log says why')
 
 
 def _state(node: Node, name: str, deadline: float) -> int:
-    return int(call(node, GetState, f'{name}/get_state', GetState.Request(), deadline).current_state.id)
+    """Return a node's state; asks again where no response comes, because DDS may lose one to a new client."""
+    while True:
+        try:
+            response = call(node, GetState, f'{name}/get_state', GetState.Request(), _soon(deadline))
+        except NodeUnavailable:
+            if time.monotonic() >= deadline:
+                raise
+        else:
+            return int(response.current_state.id)
+
+
+def _soon(deadline: float) -> float:
+    return min(deadline, time.monotonic() + TRY_S)
 
 
 def call(node: Node, kind: Any, name: str, request: Any, deadline: float) -> Any:
@@ -168,6 +187,6 @@ def call(node: Node, kind: Any, name: str, request: Any, deadline: float) -> Any
         return future.result()
     finally:
         if executor is not None:
-            executor.remove_node(node)
+            node.executor = None  # which also removes it
             executor.shutdown()
         node.destroy_client(client)

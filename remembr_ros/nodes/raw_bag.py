@@ -7,7 +7,6 @@ from typing import Any
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.errors import BagUnreadable
 
-
 TF_MESSAGE = 'tf2_msgs/msg/TFMessage'
 OLD_TF_MESSAGE = 'tf/msg/tfMessage'
 """The same message under the name that it had in ROS 1 at first."""
