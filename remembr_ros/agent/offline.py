@@ -5,35 +5,32 @@ It never guesses: what does not fit well enough was not seen.
 """
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
+from dataclasses import replace
 
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.grounding import Choice, Claim, choose, ground
+from remembr_ros.agent.matching import asked_stems, fits, variants
 from remembr_ros.agent.phrasing import with_facts
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.agent.request import Request, parse_request
-from remembr_ros.memory.ranking import content_stems, stem, words
+from remembr_ros.memory.ranking import content_stems
 from remembr_ros.memory.recall import Hit, Recall, Scope
-from remembr_ros.memory.record import Memory
 from remembr_ros.memory.sentences import split_sentences
 from remembr_ros.timestamps import NS
 
 NAME = 'offline'
 
-MIN_SCORE = 0.45
-"""Below this a memory does not show what was asked for."""
-
 AS_GOOD = 0.08
 """Memories whose score is this near to the best one's show the thing as well as that one does."""
-
-MIN_ALIKE = 0.8
-"""Share of letters in which a name and a word read by OCR agree, if they are the same."""
 
 POOL = 30
 """Memories looked at for one question."""
 
 READING_RADIUS_M = 4.0
 """What can be read 'at' a place can be read from this near to it."""
+
+HERE_RADIUS_M = 10.0
+"""What is 'here' is this near."""
 
 STAY_GAP_NS = 30 * NS
 """A thing out of sight for longer than this was left, and seen again is seen another time."""
@@ -63,39 +60,39 @@ class OfflinePlanner:
         return with_facts(ground(claim, question, NAME), question)
 
     def _recall(self, request: Request, question: Question, recall: Recall, scope: Scope) -> list[Hit]:
+        window, here = request.window, question.here
+        found: list[Hit] = []
         if request.target:
-            found = recall.by_text(request.target, scope, POOL)
-            return [hit for hit in found if fits(request, hit)]
-        if request.window.at_ns is not None:
-            return recall.by_time(request.window.at_ns, scope, 1)
-        if request.here and question.here is not None:
-            return recall.by_position(question.here.position, scope, 3)
-        if request.window.after_ns is not None or request.window.before_ns is not None:
-            return recall.newest(scope, POOL)
-        return []
+            found = _by_text(request, recall, _around_here(request, question, scope))
+        elif window.at_ns is not None:
+            found = recall.by_time(window.at_ns, scope, 1)
+        elif request.here:
+            found = recall.by_position(here.position, scope, 3) if here else recall.newest(scope, 1)
+        elif request.whatever and request.choice is Choice.EARLIEST:
+            found = recall.by_time(0, scope, 1)
+        elif request.whatever or window.after_ns is not None or window.before_ns is not None:
+            found = recall.newest(scope, POOL)
+        return found
 
 
-def fits(request: Request, hit: Hit) -> bool:
-    """Tell whether a memory shows what a request is about."""
-    present = {stem(word) for text in _texts(hit.memory) for word in words(text)}
-    if not all(_is_present(identifier, present) for identifier in request.identifiers):
-        return False
-    named = sum(_is_present(name, present) for name in request.names)
-    if 2 * named < len(request.names):
-        return False
-    return hit.score >= MIN_SCORE
+def _by_text(request: Request, recall: Recall, scope: Scope) -> list[Hit]:
+    """Return the memories that show what was asked for under any of its names, best first."""
+    best: dict[str, Hit] = {}
+    for text in variants(request.target):
+        for hit in recall.by_text(text, scope, POOL):
+            known = best.get(hit.memory.id)
+            if known is None or hit.score > known.score:
+                best[hit.memory.id] = hit
+    return sorted((hit for hit in best.values() if fits(request, hit)), key=lambda hit: -hit.score)
 
 
-def _texts(memory: Memory) -> tuple[str, ...]:
-    return (memory.caption, *memory.scene_text)
-
-
-def _is_present(asked: str, present: set[str]) -> bool:
-    if asked in present:
-        return True
-    if len(asked) < 5 or any(c.isdigit() for c in asked):
-        return False
-    return any(SequenceMatcher(None, asked, word).ratio() >= MIN_ALIKE for word in present if len(word) > 3)
+def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
+    """Narrow down a scope for a question such as 'Is there a printer here?'."""
+    if not request.here or question.here is None or request.kind not in (Kind.BINARY, Kind.TEXT):
+        return scope
+    if request.choice is not Choice.CITED_FIRST:
+        return scope
+    return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
 
 
 # One return per kind of answer.
@@ -111,13 +108,19 @@ def _claim(request: Request, question: Question, hits: list[Hit], recall: Recall
         placed = [hit for hit in as_good if hit.memory.pose is not None]
         if not placed:
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
-        return Claim(Kind.POSITION, f'{_shown(request, placed[0])} was seen', placed, choice=request.choice)
+        return Claim(Kind.POSITION, _seen(request, placed[0]), placed, choice=request.choice)
     if request.kind is Kind.TIME:
         choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
-        return Claim(Kind.TIME, f'{_shown(request, as_good[0])} was seen', as_good, choice=choice)
+        return Claim(Kind.TIME, _seen(request, as_good[0]), as_good, choice=choice)
     if request.kind is Kind.DURATION:
         stay = _stay(choose(as_good, request.choice, question), hits)
-        return Claim(Kind.DURATION, f'{thing} was seen for', stay, start=stay[0], end=stay[-1])
+        return Claim(
+            Kind.DURATION,
+            f'{thing} was seen for' if request.target else 'That lasted',
+            stay,
+            start=stay[0],
+            end=stay[-1],
+        )
     if request.kind is Kind.BINARY:
         return Claim(Kind.BINARY, f'Yes: {_quoted(request, as_good[0])}', as_good, binary=True)
     if request.reading:
@@ -161,18 +164,22 @@ def _stay(best: Hit, hits: Sequence[Hit]) -> list[Hit]:
     return ordered[first : last + 1]
 
 
+def _seen(request: Request, hit: Hit) -> str:
+    return f'{_shown(request, hit)} was seen' if request.target else 'I was'
+
+
 def _shown(request: Request, hit: Hit) -> str:
     """Return what was asked for as the camera read it, where it did."""
-    asked = content_stems(request.target)
+    asked = asked_stems(request)
     for text in hit.memory.scene_text:
         if asked & content_stems(text):
             return f'"{text}"'
-    return request.target or 'It'
+    return request.target
 
 
 def _quoted(request: Request, hit: Hit) -> str:
     """Return the sentences of a caption that speak of what was asked for; all of a short caption."""
-    asked = content_stems(request.target) if request.target else frozenset()
+    asked = asked_stems(request)
     sentences = split_sentences(hit.memory.caption)
     telling = [sentence for sentence in sentences if asked & content_stems(sentence)]
     return ' '.join((telling or sentences)[:3]) or 'nothing that could be described'

@@ -16,63 +16,102 @@ class Request:
 
     :param kind: what the answer shall consist of
     :param target: what is asked about, in the asker's words; empty: whatever was there
-    :param identifiers: stems that evidence must have: numbers, quoted text
+    :param identifiers: stems that evidence must have: of quoted text
+    :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
     :param names: stems of capitalised words, of which evidence must have half
     :param choice: which one, if there are several
     :param window: the time asked about
     :param here: the question is about the place where the robot is
     :param reading: the question is about what is written
+    :param whatever: the question is about whatever was there: it names no thing
     """
 
     kind: Kind
     target: str
     identifiers: frozenset[str]
+    numbered: frozenset[tuple[str, str]]
     names: frozenset[str]
     choice: Choice
     window: Window
     here: bool
     reading: bool
+    whatever: bool
 
 
+_ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
+_LIKE_TO = r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+(?:you\s+)?to"
 _POLITE = re.compile(
-    r'^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now)\b[\s,]*)*'
-    r"(?:(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+)?|i\s+(?:want|need|would like|'d like)\s+"
-    r'(?:you\s+)?to\s+|do\s+you\s+(?:know|remember)\s+|(?:please\s+)?(?:tell|show)\s+(?:me|us)\s+(?!the\s+way))?',
+    r'^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly)\b[\s,]*'
+    rf'|(?:can|could|would|will)\s+you\s+(?!see\b)|{_LIKE_TO}\s+(?:know\s+)?|do\s+you\s+(?:know|remember)\s+{_ASKS}'
+    rf'|(?:remember|recall|tell\s+(?:me|us)|show\s+(?:me|us))\s+{_ASKS})*',
     re.IGNORECASE,
 )
+_WISH = re.compile(rf'^\W*(?:please\W+)?{_LIKE_TO}\s+(?!know\b|see\b|hear\b|read\b|tell\b)', re.IGNORECASE)
+_PLACES = r'(?:room|place|location|position|direction|corridor|floor|way)'
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        (
-            Kind.DURATION,
-            r'^(?:for\s+)?how\s+long(?!\s+ago)|^how\s+much\s+time|^what\s+(?:was|is)\s+the\s+duration',
-        ),
+    (kind, re.compile(rf'^(?:{"|".join(patterns)})', re.IGNORECASE))
+    for kind, patterns in (
         (
             Kind.TIME,
-            r'^when\b|^(?:at|around)?\s*what\s+time|^how\s+(?:long|many\s+\w+)\s+ago|^(?:on\s+)?what\s+(?:day|date)',
+            (
+                r'(?:since\s+|until\s+)?when\b',
+                r'(?:at\s+|around\s+|about\s+)?(?:what|which)\s+time\b',
+                r'what\s+(?:is|was)\s+the\s+time\b',
+                r'how\s+(?:long|many\s+\w+)\s+ago\b',
+                r'how\s+(?:recently|long\s+(?:has\s+it\s+been|is\s+it)\s+since)\b',
+                r'(?:on\s+)?(?:what|which)\s+(?:day|date)\b',
+            ),
+        ),
+        (
+            Kind.DURATION,
+            (
+                r'(?:for\s+)?how\s+long\b',
+                r'(?:for\s+)?how\s+(?:much\s+time|many\s+(?:seconds|minutes|hours|days))\b(?!.*\bago\b)',
+                r'what\s+(?:was|is)\s+the\s+duration\b',
+            ),
         ),
         (
             Kind.POSITION,
-            r'^where\b|^(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort)\b'
-            r'|^(?:show|tell)\s+(?:me|us)\s+the\s+way|^how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come)'
-            r'|^(?:find|locate)\b|^(?:in\s+)?(?:which|what)\s+(?:room|place|location|position|direction|corridor|floor)\b'
-            r'|^what\s+(?:is|was)\s+the\s+(?:location|position|place)\b|^i\s+(?:want|need|would\s+like)\b',
+            (
+                r'where\b',
+                r'(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort)\b',
+                r'(?:show\s+(?:me|us)|tell\s+(?:me|us)\s+the\s+way|find|locate)\b',
+                r'how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come)\b',
+                r'how\s+far\b',
+                rf'(?:in\s+|on\s+|at\s+)?(?:which|what)\s+{_PLACES}\b',
+                r"what(?:'s|\s+is|\s+was)\s+the\s+(?:location|position|place|way)\b",
+                r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\b",
+            ),
         ),
         (
             Kind.BINARY,
-            r'^(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b',
+            (r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b',),
         ),
     )
 )
 _PHRASES = re.compile(
-    r"\b(?:where(?:abouts)?|when|what|which|who|how)(?:'s|'re)?\b|\b(?:is|are|was|were|did|do|does|have|has|had)\b"
-    r'|\b(?:there|seen|see|saw|seeing|spot|spotted|notice|noticed|observe|observed|pass|passed|encounter|encountered)\b'
-    r'|\b(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|find|found|locate|located'
-    r'|location|position|way|closest|nearest|farthest|furthest|last|latest|most\s+recent(?:ly)?|recently|first'
-    r'|earliest|time|long|ago|much|many|me|us|you|your|i|we|robot|show|tell|read|readable|written|sign|signs|says?'
-    r'|text|word|words|label|labels|called|named|titled|labelled|labeled|marked|saying|reads?|visible|ever|already'
-    r'|before|during|tour|drive|today|yesterday|here|now|currently|can|could|be|to|at|in|on|of|for|from|by|with|the|a|an'
-    r'|near|next|beside|behind|opposite|around|front|close|inside|been|i|am|any|some|please|minutes?|hours?|seconds?|want|need|like|would|room\s+(?=\w*\d))\b|[?!.,;:"“”]',
+    r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate)\b'
+    rf'(?:\s+(?:me|us)\b)?(?:\s+back\b)?|\b(?:which|what)\s+{_PLACES}\b'
+    r'|\bin\s+front\s+of\b|\b(?:close|next)\s+to\b|\blook(?:ed|s)?\s+like\b'
+    + ''.join(
+        rf'|\b(?:{"|".join(group.split())})\b'
+        for group in (
+            r"(?:where(?:abouts)?|when|what|which|who|how)(?:'s|'re)?",
+            'is are was were did do does have has had been be am can could would want need like',
+            'there seen see saw seeing spot spotted notice noticed observe observed pass passed',
+            'encounter encountered go get come find found located location position way far',
+            'closest nearest nearby farthest furthest last latest most recent recently first earliest',
+            'ever already time long ago much many before during since minutes? hours? seconds?',
+            'stay stayed spend spent remain remained remember know think happen happened',
+            'read reads readable written writing sign signs say says saying text word words label labels',
+            'visible called named titled labelled labeled marked',
+            'here now currently today yesterday tour me us you your i we it that robot please',
+            'about any some anything something everything thing things and',
+            'to at in on of for from by with the a an near beside behind opposite around inside',
+            r'room(?=\s+\w*\d)',
+        )
+    )
+    + r'|[?!.,;:"“”«»]',
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r'["“”«»]([^"“”«»]+)["“”«»]|(?<!\w)\'([^\']+)\'(?!\w)')
@@ -82,14 +121,16 @@ _CHOICES = (
     (Choice.LATEST, re.compile(r'\b(?:last|latest|most\s+recent(?:ly)?|recently)\b', re.IGNORECASE)),
     (Choice.EARLIEST, re.compile(r'\b(?:first|earliest)\b', re.IGNORECASE)),
 )
+_NO_CHOICE = re.compile(r'\b(?:first|last)\s+(?:aid|floor|name|class)\b', re.IGNORECASE)
 _HERE = re.compile(
-    r'\b(?:here|around\s+(?:you|us|me)|near\s+(?:you|us|me)|at\s+this\s+place)\b', re.IGNORECASE
+    r'\b(?:here|(?:around|near|where)\s+(?:you|us|me|i)|at\s+this\s+place)\b(?!\s+\w)', re.IGNORECASE
 )
+_NOW = re.compile(r'\b(?:now|currently|am\s+i|are\s+(?:you|we)|do\s+you\s+see)\b', re.IGNORECASE)
 _READING = re.compile(
-    r'\b(?:read|readable|written|writing|text|sign\s+says?|signs?\s+say|say|says|sign|signs|label|labels|words?)\b',
-    re.IGNORECASE,
+    r'\b(?:read|reads|readable|written|writing|text|says?|signs?|labels?|words?)\b', re.IGNORECASE
 )
-_FLOOR_WORDS = re.compile(r'\b(?:first|last)\s+(?:floor|name|room|door)\b', re.IGNORECASE)
+_WHATEVER = re.compile(r'\b(?:see|saw|seen|read|signs?|happened|remember|\w*things?)\b', re.IGNORECASE)
+_TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
 
 
 def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Request:
@@ -101,40 +142,62 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     window = parse_window(text, now_ns, zone)
     plain = _POLITE.sub('', window.rest, count=1).strip() or window.rest
     kind = next((kind for kind, pattern in _KINDS if pattern.search(plain)), Kind.TEXT)
-    choice = next(
-        (c for c, pattern in _CHOICES if pattern.search(plain) and not _FLOOR_WORDS.search(plain)),
-        Choice.CITED_FIRST,
-    )
-    quoted = [a or b for a, b in _QUOTED.findall(plain)]
-    target = ' '.join(_PHRASES.sub(' ', plain).split())
-    identifiers = {stem(w) for text in quoted for w in words(text) if w not in STOP_WORDS}
-    numbers, numbered = _numbers(plain)
+    if kind is Kind.TEXT and _WISH.search(window.rest):
+        kind = Kind.POSITION  # 'I want to sit down'
+    quoted = [(a or b).strip() for a, b in _QUOTED.findall(plain)]
+    unquoted = _QUOTED.sub(' ', plain)
+    choosing = _NO_CHOICE.sub(' ', unquoted)
+    choice = next((c for c, pattern in _CHOICES if pattern.search(choosing)), Choice.CITED_FIRST)
+    target = ' '.join([*_target(unquoted).split(), *quoted])
+    identifiers = {
+        stem(w) for text in quoted for w in words(text) if w not in STOP_WORDS and not _has_digit(w)
+    }
+    numbered = _numbered(plain)
+    names = {name for _, name in numbered if name not in ROOMS and name}
     return Request(
         kind=kind,
-        target=target or ' '.join(quoted),
-        identifiers=frozenset(identifiers | numbers),
-        names=frozenset(_names(plain) | numbered),
+        target=target,
+        identifiers=frozenset(identifiers),
+        numbered=frozenset(numbered),
+        names=frozenset(_names(plain) | names),
         choice=choice,
         window=window,
-        here=bool(_HERE.search(plain)),
+        here=bool(_HERE.search(plain) or (not target and _NOW.search(plain))),
         reading=kind is Kind.TEXT and bool(_READING.search(plain)),
+        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER.search(plain)),
     )
 
 
-def _numbers(text: str) -> tuple[set[str], set[str]]:
-    """Return the words with digits, and the stems of the words that say what is numbered, as in 'lab 3'.
+ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
+"""What a room is called by some, while its sign has the number alone."""
 
-    Not 'room': many a sign has the number alone.
-    """
-    numbers, numbered = set(), set()
+
+def _numbered(text: str) -> set[tuple[str, str]]:
+    """Return the words with digits, each with the stem of what it numbers, as in 'lab 3', or nothing."""
+    found = set()
     previous = ''
     for word in words(text):
-        if any(character.isdigit() for character in word):
-            numbers.add(word)
-            if previous and previous not in STOP_WORDS and previous not in ('room', 'number', 'no'):
-                numbered.add(stem(previous))
-        previous = word
-    return numbers, numbered
+        if _has_digit(word):
+            found.add((word, stem(previous)))
+        previous = '' if word in STOP_WORDS or _has_digit(word) else word
+    return found
+
+
+def _target(text: str) -> str:
+    """Return a question without the words that only ask."""
+    shouted = text.upper() == text
+
+    def keep(found: re.Match[str]) -> str:
+        # 'the WAY OUT', 'the First Aid kit': a name
+        word = found[0]
+        name = word.isupper() if len(word) > 1 else False
+        return word if name and not shouted else ' '
+
+    return _PHRASES.sub(keep, text)
+
+
+def _has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)
 
 
 def _names(text: str) -> set[str]:
@@ -145,5 +208,5 @@ def _names(text: str) -> set[str]:
         # 'Dr. Ellis': a short word with a full stop ends no sentence.
         begins = re.search(r'(?:^|[?!:]|[^\W\d_]{4,}\.)\W*$', text[: match.start()]) is not None
         if word[0].isupper() and not (begins and not word.isupper()) and word.lower() not in STOP_WORDS:
-            found |= {stem(w) for w in words(word) if w not in STOP_WORDS}
+            found |= {stem(w) for w in words(word) if w not in STOP_WORDS | _TITLES and not _has_digit(w)}
     return found

@@ -19,8 +19,8 @@ _UNITS = {
 _NUMBERS = {
     word: float(number)
     for number, word in enumerate(
-        'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen '
-        'seventeen eighteen nineteen twenty'.split()
+        'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen '
+        'sixteen seventeen eighteen nineteen twenty'.split()
     )
 }
 _NUMBERS |= {'thirty': 30.0, 'forty': 40.0, 'fifty': 50.0, 'sixty': 60.0, 'ninety': 90.0}
@@ -35,7 +35,10 @@ _LAST = re.compile(
     rf'\b(?:(?:in|during|within|over)\s+)?(?:the\s+)?(?:last|past)\s+(?:{_COUNT}\s+)?{_UNIT}\b', re.IGNORECASE
 )
 _HALF = r'(?:am|pm|a\.m\.|p\.m\.)'
-_CLOCK_TEXT = rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{_HALF})?|\d{{1,2}}(?:\s*{_HALF}|\s+o'clock)|noon|midnight)(?!\w)"
+_CLOCK_TEXT = (
+    rf'(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{_HALF})?'
+    rf"|\d{{1,2}}(?:\s*{_HALF}|\s+o'clock)|noon|midnight)(?!\w)"
+)
 _CLOCK = re.compile(_CLOCK_TEXT, re.IGNORECASE)
 _DATE_TEXT = r'\d{4}-\d\d-\d\d'
 _TIME_TEXT = rf'(?:{_AGO_TEXT}|{_DATE_TEXT}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|{_CLOCK_TEXT})'
@@ -91,7 +94,8 @@ def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> int:
     return parse_time(stripped, zone)
 
 
-def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
+# One return per way to name a time.
+def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:  # noqa: PLR0911
     """Find the words of time in a question.
 
     Understands 'in the last 10 minutes', '5 minutes ago', 'since an hour ago', 'between 9:00 and 9:10',
@@ -136,7 +140,8 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
 
 
 def _window(after: int | None, before: int | None, at: int | None, rest: str) -> Window:
-    return Window(*(None if ns is None else min(max(ns, 0), MAX_NS) for ns in (after, before, at)), rest)
+    after, before, at = (None if ns is None else min(max(ns, 0), MAX_NS) for ns in (after, before, at))
+    return Window(after, before, at, rest)
 
 
 def _around(at_ns: int, slack_s: float, rest: str) -> Window:
@@ -222,7 +227,7 @@ def _on_the_clock(text: str, now_ns: int, zone: tzinfo) -> int:
 
 
 def _day(found: re.Match[str], now_ns: int, zone: tzinfo) -> tuple[datetime, int, int] | None:
-    """Return the midnight with which a day begins, and from when to when its named part lasts; None: no day."""
+    """Return the midnight that begins a day, and from when to when its named part lasts; None: no day."""
     day, part = ' '.join(found['day'].lower().split()), (found['part'] or '').lower()
     midnight = _local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
     if day == 'tonight':

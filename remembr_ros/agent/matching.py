@@ -1,0 +1,135 @@
+"""Whether a memory shows what a question is about: by its score, and by words that it must have."""
+
+import re
+from difflib import SequenceMatcher
+from functools import cache
+
+from remembr_ros.agent.request import ROOMS, Request
+from remembr_ros.memory.ranking import STOP_WORDS, content_stems, stem, words
+from remembr_ros.memory.recall import Hit
+from remembr_ros.memory.record import Memory
+
+MIN_SCORE = 0.45
+"""Below this a memory does not show what was asked for."""
+
+MIN_SCORE_UNNAMED = 0.6
+"""The same, if the memory has no word for the thing: a fire extinguisher is no fire hydrant."""
+
+MIN_SCORE_WORD = 0.3
+"""The same, if one word is asked for and the memory has that very word."""
+
+MIN_ALIKE = 0.8
+"""Share of letters in which a name and a word read by OCR agree, if they are the same."""
+
+MAX_VARIANTS = 5
+"""Wordings of a target that are searched for."""
+
+_SYNONYMS = tuple(
+    tuple(line.split())
+    for line in (
+        'lift elevator',
+        'toilet wc restroom bathroom washroom lavatory',
+        'cafeteria canteen',
+        'tv television',
+        'sofa couch settee',
+        'bicycle bike',
+        'person people man woman pedestrian someone somebody anyone anybody men women human',
+        'stair staircase stairway stairwell',
+        'bin trash garbage dustbin wastebasket',
+        'fridge refrigerator',
+        'phone telephone',
+        'car vehicle automobile',
+        'copier photocopier',
+        'airplane plane aeroplane',
+        'monitor screen',
+        'cupboard cabinet',
+        'sidewalk pavement',
+        'bookshelf bookcase',
+        'picture painting',
+    )
+)
+"""Stems of words that people and signs use for the same thing."""
+
+_NUMBERED = ROOMS | frozenset(
+    'aisle bay building classroom desk dock elevator exit floor gate hall lab laboratory level lift line '
+    'machine platform printer rack shelf station studio suite table unit workshop'.split()
+)
+"""What commonly has a number of its own."""
+
+
+def variants(target: str) -> list[str]:
+    """Return the wordings under which a thing may be remembered, the asker's own first."""
+    found = [target]
+    for word in words(target):
+        for other in _same(stem(word)):
+            found.append(re.sub(rf'\b{re.escape(word)}\b', other, target.lower(), count=1))
+    return found[:MAX_VARIANTS]
+
+
+def asked_stems(request: Request) -> frozenset[str]:
+    """Return the stems of what is asked about, and those of words for the same."""
+    asked = content_stems(request.target) if request.target else frozenset[str]()
+    return asked.union(*map(_same, asked))
+
+
+def fits(request: Request, hit: Hit) -> bool:
+    """Tell whether a memory shows what a request is about."""
+    texts = _texts(hit.memory)
+    present = {stem(word) for text in texts for word in words(text)}
+    if not all(_is_present(identifier, present) for identifier in request.identifiers):
+        return False
+    if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
+        return False
+    named = sum(_is_present(name, present) for name in request.names)
+    if 2 * named < len(request.names):
+        return False
+    return hit.score >= _threshold(request.target, present)
+
+
+def has_number(text: str, number: str, noun: str) -> bool:
+    """Tell whether a text has a number as that of a noun: 'LAB 3' is not room 3, and '3 chairs' is neither.
+
+    :param number: lower case
+    :param noun: a stem; empty: of anything
+    """
+    # 'B12' may be painted 'B 12'.
+    spelled = r'[\s.-]?'.join(map(re.escape, re.findall(r'\d+|\D+', number)))
+    for found in re.finditer(rf'(?<![^\W_]){spelled}(?![^\W_])', text, re.IGNORECASE):
+        before = re.search(r'([^\W\d_]+)[\s#.:-]{0,9}$', text[max(found.start() - 40, 0) : found.start()])
+        owner = stem(before[1].lower()) if before else ''
+        if noun and owner == noun:
+            return True
+        counted = re.match(r'\s+([a-z]+)', text[found.end() :])
+        if counted and counted[1] not in STOP_WORDS:
+            continue
+        if not noun or owner not in _NUMBERED or (noun in ROOMS and owner in ROOMS):
+            return True
+    return False
+
+
+def _texts(memory: Memory) -> tuple[str, ...]:
+    return (memory.caption, *memory.scene_text)
+
+
+def _threshold(target: str, present: set[str]) -> float:
+    asked = [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
+    if not asked:
+        return MIN_SCORE
+    head = asked[-1]  # of 'red fire extinguisher'
+    if len(asked) == 1 and (head in present or not present.isdisjoint(_same(head))):
+        return MIN_SCORE_WORD
+    named = _is_present(head, present) or any(c.isdigit() for c in head)
+    return MIN_SCORE if named else MIN_SCORE_UNNAMED
+
+
+def _is_present(asked: str, present: set[str]) -> bool:
+    if asked in present or any(same in present for same in _same(asked)):
+        return True
+    if len(asked) < 5 or any(c.isdigit() for c in asked):
+        return False
+    return any(SequenceMatcher(None, asked, word).ratio() >= MIN_ALIKE for word in present if len(word) > 3)
+
+
+@cache
+def _same(word: str) -> frozenset[str]:
+    return frozenset(other for group in _SYNONYMS if word in group for other in group if other != word)
