@@ -1,11 +1,12 @@
 """Whether a memory shows what a question is about: by its score, and by words that it must have."""
 
 import re
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 
 from remembr_ros.agent.request import ROOMS, Request
-from remembr_ros.memory.ranking import STOP_WORDS, content_stems, stem, words
+from remembr_ros.memory.ranking import MEANING_WEIGHT, STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.recall import Hit
 from remembr_ros.memory.record import Memory
 
@@ -20,6 +21,9 @@ MIN_SCORE_WORD = 0.3
 
 MIN_ALIKE = 0.8
 """Share of letters in which a name and a word read by OCR agree, if they are the same."""
+
+MIN_MISREAD = 0.88
+"""The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
 
 MAX_VARIANTS = 5
 """Wordings of a target that are searched for."""
@@ -72,18 +76,25 @@ def asked_stems(request: Request) -> frozenset[str]:
     return asked.union(*map(_same, asked))
 
 
-def fits(request: Request, hit: Hit) -> bool:
-    """Tell whether a memory shows what a request is about."""
+def fitting(request: Request, hit: Hit) -> Hit | None:
+    """Return the hit if its memory shows what a request is about; a misread word then counts as that word."""
     texts = _texts(hit.memory)
     present = {stem(word) for text in texts for word in words(text)}
+    asked = frozenset(_asked(request.target))
+    misread = sum(_is_alike(word, present, MIN_MISREAD) for word in asked - present)
+    score = min(hit.score + (1.0 - MEANING_WEIGHT) * misread / max(len(asked), 1), 1.0)
+    if not _has_what_it_must(request, texts, present) or score < _threshold(request.target, present):
+        return None
+    return hit if misread == 0 else replace(hit, score=score)
+
+
+def _has_what_it_must(request: Request, texts: tuple[str, ...], present: set[str]) -> bool:
     if not all(_is_present(identifier, present) for identifier in request.identifiers):
         return False
     if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
         return False
     named = sum(_is_present(name, present) for name in request.names)
-    if 2 * named < len(request.names):
-        return False
-    return hit.score >= _threshold(request.target, present)
+    return 2 * named >= len(request.names)
 
 
 def has_number(text: str, number: str, noun: str) -> bool:
@@ -111,8 +122,12 @@ def _texts(memory: Memory) -> tuple[str, ...]:
     return (memory.caption, *memory.scene_text)
 
 
+def _asked(target: str) -> list[str]:
+    return [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
+
+
 def _threshold(target: str, present: set[str]) -> float:
-    asked = [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
+    asked = _asked(target)
     if not asked:
         return MIN_SCORE
     head = asked[-1]  # of 'red fire extinguisher'
@@ -123,11 +138,14 @@ def _threshold(target: str, present: set[str]) -> float:
 
 
 def _is_present(asked: str, present: set[str]) -> bool:
-    if asked in present or any(same in present for same in _same(asked)):
-        return True
+    return asked in present or not present.isdisjoint(_same(asked)) or _is_alike(asked, present, MIN_ALIKE)
+
+
+def _is_alike(asked: str, present: set[str], least: float) -> bool:
+    """Tell whether a word is there as a camera may misread it. Numbers are read right or not at all."""
     if len(asked) < 5 or any(c.isdigit() for c in asked):
         return False
-    return any(SequenceMatcher(None, asked, word).ratio() >= MIN_ALIKE for word in present if len(word) > 3)
+    return any(SequenceMatcher(None, asked, word).ratio() >= least for word in present if len(word) > 3)
 
 
 @cache

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.grounding import Choice, Claim, choose, ground
-from remembr_ros.agent.matching import asked_stems, fits, variants
+from remembr_ros.agent.matching import asked_stems, fitting, variants
 from remembr_ros.agent.phrasing import with_facts
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.agent.request import Request, parse_request
@@ -83,7 +83,8 @@ def _by_text(request: Request, recall: Recall, scope: Scope) -> list[Hit]:
             known = best.get(hit.memory.id)
             if known is None or hit.score > known.score:
                 best[hit.memory.id] = hit
-    return sorted((hit for hit in best.values() if fits(request, hit)), key=lambda hit: -hit.score)
+    found = (fitting(request, hit) for hit in best.values())
+    return sorted((hit for hit in found if hit is not None), key=lambda hit: -hit.score)
 
 
 def _around_here(request: Request, question: Question, scope: Scope) -> Scope:

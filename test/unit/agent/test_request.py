@@ -167,8 +167,9 @@ def test_a_thing_is_looked_for_under_its_other_names() -> None:
 
 
 FRAGMENTS = st.sampled_from(
-    'where|when|how long|ago|did you see|take me to|the|nearest|last|first|room 103|lab 7|"EXIT"|\'|"|here|'
-    'Dr. Ellis|between 9:00 and|5 minutes ago|²|Ⅷ|١٢|İ|ß|?|.|(|[|\\|{0}|hey robot,|can you|tell me|i want to'.split('|')
+    'where|when|how long|ago|did you see|take me to|the|nearest|last|first|room 103|lab 7|"EXIT"|here|'
+    'Dr. Ellis|between 9:00 and|5 minutes ago|hey robot,|can you|tell me|i want to'.split('|')
+    + list('"\'²Ⅷ١İß?.([\\')
 )
 
 
