@@ -75,30 +75,29 @@ class TopicPoses:
         return iter(())
 
 
-class FixPoses:
-    """Poses from satellite fixes: metres east, north and up of the first valid fix, in the frame 'enu'.
+class FixTrack:
+    """Satellite fixes as poses: metres east, north and up of a datum.
 
     Yaw is the course over ground, counter-clockwise from east; 0 until the robot has moved.
+
+    :ivar datum: latitude, longitude [deg] and altitude [m] of the origin
+    :param datum: None: the first fix
     """
 
-    def __init__(self, recording: Recording, topic: Topic) -> None:
-        self.name = _title(topic)
-        self.topics = frozenset({topic.name})
-        self.datum: tuple[float, float, float] | None = None
-        self._recording = recording
+    def __init__(self, datum: tuple[float, float, float] | None = None) -> None:
+        self.datum = datum
         self._anchor: Point | None = None
         self._yaw = 0.0
 
-    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
-        """Yield the fix's pose; nothing where the receiver had no fix."""
+    def pose(self, fix: Any) -> Pose | None:
+        """Return the pose of a sensor_msgs/NavSatFix; None where the receiver had no fix."""
         import pymap3d  # type: ignore[import-untyped]
 
-        fix = self._recording.deserialize_or_skip(message)
-        if fix is None or fix.status.status < 0:
-            return
+        if fix.status.status < 0:
+            return None
         latitude, longitude, altitude = float(fix.latitude), float(fix.longitude), float(fix.altitude)
         if not (abs(latitude) <= 90.0 and abs(longitude) <= 360.0):  # also refuses NaN
-            return
+            return None
         if not math.isfinite(altitude):  # a fix in two dimensions
             altitude = self.datum[2] if self.datum else 0.0
         if self.datum is None:
@@ -110,8 +109,26 @@ class FixPoses:
         if math.hypot(dx, dy) >= MIN_COURSE_M:
             self._yaw = math.atan2(dy, dx)
             self._anchor = (east, north, up)
-        pose = Pose(east, north, up, self._yaw)
-        yield StampedPose(stamp_of(fix.header, message.log_ns), pose, ENU_FRAME)
+        return Pose(east, north, up, self._yaw)
+
+
+class FixPoses:
+    """Poses from satellite fixes, see :class:`FixTrack`, in the frame 'enu'; the datum is the first fix."""
+
+    def __init__(self, recording: Recording, topic: Topic) -> None:
+        self.name = _title(topic)
+        self.topics = frozenset({topic.name})
+        self.datum: tuple[float, float, float] | None = None
+        self._recording = recording
+        self._track = FixTrack()
+
+    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
+        """Yield the fix's pose; nothing where the receiver had no fix."""
+        fix = self._recording.deserialize_or_skip(message)
+        pose = self._track.pose(fix) if fix is not None else None
+        if pose is not None:
+            self.datum = self._track.datum
+            yield StampedPose(stamp_of(fix.header, message.log_ns), pose, ENU_FRAME)
 
     def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
         """Yield nothing: poses come when they come."""

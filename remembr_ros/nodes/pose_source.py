@@ -8,8 +8,7 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import NavSatFix
 
-from remembr_ros.bags.poses import NAV_SAT_FIX, FixPoses, placed
-from remembr_ros.bags.recording import RawMessage, Topic
+from remembr_ros.bags.poses import FixTrack, placed
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.geometry import StampedPose
@@ -49,13 +48,6 @@ def _tf_message() -> Any:
     return TFMessage
 
 
-class _Received:
-    """Stands in for a recording: messages that come from ROS are deserialized already."""
-
-    def deserialize(self, message: RawMessage) -> Any:
-        return message.data
-
-
 class PoseSource:
     """Subscribes to what pose_source names and hands on every pose.
 
@@ -73,8 +65,7 @@ class PoseSource:
         self._subscriptions: list[Any] = []
         self._tree: Any = None
         self._newest_ns = -1
-        self._fixes = FixPoses(_Received(), Topic('fix', NAV_SAT_FIX, 0))
-        self._fixes.datum = tuple(parameters.datum) or None
+        self._fixes = FixTrack(tuple(parameters.datum) or None)
         check_pose_parameters(parameters)
         source = parameters.pose_source
         if source == 'tf':
@@ -104,9 +95,10 @@ class PoseSource:
 
     def _on_fix(self, msg: NavSatFix) -> None:
         stamp_ns = time_from_msg(msg.header.stamp) or self._now_ns()
-        for stamped in self._fixes.feed(RawMessage('fix', NAV_SAT_FIX, stamp_ns, msg)):
-            # East, north and up of a datum that is given are the map's axes.
-            self._on_pose(StampedPose(stamped.stamp_ns, stamped.pose, self._parameters.map_frame))
+        pose = self._fixes.pose(msg)
+        if pose is not None:
+            # East, north and up of the datum are the map's axes.
+            self._on_pose(StampedPose(stamp_ns, pose, self._parameters.map_frame))
 
     # TF
 
@@ -123,9 +115,13 @@ class PoseSource:
 
     def _on_static_tf(self, msg: Any) -> None:
         self._add_transforms(msg, static=True)
+        self._hand_on_newest()
 
     def _on_tf(self, msg: Any) -> None:
         self._add_transforms(msg, static=False)
+        self._hand_on_newest()
+
+    def _hand_on_newest(self) -> None:
         base, root = self._parameters.base_frame, self._parameters.map_frame
         stamp_ns = self._tree.latest_common(root, base)
         if stamp_ns is None:
