@@ -14,6 +14,7 @@ VERBS = {
     'ask': 'ask the memory a question',
     'recall': 'search the memory by text, position or time',
     'info': 'say what the memory holds',
+    'eval': 'answer a data set of questions and score the answers',
     'demo': 'render a building, remember a tour through it, ask five questions',
 }
 """Each verb is the module of that name, with add_arguments(parser) and run(args) -> exit code."""

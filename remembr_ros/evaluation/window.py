@@ -1,0 +1,55 @@
+"""A recall that sees only a part of the memory."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from remembr_ros.geometry import Point
+from remembr_ros.memory.recall import ANYTHING, Hit, Recall, Scope
+
+
+class WindowedRecall:
+    """Clips every scope to a window, so that a question cannot see what it should not know.
+
+    :param recall: sees everything
+    :param window: its time bounds and map id count
+    """
+
+    def __init__(self, recall: Recall, window: Scope) -> None:
+        self._recall = recall
+        self._window = window
+
+    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        return self._found(scope, lambda clipped: self._recall.by_text(text, clipped, limit))
+
+    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        return self._found(scope, lambda clipped: self._recall.by_position(position, clipped, limit))
+
+    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        return self._found(scope, lambda clipped: self._recall.by_time(time_ns, clipped, limit))
+
+    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        return self._found(scope, lambda clipped: self._recall.newest(clipped, limit))
+
+    def count(self, scope: Scope = ANYTHING) -> int:
+        clipped = self._clip(scope)
+        return self._recall.count(clipped) if clipped is not None else 0
+
+    def _found(self, scope: Scope, find: Callable[[Scope], list[Hit]]) -> list[Hit]:
+        clipped = self._clip(scope)
+        return find(clipped) if clipped is not None else []
+
+    def _clip(self, scope: Scope) -> Scope | None:
+        """Return the part of the scope inside the window; None if nothing is."""
+        window = self._window
+        if window.map_id is not None and scope.map_id not in (None, window.map_id):
+            return None
+        after_ns = max((t for t in (scope.after_ns, window.after_ns) if t is not None), default=None)
+        before_ns = min((t for t in (scope.before_ns, window.before_ns) if t is not None), default=None)
+        # An empty window that was asked for is the caller's mistake, for the recall to tell.
+        if _is_empty(after_ns, before_ns) and not _is_empty(scope.after_ns, scope.before_ns):
+            return None
+        return replace(scope, after_ns=after_ns, before_ns=before_ns, map_id=window.map_id or scope.map_id)
+
+
+def _is_empty(after_ns: int | None, before_ns: int | None) -> bool:
+    return after_ns is not None and before_ns is not None and after_ns > before_ns
