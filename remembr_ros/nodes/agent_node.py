@@ -2,16 +2,13 @@
 
 import math
 import sys
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.task import Future
 from std_msgs.msg import String
 
 from remembr_msgs.action import Ask as AskAction
@@ -30,49 +27,13 @@ from remembr_ros.nodes.conversions import (
     is_finite,
     stamped_pose_to_msg,
 )
+from remembr_ros.nodes.inquiry import Feedback, Inquiry, Outcome
 from remembr_ros.nodes.lifecycle import run
 from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import AgentParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.recall_client import RecallClient
 from remembr_ros.nodes.worker_pool import WorkerPool, settle
-
-Feedback = AskAction.Feedback
-
-
-@dataclass(eq=False)
-class Inquiry:
-    """One question under way; nothing of it is shared with another.
-
-    :param timeout_s: 0: the agent's default
-    :param outcome: completes with an Outcome
-    """
-
-    text: str
-    navigate: bool = False
-    timeout_s: float = 0.0
-    asker: str = ''
-    on_feedback: Callable[[Feedback], None] = lambda feedback: None
-    cancel: threading.Event = field(default_factory=threading.Event)
-    outcome: Future = field(default_factory=Future)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a question."""
-
-    error_code: int = AskAction.Result.NONE
-    error_msg: str = ''
-    answer: AnswerMsg = field(default_factory=AnswerMsg)
-
-    def fill(self, response: Any) -> Any:
-        """Return the action's result, or the service's response, with this in it."""
-        response.error_code, response.error_msg, response.answer = (
-            self.error_code,
-            self.error_msg,
-            self.answer,
-        )
-        return response
 
 
 class AgentNode(ManagedNode):
