@@ -26,6 +26,10 @@ class Evidence:
             labelled.append((label, hit, new))
         return labelled
 
+    def label(self, hit: Hit) -> str:
+        """Return the label of a memory that was added."""
+        return self._labels[hit.memory.id]
+
     def cite(self, label: str) -> Hit:
         """Return the memory of a label; a memory's id is as good.
 

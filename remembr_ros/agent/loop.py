@@ -6,6 +6,7 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -171,7 +172,8 @@ class LoopPlanner:
         allowed = min(self._call_timeout_s, max(run.remaining_s - RESERVE_S, run.remaining_s / 2.0))
         messages = tuple(talk.messages)
         reply = _wait(
-            lambda: self._chat.complete(messages, TOOLS, must_call=must_call, timeout_s=allowed),
+            # A little less than is waited here: the client knows better why there is no reply.
+            lambda: self._chat.complete(messages, TOOLS, must_call=must_call, timeout_s=0.95 * allowed),
             run,
             allowed,
             self.name,
@@ -204,15 +206,14 @@ def _wait(request: Callable[[], Reply], run: Run, timeout_s: float, name: str) -
 
     # Daemon: a request that nobody waits for any more must not keep the process alive.
     threading.Thread(target=work, name='chat', daemon=True).start()
-    waited = 0.0
+    until = time.monotonic() + timeout_s
     while True:
         try:
             return future.result(POLL_S)
         except FutureTimeout:
             pass
-        waited += POLL_S
         run.check()
-        if waited > timeout_s + RESERVE_S:
+        if time.monotonic() > until:
             raise ChatUnavailable(f'{name} did not answer within {timeout_s:.0f} s')
 
 

@@ -176,7 +176,6 @@ class Toolbox:
 
     def _measure(self, arguments: Measure) -> str:
         hits = self.evidence.cite_all(arguments.ids)
-        label = dict(zip((hit.memory.id for hit in hits), arguments.ids, strict=False))
         if arguments.what == 'elapsed':
             first = hits[0].memory.end_ns
             until = hits[1].memory.start_ns if len(hits) > 1 else self._question.now_ns
@@ -187,7 +186,7 @@ class Toolbox:
         here = self._here()
         pick: Callable[..., Hit] = min if arguments.what == 'nearest' else max
         best = pick(hits, key=lambda hit: distance(self._place_of(hit), here))
-        return f'{label[best.memory.id]}, {distance(self._place_of(best), here):.2f} m from here'
+        return f'{self.evidence.label(best)}, {distance(self._place_of(best), here):.2f} m from here'
 
     def _scope(self, window: _Window) -> Scope:
         near = None if window.near is None else self._point(window.near)
