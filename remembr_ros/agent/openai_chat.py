@@ -42,7 +42,9 @@ class OpenAIChat:
         where = self._base_url or 'the OpenAI API'
         try:
             if not self._model:
-                self._model = next(iter(client.models.list())).id
+                self._model = str(next(iter(client.models.list())).id or '')
+                if not self._model:
+                    raise ChatUnavailable(f'{where} lists a model without a name; name one with --llm')
             response: Any = client.chat.completions.create(
                 model=self._model,
                 messages=[_wire(message) for message in messages],
@@ -58,11 +60,19 @@ class OpenAIChat:
         except openai.APIConnectionError as error:
             raise ChatUnavailable(f'{where} cannot be reached: is the server running? ({error})') from error
         except openai.APIStatusError as error:
-            raise ChatUnavailable(f'{where} refused: {error.status_code} {str(error)[:300]}') from error
+            raise ChatUnavailable(f'{where} refused: {error.status_code} {_without_key(error)}') from error
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # The package's own parsing of a body that is no chat reply fails in several ways.
-            raise ReplyInvalid(f'{where} sent something that is no chat reply: {str(error)[:300]}') from error
+            raise ReplyInvalid(
+                f'{where} sent something that is no chat reply: {_without_key(error)}'
+            ) from error
         return _reply(response, where)
+
+    def close(self) -> None:
+        """Close the connections to the server; a later question opens them again."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
     def _connected(self) -> 'OpenAI':
         if self._client is None:
@@ -75,6 +85,13 @@ class OpenAIChat:
             except openai.OpenAIError as error:
                 raise ChatUnavailable(f'no language model: {error}; set OPENAI_API_KEY') from error
         return self._client
+
+
+def _without_key(error: Exception) -> str:
+    """Return what an error says; some servers repeat the key that they refuse."""
+    key = os.environ.get('OPENAI_API_KEY')
+    text = str(error)
+    return (text.replace(key, '***') if key else text)[:300]
 
 
 def _wire(message: Message) -> dict[str, Any]:
