@@ -5,6 +5,7 @@
     ├── StoreMismatch       the collection was made with another embedder or schema
     ├── EmbedderUnavailable the embedding model is not installed or cannot be loaded
     ├── CaptionerFailed     a captioner could not describe a segment
+    ├── TranscriberUnavailable  speech recognition is not installed or cannot be loaded
     ├── ChatUnavailable     the language model's server cannot be reached, or refused
     ├── ReplyInvalid        the language model's replies could not be used
     ├── Ungrounded          the answer cites memories that were never recalled
@@ -38,6 +39,10 @@ class EmbedderUnavailable(RemembrError):
 
 class CaptionerFailed(RemembrError):
     """Raised when a captioner could not describe a segment."""
+
+
+class TranscriberUnavailable(RemembrError):
+    """Raised when speech recognition is not installed or its model cannot be loaded."""
 
 
 class ChatUnavailable(RemembrError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.answer import Answer
 from remembr_ros.agent.planner import Planner
-from remembr_ros.errors import RemembrError
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.metrics import Score, rank, score
 from remembr_ros.evaluation.sample import Sample, Sequence
 from remembr_ros.evaluation.window import WindowedRecall
@@ -85,6 +85,8 @@ def evaluate(
         answer, failure = None, ''
         try:
             answer = agent.ask(sample.question)
+        except StoreUnavailable:  # no question can be answered
+            raise
         except RemembrError as error:
             failure = f'{type(error).__name__}: {error}'
             logger.info('%s failed: %s', sample.id, failure)

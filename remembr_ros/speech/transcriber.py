@@ -1,0 +1,34 @@
+"""What a transcriber is."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from remembr_ros.speech.audio import Audio
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What was said.
+
+    :param text: empty: nothing was understood
+    :param language: ISO 639-1 code, such as 'en'
+    """
+
+    text: str
+    language: str = ''
+
+
+@runtime_checkable
+class Transcriber(Protocol):
+    """Turns speech into text."""
+
+    @property
+    def name(self) -> str:
+        """Which model this is."""
+
+    def transcribe(self, audio: Audio) -> Transcript:
+        """Return what was said.
+
+        :param audio: shape (samples,), 16 kHz, full scale at -1 and 1
+        :raises TranscriberUnavailable: the model is not installed or cannot be loaded
+        """
