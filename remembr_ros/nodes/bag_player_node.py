@@ -30,6 +30,9 @@ CLOCK_PERIOD_S = 0.02
 IMAGES = ('sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage')
 CLOCK_TOPIC = '/clock'
 
+_LATCHED = ('/amcl_pose', '/map', '/robot_description')
+"""Topics whose last message late subscribers get, by convention."""
+
 
 class BagPlayerNode(Node):
     """Publishes a bag's messages as they are, in their rhythm times rate, and /clock with their time."""
@@ -143,12 +146,13 @@ def message_class(kind: str) -> type | None:
 
 
 def _profile(topic: str) -> QoSProfile:
-    """Reliable, which also serves subscribers that want less."""
+    """Reliable, and latched where the robot's publisher is: that also serves subscribers that want less."""
     static = topic.endswith('tf_static')
+    latched = static or topic.endswith(_LATCHED)
     return QoSProfile(
         depth=1000 if static else 100,
         reliability=ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL if static else DurabilityPolicy.VOLATILE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
     )
 
 
