@@ -1,0 +1,95 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+RunJson = Callable[..., dict[str, Any]]
+
+SHARED = Path(__file__).resolve().parents[3] / '../shared/data/bags'
+QUICKLY = ['--captioner', 'none', '--embedder', 'hashing']
+
+
+def test_a_recording_becomes_placed_memories_with_keyframes(
+    command_json: RunJson, bag: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / 'memory.db'
+    result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--robot', 'r2', '--map-id', 'first')
+    assert result['segments'] == result['memories'] == 3
+    assert (result['image_topic'], result['captioner']) == ('/camera/compressed', 'none')
+    assert result['duration_sec'] == pytest.approx(7.0)
+    info = command_json('info', '--memory', path)
+    assert (info['memories'], info['placed'], info['embedder']) == (3, 3, 'hashing-256')
+    assert (info['robots'], info['maps']) == (['r2'], ['first'])
+    assert info['first'] == '2023-11-14T22:13:20.000000Z'
+    assert info['last'] == '2023-11-14T22:13:27.000000Z'
+    assert info['keyframes'] >= 3
+    (nearest,) = command_json('recall', '--memory', path, '--time', '2023-11-14T22:13:20Z', '--limit', '1')[
+        'memories'
+    ]
+    assert nearest['position'][0] == pytest.approx(0.7, abs=0.2)  # 0.5 m/s over 3 s
+
+
+def test_ingesting_twice_changes_nothing(command_json: RunJson, bag: Path, tmp_path: Path) -> None:
+    path = tmp_path / 'memory.db'
+    command_json('ingest', bag, '--memory', path, *QUICKLY)
+    before = command_json('info', '--memory', path)
+    result = command_json('ingest', bag, '--memory', path, *QUICKLY)
+    assert result['memories'] == 3
+    assert command_json('info', '--memory', path) == before
+
+
+def test_a_person_is_told_what_was_done(command: Run, bag: Path, tmp_path: Path) -> None:
+    code, out, err = command('ingest', bag, '--memory', tmp_path / 'memory.db', *QUICKLY)
+    assert code == 0
+    assert out.startswith('3 segments from 7 seconds of recording')
+    assert 'images from /camera/compressed, poses from' in err
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['nowhere'], 'nowhere'),
+        (['{bag}', '--image-topic', '/none'], '/camera/compressed'),
+        (['{bag}', '--pose-topic', '/none'], '/pose'),
+    ],
+)
+def test_a_recording_that_cannot_be_used_makes_no_memory(
+    command: Run, bag: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    path = tmp_path / 'memory.db'
+    filled = [argument.format(bag=bag) for argument in arguments]
+    code, out, err = command('ingest', *filled, '--memory', path, *QUICKLY, '--json')
+    assert code in (1, 2)
+    assert out == ''
+    assert message in err
+    assert not path.exists()
+
+
+def test_an_unknown_captioner_is_wrong_usage(command: Run, bag: Path, tmp_path: Path) -> None:
+    code, _, err = command('ingest', bag, '--memory', tmp_path / 'm.db', '--captioner', 'oracle')
+    assert code == 2
+    assert 'scene_text' in err
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason='the recordings of ../shared/data are not here')
+def test_a_recording_without_images_is_refused_with_its_topics(command: Run, tmp_path: Path) -> None:
+    bag = SHARED / 'husky_gps_odom_imu.bag'
+    code, out, err = command('ingest', bag, '--memory', tmp_path / 'm.db', *QUICKLY)
+    assert (code, out) == (1, '')
+    for topic in ('/husky_velocity_controller/odom', '/fix', '/imu/data'):
+        assert topic in err
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason='the recordings of ../shared/data are not here')
+def test_a_magazine_on_a_kitchen_table_is_found(command_json: RunJson, tmp_path: Path) -> None:
+    pytest.importorskip('rapidocr')
+    path = tmp_path / 'memory.db'
+    options = ['--captioner', 'scene_text', '--embedder', 'hashing']
+    command_json('ingest', SHARED / 'redkitchen_6hz', '--memory', path, *options)
+    answer = command_json('ask', 'Where did you see the magazine called Computer?', '--memory', path)
+    assert answer['kind'] == 'position'
+    assert 'computer' in str(answer['evidence'][0]['scene_text']).lower()
+    assert len(answer['position']) == 3
+    assert command_json('ask', 'Where is the swimming pool?', '--memory', path)['kind'] == 'not_seen'

@@ -1,0 +1,208 @@
+"""ask, recall and info on a small memory."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+RunJson = Callable[..., dict[str, Any]]
+
+NOW = ['--now', '2023-11-14T22:18:20Z']
+ASK_FIELDS = [
+    'question',
+    'kind',
+    'text',
+    'binary',
+    'position',
+    'yaw',
+    'time',
+    'minutes_ago',
+    'duration_minutes',
+    'evidence',
+    'planner',
+    'llm_calls',
+    'prompt_tokens',
+    'completion_tokens',
+    'latency_sec',
+]
+RECALL_FIELDS = {
+    'id',
+    'robot',
+    'start',
+    'end',
+    'position',
+    'yaw',
+    'caption',
+    'scene_text',
+    'source',
+    'merged',
+    'score',
+}
+
+
+def test_a_place_as_json(command_json: RunJson, memory_file: str) -> None:
+    answer = command_json('ask', 'Where is the lift?', '--memory', memory_file, *NOW)
+    assert list(answer) == ASK_FIELDS
+    latency = answer.pop('latency_sec')
+    text = answer.pop('text')
+    assert latency > 0.0
+    assert '(1.0, 2.0)' in text
+    assert answer == {
+        'question': 'Where is the lift?',
+        'kind': 'position',
+        'binary': None,
+        'position': [1.0, 2.0, 0.0],
+        'yaw': 0.5,
+        'time': '2023-11-14T22:13:23.000000Z',
+        'minutes_ago': pytest.approx(4.95),
+        'duration_minutes': None,
+        'evidence': [
+            {
+                'id': 'id0',
+                'start': '2023-11-14T22:13:20.000000Z',
+                'end': '2023-11-14T22:13:23.000000Z',
+                'position': [1.0, 2.0, 0.0],
+                'caption': 'Signs and labels that can be read: "LIFT", "ROOM 7".',
+                'scene_text': ['LIFT', 'ROOM 7'],
+            }
+        ],
+        'planner': 'offline',
+        'llm_calls': 0,
+        'prompt_tokens': 0,
+        'completion_tokens': 0,
+    }
+
+
+def test_what_is_unknown_is_null(command_json: RunJson, memory_file: str) -> None:
+    answer = command_json('ask', 'Where is the swimming pool?', '--memory', memory_file, *NOW)
+    assert list(answer) == ASK_FIELDS
+    assert (answer['kind'], answer['evidence']) == ('not_seen', [])
+    for field in ('binary', 'position', 'yaw', 'time', 'minutes_ago', 'duration_minutes'):
+        assert answer[field] is None
+
+
+@pytest.mark.parametrize(
+    ('question', 'kind', 'expected'),
+    [
+        ('When did you see the printer?', 'time', {'time': '2023-11-14T22:15:23.000000Z', 'position': None}),
+        ('How long did you see the lift?', 'duration', {'duration_minutes': pytest.approx(0.05)}),
+        ('Is there a printer?', 'binary', {'binary': True}),
+        ('Is there a helicopter?', 'binary', {'binary': False, 'position': None, 'evidence': []}),
+        ('What can be read near the lift?', 'text', {'binary': None}),
+        ('Where is the printer?', 'not_seen', {'position': None}),  # its place is unknown
+        ('Where is room 8?', 'not_seen', {'position': None}),
+    ],
+)
+def test_every_kind_as_json(
+    command_json: RunJson, memory_file: str, question: str, kind: str, expected: dict[str, Any]
+) -> None:
+    answer = command_json('ask', question, '--memory', memory_file, *NOW)
+    assert list(answer) == ASK_FIELDS
+    assert answer['kind'] == kind
+    assert {name: answer[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    'now', ['1700000300', '1700000300.0', '2023-11-14T22:18:20+00:00', '2023-11-15T00:18:20+02:00']
+)
+def test_now_is_iso_or_unix_seconds(command_json: RunJson, memory_file: str, now: str) -> None:
+    answer = command_json('ask', 'Where is the lift?', '--memory', memory_file, '--now', now)
+    assert answer['minutes_ago'] == pytest.approx(4.95)
+
+
+def test_here_may_be_negative(command_json: RunJson, memory_file: str) -> None:
+    answer = command_json(
+        'ask', 'Where is the lift?', '--memory', memory_file, *NOW, '--here', '-2', '-2', '0'
+    )
+    assert '5.0 m from here' in answer['text']
+
+
+def test_another_map_is_another_world(command_json: RunJson, memory_file: str) -> None:
+    answer = command_json('ask', 'Where is the lift?', '--memory', memory_file, *NOW, '--map-id', 'first')
+    assert answer['kind'] == 'not_seen'
+
+
+def test_an_answer_for_a_person_has_evidence_and_planner(command: Run, memory_file: str) -> None:
+    code, out, _ = command('ask', 'Where is the lift?', '--memory', memory_file, *NOW)
+    assert code == 0
+    assert '  evidence  id0' in out
+    assert '  planner   offline' in out
+    _, out, _ = command('ask', 'Where is the pool?', '--memory', memory_file, *NOW)
+    assert out.startswith('Not seen. ')
+
+
+def test_a_server_out_of_reach_is_answered_offline(command_json: RunJson, memory_file: str) -> None:
+    answer = command_json(
+        'ask',
+        'Where is the lift?',
+        '--memory',
+        memory_file,
+        *NOW,
+        '--llm',
+        'tiny',
+        '--llm-url',
+        'http://127.0.0.1:9/v1',
+    )
+    assert (answer['kind'], answer['planner']) == ('position', 'offline')
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'expected'),
+    [
+        (['--text', 'printer', '--limit', '1'], ['id2']),
+        (['--position', '4', '2', '0'], ['id1', 'id0']),
+        (['--time', '2023-11-14T22:15:00Z', '--limit', '1'], ['id2']),
+        (['--time', '1700000001', '--limit', '1'], ['id0']),
+        ([], ['id2', 'id1', 'id0']),
+        (['--after', '2023-11-14T22:15'], ['id2']),
+        (['--before', '1700000003'], ['id0']),
+        (['--position', '4', '2', '0', '--radius', '1'], ['id1']),
+        (['--robot', 'nobody'], []),
+        (['--source', 'person'], []),
+        (['--map-id', 'first'], []),
+    ],
+)
+def test_recall_as_json(
+    command_json: RunJson, memory_file: str, arguments: list[str], expected: list[str]
+) -> None:
+    found = command_json('recall', '--memory', memory_file, *arguments)
+    assert list(found) == ['memories']
+    assert [memory['id'] for memory in found['memories']] == expected
+    for memory in found['memories']:
+        assert set(memory) >= RECALL_FIELDS
+        assert (memory['robot'], memory['source'], memory['merged']) == ('robbie', 'captioner', 1)
+        assert 0.0 <= memory['score'] <= 1.0
+
+
+def test_an_unplaced_memory_has_a_null_place(command_json: RunJson, memory_file: str) -> None:
+    (memory,) = command_json('recall', '--memory', memory_file, '--text', 'printer', '--limit', '1')[
+        'memories'
+    ]
+    assert (memory['position'], memory['yaw']) == (None, None)
+    assert memory['scene_text'] == ['PRINTER']
+    assert memory['start'] == '2023-11-14T22:15:20.000000Z'
+
+
+def test_recall_for_a_person(command: Run, memory_file: str) -> None:
+    code, out, _ = command('recall', '--memory', memory_file, '--text', 'printer')
+    assert code == 0
+    assert out.splitlines()[0].endswith('unplaced  Signs and labels that can be read: "PRINTER".')
+    assert command('recall', '--memory', memory_file, '--robot', 'nobody')[1] == 'nothing found\n'
+
+
+def test_info_as_json(command_json: RunJson, memory_file: str) -> None:
+    assert command_json('info', '--memory', memory_file) == {
+        'uri': memory_file,
+        'collection': 'memories',
+        'embedder': 'hashing-256',
+        'dimension': 256,
+        'memories': 3,
+        'placed': 2,
+        'keyframes': 0,
+        'robots': ['robbie'],
+        'maps': [''],
+        'sources': ['captioner'],
+        'first': '2023-11-14T22:13:20.000000Z',
+        'last': '2023-11-14T22:15:23.000000Z',
+    }
