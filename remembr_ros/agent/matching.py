@@ -83,7 +83,7 @@ def fitting(request: Request, hit: Hit) -> Hit | None:
     asked = frozenset(_asked(request.target))
     misread = sum(_is_alike(word, present, MIN_MISREAD) for word in asked - present)
     score = min(hit.score + (1.0 - MEANING_WEIGHT) * misread / max(len(asked), 1), 1.0)
-    if not _has_what_it_must(request, texts, present) or score < _threshold(request.target, present):
+    if not _has_what_it_must(request, texts, present) or score < _threshold(request, present):
         return None
     return hit if misread == 0 else replace(hit, score=score)
 
@@ -126,14 +126,15 @@ def _asked(target: str) -> list[str]:
     return [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
 
 
-def _threshold(target: str, present: set[str]) -> float:
-    asked = _asked(target)
+def _threshold(request: Request, present: set[str]) -> float:
+    asked = _asked(request.target)
     if not asked:
         return MIN_SCORE
     head = asked[-1]  # of 'red fire extinguisher'
     if len(asked) == 1 and (head in present or not present.isdisjoint(_same(head))):
         return MIN_SCORE_WORD
-    named = _is_present(head, present) or any(c.isdigit() for c in head)
+    by_name = bool(request.names) and all(_is_present(name, present) for name in request.names)
+    named = by_name or _is_present(head, present) or any(c.isdigit() for c in head)
     return MIN_SCORE if named else MIN_SCORE_UNNAMED
 
 

@@ -56,6 +56,7 @@ def places(answer: Answer) -> list[float]:
         ('Guide me to lab 3', {7}),
         ('Where is the cafeteria?', {10}),  # read as 'Cafetria'
         ('Where is Dr. Ellis?', {11}),
+        ("Take me to Dr. Ellis's office", {11}),
         ('Where is the meeting point?', {17}),
         ('Where is "MEETING POINT"?', {17}),
         ('Where is the coffee machine?', {12}),
