@@ -1,0 +1,85 @@
+import json
+
+import pytest
+
+from remembr_ros.cli.main import main
+
+
+@pytest.fixture
+def folder(navqa, clock):
+    navqa.ask('Where is the elevator?', 'position', clock(4))
+    navqa.ask('Did you see a fountain?', 'binary', clock(6), parsable='Yes', length='LONG')
+    navqa.ask('Where?', 'position', '23:00:00', length='LONG')
+    return navqa.write()
+
+
+@pytest.fixture
+def without_llm(monkeypatch):
+    for name in ('REMEMBR_LLM', 'REMEMBR_LLM_URL', 'OPENAI_API_KEY'):
+        monkeypatch.delenv(name, raising=False)
+
+
+def evaluate(folder, *options: str) -> int:
+    return main(['eval', 'navqa', '--data', str(folder), '--embedder', 'hashing', *options])
+
+
+def test_json_is_one_object_with_every_figure(folder, capsys):
+    assert evaluate(folder, '--json') == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result['planner'], result['embedder'], result['questions']) == ('offline', 'hashing-256', 2)
+    assert result['overall']['scored'] == 2
+    assert set(result['overall']) >= {'ALL', 'SHORT', 'MEDIUM', 'LONG'}
+    assert result['overall']['MEDIUM'] is None
+    assert set(result['by_kind']) == {'position', 'time', 'duration', 'binary', 'text'}
+    assert set(result['retrieval']) == {'recall@1', 'recall@5', 'recall@10', 'recall@15', 'mrr'}
+    assert set(result['outcomes']) == {'answered', 'not_seen', 'failed', 'unscored'}
+    assert result['cost']['llm_calls'] == 0
+    assert [row['question'] for row in result['excluded']] == ['Where?']
+
+
+def test_the_table_has_lengths_denominators_and_excluded_rows(folder, capsys):
+    assert evaluate(folder) == 0
+    out = capsys.readouterr().out
+    for words in ('SHORT', 'MEDIUM', 'LONG', 'ALL', 'position error [m]', '/2)', 'excluded: LONG_2'):
+        assert words in out
+
+
+def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
+    out = tmp_path / 'run' / 'one'
+    assert evaluate(folder, '--out', str(out), '--sequences', '7', '--json') == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert json.loads((out / 'results.json').read_text()) == printed
+    answers = [json.loads(line) for line in (out / 'answers.jsonl').read_text().splitlines()]
+    assert [a['question'] for a in answers] == ['Where is the elevator?', 'Did you see a fountain?']
+    assert answers[0]['truth']['positions'] == [[40.0, 1.0, 0.0]]
+    assert evaluate(folder, '--out', str(out), '--json') == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again | {'cost': 0} == printed | {'cost': 0}
+
+
+@pytest.mark.parametrize(
+    ('options', 'code', 'words'),
+    [
+        (['--sequences', '8'], 2, 'no sequence 8'),
+        (['--captions', 'mine'], 1, 'mine.json'),
+        (['--planner', 'agent'], 2, '--llm'),
+    ],
+)
+@pytest.mark.usefixtures('without_llm')
+def test_failures_say_what_is_wrong(folder, capsys, options, code, words):
+    assert evaluate(folder, *options) == code
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert printed.out == ''
+
+
+def test_a_folder_without_the_data_is_wrong_usage(tmp_path, capsys):
+    assert evaluate(tmp_path) == 2
+    assert 'data.csv' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('options', [['--sequences', 'x'], ['--sequences', '-1'], ['--planner', 'oracle']])
+def test_wrong_options_are_wrong_usage(folder, options):
+    with pytest.raises(SystemExit) as ended:
+        evaluate(folder, *options)
+    assert ended.value.code == 2
