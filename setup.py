@@ -65,6 +65,7 @@ setup(
             'captioner_node = remembr_ros.nodes.captioner_node:main',
             'memory_node = remembr_ros.nodes.memory_node:main',
             'agent_node = remembr_ros.nodes.agent_node:main',
+            'speech_node = remembr_ros.nodes.speech_node:main',
             'bag_player_node = remembr_ros.nodes.bag_player_node:main',
         ],
     },

@@ -170,10 +170,33 @@ class BagPlayerParameters:
     )
 
 
+@dataclasses.dataclass(frozen=True)
+class SpeechParameters:
+    """Parameters of the speech node."""
+
+    autostart: bool = _autostart()
+    whisper_model: str = _parameter('small', 'Whisper model: tiny to large-v3, a hub name, or a folder')
+    device: str = _parameter('auto', 'where Whisper runs: auto, cpu or cuda')
+    compute_type: str = _parameter(
+        'auto', 'numbers that Whisper computes with, such as int8; auto: the fastest'
+    )
+    language: str = _parameter('', 'language spoken, such as en; empty: detected')
+    wake_phrases: str = _parameter(
+        'robot, hey robot', 'what a question begins with, separated by commas; empty: all speech is questions'
+    )
+    sample_rate: int = _parameter(16000, 'of topic audio', unit='Hz', low=1000, high=192000)
+    channels: int = _parameter(1, 'of topic audio, interleaved', low=1, high=32)
+    threshold: float = _parameter(0.5, 'probability from which on sound is speech', low=0.05, high=0.95)
+    end_silence: float = _parameter(0.8, 'a longer pause ends a question', unit='s', low=0.1, high=10.0)
+    max_utterance: float = _parameter(20.0, 'longer speech is cut', unit='s', low=1.0, high=30.0)
+    queue_size: int = _parameter(500, 'audio messages that may wait for Whisper', low=1, high=100000)
+
+
 NODE_PARAMETERS: dict[str, type] = {
     'captioner': CaptionerParameters,
     'memory': MemoryParameters,
     'agent': AgentParameters,
+    'speech': SpeechParameters,
     'bag_player': BagPlayerParameters,
 }
 """Parameters of each node, by node name."""
