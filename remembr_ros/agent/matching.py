@@ -150,5 +150,6 @@ def _is_alike(asked: str, present: set[str], least: float) -> bool:
 
 
 @cache
-def _same(word: str) -> frozenset[str]:
-    return frozenset(other for group in _SYNONYMS if word in group for other in group if other != word)
+def _same(word: str) -> tuple[str, ...]:
+    """Return the other stems for the same thing, the commonest first."""
+    return tuple(other for group in _SYNONYMS if word in group for other in group if other != word)

@@ -64,6 +64,7 @@ def places(answer: Answer) -> list[float]:
         ('Where is the bike?', {16}),
         ('Where is the sofa?', {15}),
         ('Where did you see a dog?', {16}),
+        ('Where did you see a person?', {14}),
         ('Show me the way to the water fountain', {14}),
         ('How far is the vending machine?', {15}),
     ],
