@@ -1,14 +1,18 @@
 """Answers by reference: what a planner cites becomes poses, times and durations."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.errors import Ungrounded
 from remembr_ros.geometry import distance
 from remembr_ros.memory.recall import Hit
+from remembr_ros.memory.sentences import split_sentences
 from remembr_ros.timestamps import NS
+
+_NUMBER = re.compile(r'\d+')
 
 
 class Choice(str, Enum):
@@ -87,9 +91,31 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
     )
 
 
+def without_invented_numbers(claim: Claim, question: Question) -> Claim:
+    """Return the claim without the sentences whose numbers neither the question nor a cited memory has.
+
+    Places, times and durations are appended by code; what a model writes of them is not to be trusted.
+
+    :raises Ungrounded: a text that is nothing but such sentences
+    """
+    cited = [*claim.evidence, *(hit for hit in (claim.start, claim.end) if hit is not None)]
+    seen = [text for hit in cited for text in (hit.memory.caption, *hit.memory.scene_text)]
+    known = set(_NUMBER.findall(' '.join((question.text, *seen))))
+    sentences = split_sentences(claim.text)
+    text = ' '.join(sentence for sentence in sentences if known.issuperset(_NUMBER.findall(sentence)))
+    if claim.kind is Kind.TEXT and not text:
+        raise Ungrounded('the text is empty, or has numbers that no cited memory shows')
+    return replace(claim, text=text or ('I have not seen that.' if claim.kind is Kind.NOT_SEEN else ''))
+
+
 def choose(hits: Sequence[Hit], choice: Choice, question: Question) -> Hit:
     """Return the memory that decides; without a known place, nearest and farthest mean cited first."""
-    placed = [hit for hit in hits if hit.memory.pose is not None and hit.memory.map_id == question.map_id]
+    placed = [
+        hit
+        for hit in hits
+        if hit.memory.pose is not None
+        and (hit.memory.map_id, hit.memory.frame_id) == (question.map_id, question.frame_id)
+    ]
     if choice in (Choice.NEAREST, Choice.FARTHEST) and question.here is not None and placed:
         here = question.here.position
 

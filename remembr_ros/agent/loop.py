@@ -5,6 +5,7 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 
 import json
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 
 from remembr_ros.agent.answer import Answer, Cost, Question
 from remembr_ros.agent.chat import ChatClient, Message, Reply, ToolCall
@@ -31,6 +33,12 @@ MAX_FAULTS = 2
 
 MAX_REPLY = 20_000
 """Characters of a reply that are kept in the conversation."""
+
+MAX_BRACES = 100
+"""Places in a reply where a call may begin."""
+
+MAX_CALLS = 20
+"""Calls read from one reply."""
 
 POLL_S = 0.05
 """How soon a cancelled question stops waiting for the model."""
@@ -233,24 +241,24 @@ def _results(results: Sequence[tuple[ToolCall, str]], native: bool) -> list[Mess
 
 def _calls_in_text(content: str) -> tuple[ToolCall, ...]:
     """Return the calls that a model without tool calling wrote as JSON; none if it wrote anything else."""
-    start, end = content.find('{'), content.rfind('}')
-    if start < 0 or end < start or end - start > MAX_REPLY:
-        return ()
-    try:
-        data = json.loads(content[start : end + 1])
-    except (ValueError, RecursionError):
-        return ()
-    calls = data.get('calls', [data]) if isinstance(data, dict) else []
-    if not isinstance(calls, list):
-        return ()
-    found = []
-    for index, call in enumerate(calls[:20]):
-        name = call.get('tool', call.get('name')) if isinstance(call, dict) else None
-        if isinstance(name, str):
-            arguments = call.get('arguments', {})
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            found.append(ToolCall(f'text_{index}', name, text))
-    return tuple(found)
+    content = content[:MAX_REPLY]
+    # Models think aloud, in braces too, before and after what counts.
+    for brace in islice(re.finditer('{', content), MAX_BRACES):
+        try:
+            data, _ = json.JSONDecoder().raw_decode(content, brace.start())
+        except (ValueError, RecursionError):
+            continue
+        calls = data.get('calls', [data])
+        found = []
+        for index, call in enumerate(calls[:MAX_CALLS] if isinstance(calls, list) else []):
+            name = call.get('tool', call.get('name')) if isinstance(call, dict) else None
+            if isinstance(name, str):
+                arguments = call.get('arguments', {})
+                text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+                found.append(ToolCall(f'text_{index}', name, text))
+        if found:
+            return tuple(found)
+    return ()
 
 
 @cache

@@ -1,11 +1,12 @@
 """Chat with any server that speaks OpenAI's API: OpenAI, NVIDIA NIM, Ollama, vLLM, llama.cpp."""
 
+import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from remembr_ros.agent.chat import Message, Reply, Tool, ToolCall
-from remembr_ros.errors import ChatUnavailable, ReplyInvalid
+from remembr_ros.errors import ChatUnavailable
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -27,6 +28,7 @@ class OpenAIChat:
         self._base_url = base_url
         self._max_retries = max_retries
         self._client: OpenAI | None = None
+        self._takes_tools = True
 
     @property
     def model(self) -> str:
@@ -45,14 +47,7 @@ class OpenAIChat:
                 self._model = str(next(iter(client.models.list())).id or '')
                 if not self._model:
                     raise ChatUnavailable(f'{where} lists a model without a name; name one with --llm')
-            response: Any = client.chat.completions.create(
-                model=self._model,
-                messages=[_wire(message) for message in messages],
-                tools=[_wire_tool(tool) for tool in tools],
-                tool_choice={'type': 'function', 'function': {'name': must_call}} if must_call else 'auto',
-                temperature=0,
-                max_tokens=MAX_TOKENS,
-            )
+            response = self._create(client, messages, tools, must_call)
         except StopIteration:
             raise ChatUnavailable(f'{where} offers no model; name one with --llm') from None
         except openai.APITimeoutError as error:
@@ -63,10 +58,31 @@ class OpenAIChat:
             raise ChatUnavailable(f'{where} refused: {error.status_code} {_without_key(error)}') from error
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # The package's own parsing of a body that is no chat reply fails in several ways.
-            raise ReplyInvalid(
-                f'{where} sent something that is no chat reply: {_without_key(error)}'
+            raise ChatUnavailable(
+                f'{where} sends no chat replies; is the URL right, with /v1? ({_without_key(error)})'
             ) from error
         return _reply(response, where)
+
+    def _create(
+        self, client: Any, messages: Sequence[Message], tools: Sequence[Tool], must_call: str | None
+    ) -> Any:
+        import openai
+
+        settings: dict[str, Any] = {'model': self._model, 'temperature': 0, 'max_tokens': MAX_TOKENS}
+        wired = [_wire(message) for message in messages]
+        if self._takes_tools:
+            choice = {'type': 'function', 'function': {'name': must_call}} if must_call else 'auto'
+            try:
+                return client.chat.completions.create(
+                    messages=wired, tools=[_wire_tool(tool) for tool in tools], tool_choice=choice, **settings
+                )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if 'tool' not in str(error).lower():
+                    raise
+                self._takes_tools = False  # the model cannot; it is told of the tools in words
+        return client.chat.completions.create(
+            messages=[*wired, _tools_in_words(tools, must_call)], **settings
+        )
 
     def close(self) -> None:
         """Close the connections to the server; a later question opens them again."""
@@ -111,6 +127,13 @@ def _wire_tool(tool: Tool) -> dict[str, Any]:
     return {'type': 'function', 'function': function}
 
 
+def _tools_in_words(tools: Sequence[Tool], must_call: str | None) -> dict[str, Any]:
+    """Return the message that tells a model without tool calling what it may call; see prompts/system.md."""
+    lines = [json.dumps(_wire_tool(tool)['function']) for tool in tools if must_call in (None, tool.name)]
+    text = 'Reply with one JSON object {"calls": [{"tool": NAME, "arguments": {...}}]}. The tools:\n'
+    return {'role': 'user', 'content': text + '\n'.join(lines)}
+
+
 def _reply(response: Any, where: str) -> Reply:
     """Return what a response says; servers leave out or mistype any part of one."""
     try:
@@ -123,7 +146,7 @@ def _reply(response: Any, where: str) -> Reply:
         )
         content = message.content if isinstance(message.content, str) else ''
     except (AttributeError, IndexError, TypeError) as error:
-        raise ReplyInvalid(f'{where} sent a reply without a message') from error
+        raise ChatUnavailable(f'{where} sends no chat replies; is the URL right, with /v1?') from error
     usage = getattr(response, 'usage', None)
     prompt, completion = (getattr(usage, name, 0) for name in ('prompt_tokens', 'completion_tokens'))
     return Reply(

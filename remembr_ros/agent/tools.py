@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from remembr_ros.agent.answer import Kind, Question
 from remembr_ros.agent.chat import Tool
 from remembr_ros.agent.evidence import Evidence
-from remembr_ros.agent.grounding import Choice, Claim
+from remembr_ros.agent.grounding import Choice, Claim, without_invented_numbers
 from remembr_ros.agent.phrasing import describe
 from remembr_ros.agent.when import parse_moment
 from remembr_ros.errors import InvalidRequest, ReplyInvalid
@@ -143,7 +143,7 @@ class Toolbox:
         :raises Ungrounded: it cites a memory that was never recalled
         """
         cite = self.evidence.cite
-        return Claim(
+        claim = Claim(
             arguments.kind,
             arguments.text,
             self.evidence.cite_all(arguments.ids),
@@ -152,6 +152,7 @@ class Toolbox:
             start=cite(arguments.start_id) if arguments.start_id else None,
             end=cite(arguments.end_id) if arguments.end_id else None,
         )
+        return without_invented_numbers(claim, self._question)
 
     def _search(self, arguments: _Window, scope: Scope) -> list[Hit]:
         if isinstance(arguments, RecallText):

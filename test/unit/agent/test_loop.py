@@ -47,7 +47,7 @@ def native(*calls: tuple[str, Any], **usage: int) -> Reply:
 def in_text(*calls: tuple[str, Any]) -> Reply:
     """The same as JSON in the content, from a model without tool calling."""
     written = [{'tool': name, 'arguments': arguments} for name, arguments in calls]
-    return Reply(f'Sure!\n```json\n{json.dumps({"calls": written})}\n```')
+    return Reply(f'<think>{{hm}} {{"a": 1}}</think>Sure!\n```json\n{json.dumps({"calls": written})}\n```')
 
 
 RECALL = ('recall_text', {'query': 'lift'})

@@ -9,7 +9,7 @@ import pytest
 from remembr_ros.agent.chat import Message, Reply, ToolCall
 from remembr_ros.agent.openai_chat import OpenAIChat
 from remembr_ros.agent.tools import TOOLS
-from remembr_ros.errors import ChatUnavailable, ReplyInvalid
+from remembr_ros.errors import ChatUnavailable
 
 KEY = 'sk-secret-0123456789abcdef'
 
@@ -201,7 +201,7 @@ def test_what_is_no_chat_reply_is_said_to_be_none(
 ) -> None:
     server.content_type = content_type
     server.replies = [(200, body)]
-    with pytest.raises((ReplyInvalid, ChatUnavailable)):
+    with pytest.raises(ChatUnavailable):
         complete(connect())
 
 
@@ -257,10 +257,24 @@ def test_a_server_without_models_is_out_of_reach(
 ) -> None:
     server.models = models
     server.replies = [(200, said({'role': 'assistant', 'content': 'x'}))]
-    with pytest.raises((ChatUnavailable, ReplyInvalid)):
+    with pytest.raises(ChatUnavailable):
         complete(connect(''))
 
 
 def test_openai_itself_needs_a_key(server: ChatServer) -> None:
     with pytest.raises(ChatUnavailable, match='OPENAI_API_KEY'):
         complete(OpenAIChat('gpt'))
+
+
+def test_a_model_that_takes_no_tools_is_told_of_them_in_words(server: ChatServer, connect: Any) -> None:
+    refusal = (400, {'error': {'message': 'registry/tiny does not support tools'}})
+    server.replies = [refusal, (200, said({'role': 'assistant', 'content': '{"calls": []}'}))]
+    chat = connect()
+    assert complete(chat).content == '{"calls": []}'
+    complete(chat, must_call='answer')
+    with_tools, without, forced = (body for _, body in server.requests)
+    assert 'tools' in with_tools
+    assert 'tools' not in without
+    assert 'recall_text' in without['messages'][-1]['content']
+    assert '"answer"' in forced['messages'][-1]['content']
+    assert 'recall_text' not in forced['messages'][-1]['content']
