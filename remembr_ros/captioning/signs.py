@@ -116,7 +116,8 @@ def merge_signs(frames: Iterable[Sequence[Sign]]) -> list[Sign]:
     """Return each sign that was seen in some frames once, the way it was read with most confidence.
 
     Signs are the same if they differ in case, spaces or a few letters of long words. Numbers and short words
-    must agree: rooms 101 and 102 are two rooms. A sign that the image cuts off is the same as the whole one.
+    must agree: rooms 101 and 102 are two rooms. A sign that the image cuts off is the same as the whole one;
+    one with a number is left out, since 'ROOM 10' may be what is left of 'ROOM 101': another room.
     """
     merged: list[Sign] = []
     for signs in frames:
@@ -141,7 +142,7 @@ def merge_signs(frames: Iterable[Sequence[Sign]]) -> list[Sign]:
         first = unique.setdefault(_key(sign.text), sign)
         if sign.confidence > first.confidence:
             unique[_key(sign.text)] = sign
-    return list(unique.values())
+    return [sign for sign in unique.values() if not (sign.cut and _digits(sign.text))]
 
 
 def _belong_together(a: Line, b: Line) -> bool:

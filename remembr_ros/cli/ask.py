@@ -7,7 +7,7 @@ import time
 from remembr_ros.agent.agent import AgentConfig, build_agent
 from remembr_ros.agent.answer import Question
 from remembr_ros.agent.planner import Progress
-from remembr_ros.cli.options import add_json, add_memory, coordinate
+from remembr_ros.cli.options import add_json, add_memory, coordinate, seconds
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import answer_json, answer_lines, print_json, stdout_for_json
 from remembr_ros.geometry import Pose
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--map-id', metavar='ID', default='', help='the map that the robot is on')
     parser.add_argument(
-        '--timeout', type=float, metavar='S', default=60.0, help='seconds (default: %(default)s)'
+        '--timeout', type=seconds, metavar='S', default=60.0, help='seconds (default: %(default)s)'
     )
     add_json(parser)
 

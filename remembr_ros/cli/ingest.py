@@ -3,7 +3,8 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from tqdm import tqdm
@@ -12,10 +13,13 @@ from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.captioners import get_captioner
 from remembr_ros.captioning.observation import observations
 from remembr_ros.cli.options import add_json, add_memory
+from remembr_ros.cli.options import name as robot_name
 from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import StampedPose
 from remembr_ros.images import Frame
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.record import Observation
+from remembr_ros.memory.store import MemoryStore, open_store
 from remembr_ros.timestamps import NS, format_duration
 
 BATCH = 16
@@ -36,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--vlm-url', metavar='URL', help='server of the openai captioner, such as http://host:8000/v1'
     )
     parser.add_argument(
-        '--robot', metavar='NAME', default='robot', help='whose memory (default: %(default)s)'
+        '--robot',
+        type=robot_name,
+        metavar='NAME',
+        default='robot',
+        help='whose memory (default: %(default)s)',
     )
     parser.add_argument('--map-id', metavar='ID', default='', help='the map that the poses refer to')
     parser.add_argument('--image-topic', metavar='T', help='the camera, if the bag has several')
@@ -68,37 +76,52 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
     # The bag first: what is wrong with it is known before any model is loaded.
     with open_bag(args.bag, image_topic=args.image_topic, pose_topic=args.pose_topic, tf=tf) as bag:
         captioner = get_captioner(name, model=args.vlm, base_url=args.vlm_url)
-        with open_store(args.memory, args.embedder) as store:
-            poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
-            print(f'{args.bag}: images from {bag.image_topic}, {poses}; captioner {name}', file=sys.stderr)
-            began = time.monotonic()
-            segments = 0
-            batch = []
-            with tqdm(total=bag.frame_count, unit='frame', desc='ingest', disable=None) as bar:
-                for observation in observations(
-                    _counted(bag, bar), captioner, robot=args.robot, map_id=args.map_id
-                ):
-                    segments += 1
-                    batch.append(observation)
-                    bar.set_postfix_str(observation.memory.caption[:40])
-                    if len(batch) == BATCH:
-                        store.add(batch)
-                        batch = []
+        poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
+        print(f'{args.bag}: images from {bag.image_topic}, {poses}; captioner {name}', file=sys.stderr)
+        began = time.monotonic()
+        with tqdm(total=bag.frame_count, unit='frame', desc='ingest', disable=None) as bar:
+            observed = observations(_counted(bag, bar), captioner, robot=args.robot, map_id=args.map_id)
+            first = next(observed, None)
+            if first is None:
+                raise BagUnreadable(
+                    f'none of the {bag.frame_count} images on {bag.image_topic} can be decoded; '
+                    'the log above says why. Another camera: --image-topic'
+                )
+            # Opened only now: a recording that is of no use leaves no empty memory behind.
+            with open_store(args.memory, args.embedder) as store:
+                segments = _store(chain([first], observed), store, bar)
+                memories = store.count()
+        elapsed = time.monotonic() - began
+        duration = (bag.end_ns - bag.start_ns) / NS
+        return {
+            'bag': str(args.bag),
+            'memory': args.memory,
+            'captioner': name,
+            'image_topic': bag.image_topic,
+            'pose_source': bag.pose_source or '',
+            'segments': segments,
+            'memories': memories,
+            'duration_sec': duration,
+            'elapsed_sec': elapsed,
+            'speed': duration / elapsed if elapsed > 0.0 else 0.0,
+        }
+
+
+def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]') -> int:
+    """Store memories in batches; return how many. What came before an error or Ctrl-C is stored, too."""
+    segments = 0
+    batch: list[Observation] = []
+    try:
+        for observation in observed:
+            segments += 1
+            batch.append(observation)
+            bar.set_postfix_str(observation.memory.caption[:40])
+            if len(batch) == BATCH:
                 store.add(batch)
-            elapsed = time.monotonic() - began
-            duration = (bag.end_ns - bag.start_ns) / NS
-            return {
-                'bag': str(args.bag),
-                'memory': args.memory,
-                'captioner': name,
-                'image_topic': bag.image_topic,
-                'pose_source': bag.pose_source or '',
-                'segments': segments,
-                'memories': store.count(),
-                'duration_sec': duration,
-                'elapsed_sec': elapsed,
-                'speed': duration / elapsed if elapsed > 0.0 else 0.0,
-            }
+                batch = []
+    finally:
+        store.add(batch)
+    return segments
 
 
 def _counted(bag: BagReader, bar: 'tqdm[Any]') -> Iterator[Frame | StampedPose]:

@@ -68,6 +68,24 @@ def count(text: str) -> int:
     return number
 
 
+def name(text: str) -> str:
+    """Return a name that is not empty."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError('the name is empty')
+    return text.strip()
+
+
+def seconds(text: str) -> float:
+    """Return a duration above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < float('inf'):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of seconds above 0')
+    return number
+
+
 def metres(text: str) -> float:
     """Return a length of at least zero."""
     try:

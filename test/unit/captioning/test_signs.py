@@ -138,9 +138,11 @@ def test_sign_that_lost_a_line_is_part_of_the_whole(order: int):
     assert merged(*[['Computer'], ['Computer Dedalus']][::order]) == ['Computer Dedalus']
 
 
-def test_cut_number_stays_apart():
-    frames = [[Sign('ROOM 10', 0.99, cut=True)], [Sign('ROOM 101', 0.9)]]
-    assert len(merge_signs(frames)) == 2
+@pytest.mark.parametrize('order', [1, -1])
+def test_number_that_the_border_cuts_is_no_other_room(order: int):
+    frames = [[Sign('ROOM 10', 0.99, cut=True)], [Sign('ROOM 101', 0.9)]][::order]
+    assert merge_signs(frames) == [Sign('ROOM 101', 0.9)]
+    assert merge_signs([[Sign('ROOM 10', 0.99, cut=True)]]) == []
 
 
 def test_text_without_letters_is_compared_as_it_is():

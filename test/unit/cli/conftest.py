@@ -91,32 +91,41 @@ def memory_file() -> Iterator[str]:
 def bag() -> Iterator[Path]:
     """A recording of 7 s: a camera at 4 Hz, a pose at 10 Hz that moves 0.5 m/s along x."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / 'bag'
-        types = get_typestore(Stores.ROS2_JAZZY)
+        yield write_bag(Path(folder) / 'bag', lambda picture: cv2.imencode('.jpg', picture)[1].tobytes())
 
-        def make(name: str, *fields: Any) -> Any:
-            return types.types[name](*fields)
 
-        def header(ns: int, frame: str) -> Any:
-            return make('std_msgs/msg/Header', make('builtin_interfaces/msg/Time', ns // NS, ns % NS), frame)
+@pytest.fixture
+def garbage_bag(tmp_path: Path) -> Path:
+    """The same with images that are no images."""
+    return write_bag(tmp_path / 'garbage', lambda picture: bytes(100))
 
-        with rosbag2.Writer(path, version=9, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
-            image_type, pose_type = 'sensor_msgs/msg/CompressedImage', 'geometry_msgs/msg/PoseStamped'
-            images = writer.add_connection('/camera/compressed', image_type, typestore=types)
-            poses = writer.add_connection('/pose', pose_type, typestore=types)
-            for tick in range(141):
-                ns = START_NS + tick * 50_000_000
-                if tick % 2 == 0:
-                    pose = make(
-                        'geometry_msgs/msg/Pose',
-                        make('geometry_msgs/msg/Point', 0.025 * tick, 0.0, 0.0),
-                        make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0),
-                    )
-                    message = make(pose_type, header(ns, 'map'), pose)
-                    writer.write(poses, ns, types.serialize_cdr(message, pose_type))
-                if tick % 5 == 0:
-                    picture = np.full((48, 64, 3), tick, np.uint8)
-                    data = np.frombuffer(cv2.imencode('.jpg', picture)[1].tobytes(), np.uint8)
-                    message = make(image_type, header(ns, 'camera'), 'jpeg', data)
-                    writer.write(images, ns, types.serialize_cdr(message, image_type))
-        yield path
+
+def write_bag(path: Path, encode: Callable[[Any], bytes]) -> Path:
+    types = get_typestore(Stores.ROS2_JAZZY)
+
+    def make(name: str, *fields: Any) -> Any:
+        return types.types[name](*fields)
+
+    def header(ns: int, frame: str) -> Any:
+        return make('std_msgs/msg/Header', make('builtin_interfaces/msg/Time', ns // NS, ns % NS), frame)
+
+    with rosbag2.Writer(path, version=9, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
+        image_type, pose_type = 'sensor_msgs/msg/CompressedImage', 'geometry_msgs/msg/PoseStamped'
+        images = writer.add_connection('/camera/compressed', image_type, typestore=types)
+        poses = writer.add_connection('/pose', pose_type, typestore=types)
+        for tick in range(141):
+            ns = START_NS + tick * 50_000_000
+            if tick % 2 == 0:
+                pose = make(
+                    'geometry_msgs/msg/Pose',
+                    make('geometry_msgs/msg/Point', 0.025 * tick, 0.0, 0.0),
+                    make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0),
+                )
+                message = make(pose_type, header(ns, 'map'), pose)
+                writer.write(poses, ns, types.serialize_cdr(message, pose_type))
+            if tick % 5 == 0:
+                picture = np.full((48, 64, 3), tick, np.uint8)
+                data = np.frombuffer(encode(picture), np.uint8)
+                message = make(image_type, header(ns, 'camera'), 'jpeg', data)
+                writer.write(images, ns, types.serialize_cdr(message, image_type))
+    return path

@@ -47,6 +47,16 @@ def test_a_person_is_told_what_was_done(command: Run, bag: Path, tmp_path: Path)
     assert 'images from /camera/compressed, poses from' in err
 
 
+def test_a_recording_whose_images_are_garbage_is_refused(
+    command: Run, garbage_bag: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / 'memory.db'
+    code, out, err = command('ingest', garbage_bag, '--memory', path, *QUICKLY)
+    assert (code, out) == (1, '')
+    assert 'none of the 29 images on /camera/compressed can be decoded' in err
+    assert not path.exists()
+
+
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
