@@ -1,6 +1,8 @@
 """Whether a memory shows what a question is about: by its score, and by words that it must have."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
@@ -15,6 +17,9 @@ MIN_SCORE = 0.45
 
 MIN_SCORE_UNNAMED = 0.6
 """The same, if the memory has no word for the thing: a fire extinguisher is no fire hydrant."""
+
+MIN_SCORE_ROOM = 0.75
+"""The same, if it has but the word for its sort: a sign that says 'ROOM' is no server room."""
 
 MIN_SCORE_WORD = 0.3
 """The same, if one word is asked for and the memory has that very word."""
@@ -60,6 +65,12 @@ _NUMBERED = ROOMS | frozenset(
 )
 """What commonly has a number of its own."""
 
+_SORTS = frozenset(
+    'area building centre center class classroom department hall lab laboratory office room shop station '
+    'store studio suite wing zone'.split()
+)
+"""What there is much of in a building: the word before it says which."""
+
 
 def variants(target: str) -> list[str]:
     """Return the wordings under which a thing may be remembered, the asker's own first."""
@@ -74,6 +85,12 @@ def asked_stems(request: Request) -> frozenset[str]:
     """Return the stems of what is asked about, and those of words for the same."""
     asked = content_stems(request.target) if request.target else frozenset[str]()
     return asked.union(*map(_same, asked))
+
+
+def shows_all(request: Request, memory: Memory) -> bool:
+    """Tell whether a memory has all the words of what is asked about, or words for the same."""
+    present = {stem(word) for text in _texts(memory) for word in words(text)}
+    return all(_is_present(word, present) for word in _asked(request.target))
 
 
 def fitting(request: Request, hit: Hit) -> Hit | None:
@@ -118,6 +135,29 @@ def has_number(text: str, number: str, noun: str) -> bool:
     return False
 
 
+def is_cut_off(request: Request, around: Sequence[Memory]) -> bool:
+    """Tell whether a number asked for was only read of the part of a longer one that was in view.
+
+    :param around: the memory that shows the number, and those of the same place: if they have 'ROOM 133'
+        twice as often as 'ROOM 13', there is no room 13
+    """
+    for number, noun in request.numbered:
+        whole = 0
+        longer: Counter[str] = Counter()
+        for memory in around:
+            texts = _texts(memory)
+            whole += any(has_number(text, number, noun) for text in texts)
+            longer.update({w for text in texts for w in words(text) if _continues(w, number, noun, text)})
+        if longer and max(longer.values()) >= 2 * whole:
+            return True
+    return False
+
+
+def _continues(word: str, number: str, noun: str, text: str) -> bool:
+    rest = word.removeprefix(number) if word.startswith(number) else word.removesuffix(number)
+    return rest != word and rest.isdigit() and has_number(text, word, noun)
+
+
 def _texts(memory: Memory) -> tuple[str, ...]:
     return (memory.caption, *memory.scene_text)
 
@@ -133,6 +173,9 @@ def _threshold(request: Request, present: set[str]) -> float:
     head = asked[-1]  # of 'red fire extinguisher'
     if len(asked) == 1 and (head in present or not present.isdisjoint(_same(head))):
         return MIN_SCORE_WORD
+    of_which = [word for word in asked[:-1] if word not in _SORTS]
+    if head in _SORTS and of_which and not any(_is_present(word, present) for word in of_which):
+        return MIN_SCORE_ROOM
     by_name = bool(request.names) and all(_is_present(name, present) for name in request.names)
     named = by_name or _is_present(head, present) or any(c.isdigit() for c in head)
     return MIN_SCORE if named else MIN_SCORE_UNNAMED

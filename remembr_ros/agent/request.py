@@ -11,6 +11,21 @@ from remembr_ros.memory.ranking import STOP_WORDS, stem, words
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """Two things that a question puts in relation, in the asker's words.
+
+    :param first: empty: whatever was there, as in 'What did you see after the lift?'
+    :param span: the question is about what lies between them
+    :param beside: the question is whether they are near each other
+    """
+
+    first: str
+    second: str
+    span: bool = False
+    beside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A question, understood.
 
@@ -24,6 +39,9 @@ class Request:
     :param here: the question is about the place where the robot is
     :param reading: the question is about what is written
     :param whatever: the question is about whatever was there: it names no thing
+    :param counting: the question is about how many there are
+    :param clock: the question is about the time of day or the date, not about the memory
+    :param relation: what the question puts in relation to each other, if it does
     """
 
     kind: Kind
@@ -36,6 +54,9 @@ class Request:
     here: bool
     reading: bool
     whatever: bool
+    counting: bool
+    clock: bool
+    relation: Relation | None
 
 
 _ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
@@ -105,7 +126,8 @@ _PHRASES = re.compile(
             'stay stayed spend spent remain remained remember know think happen happened',
             'read reads readable written writing sign signs say says saying text word words label labels',
             'visible called named titled labelled labeled marked',
-            'here now currently today yesterday tour me us you your i we it that robot please',
+            'look looked looking take takes took taken taking wait waited stood reach reached went visited',
+            'here now current currently today yesterday tour me us you your i we it that robot please',
             'about any some anything something everything thing things and',
             'to at in on of for from by with the a an near beside behind opposite around inside',
             r'room(?=\s+\w*\d)',
@@ -130,6 +152,22 @@ _READING = re.compile(
     r'\b(?:read|reads|readable|written|writing|text|says?|signs?|labels?|words?)\b', re.IGNORECASE
 )
 _WHATEVER = re.compile(r'\b(?:see|saw|seen|read|signs?|happened|remember|\w*things?)\b', re.IGNORECASE)
+_COUNTING = re.compile(r'^how\s+many\b', re.IGNORECASE)
+_CLOCK = re.compile(
+    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b",
+    re.IGNORECASE,
+)
+_SPANS = (
+    re.compile(r'\bbetween\b(?P<first>.+?)\band\b(?P<second>.+)', re.IGNORECASE),
+    re.compile(r'\bfrom\b(?P<first>.+?)\b(?:to|until|till)\b(?P<second>.+)', re.IGNORECASE),
+)
+_FAR_FROM = re.compile(r'^how\s+far\b(?P<first>.+?)\bfrom\b(?P<second>.+)', re.IGNORECASE)
+_ORDER = re.compile(r'^(?P<first>.*?)\b(?:before|after|until|till|while)\b(?P<second>.+)', re.IGNORECASE)
+_BESIDE = re.compile(
+    r'^(?P<first>.+?)\b(?:near|beside|behind|opposite|(?:close|next)\s+to|in\s+front\s+of|(?:left|right)\s+of)\b'
+    r'(?P<second>.+)',
+    re.IGNORECASE,
+)
 _TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
 
 
@@ -165,6 +203,9 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
         here=bool(_HERE.search(plain) or (not target and _NOW.search(plain))),
         reading=kind is Kind.TEXT and bool(_READING.search(plain)),
         whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER.search(plain)),
+        counting=kind is Kind.TEXT and bool(_COUNTING.search(plain)),
+        clock=not target and bool(_CLOCK.search(plain)),
+        relation=_relation(plain, kind),
     )
 
 
@@ -181,6 +222,30 @@ def _numbered(text: str) -> set[tuple[str, str]]:
             found.add((word, stem(previous)))
         previous = '' if word in STOP_WORDS or _has_digit(word) else word
     return found
+
+
+def _relation(text: str, kind: Kind) -> Relation | None:
+    """Return what a question puts in relation; words within quotation marks do not relate."""
+    masked = _QUOTED.sub(lambda found: '_' * len(found[0]), text)
+
+    def parts(pattern: re.Pattern[str]) -> tuple[str, str]:
+        found = pattern.search(masked)
+        if found is None:
+            return '', ''
+        first, second = (text[slice(*found.span(part))].strip(' ?!.,') for part in ('first', 'second'))
+        return (first if words(_target(first)) else '', second if words(_target(second)) else '')
+
+    for pattern in (*_SPANS, _FAR_FROM):
+        first, second = parts(pattern)
+        if first and second:
+            return Relation(first, second, span=True)
+    first, second = parts(_ORDER)
+    if second:
+        return Relation(first, second)
+    first, second = parts(_BESIDE)
+    if first and second and kind is Kind.BINARY:
+        return Relation(first, second, beside=True)
+    return None
 
 
 def _target(text: str) -> str:

@@ -101,6 +101,9 @@ ABSENT = [
     'the magazine called Nature',
     'the painter',  # a printer is none
     'a fire door',
+    'the server room',  # rooms have numbers here
+    "the men's room",
+    'the computer lab',
 ]
 
 
@@ -251,6 +254,118 @@ def test_instructions_on_a_sign_are_only_quoted(fresh: Fresh, make_memory: Make,
     assert (answer.kind, answer.pose) == (Kind.POSITION, Pose(0.0, 1.0, 0.0, 0.5))
     assert f'"{evil}"' in answer.text
     assert ask_store(store, 'Where is the exit?').pose == Pose(5.0, 1.0, 0.0, 0.5)
+
+
+@pytest.mark.parametrize('thing', ['server room', 'meeting room', 'conference room', "men's room"])
+def test_a_sign_with_the_sort_alone_is_not_the_one_asked_for(
+    fresh: Fresh, make_memory: Make, ask_store: Ask, thing: str
+) -> None:
+    store = fresh(make_memory(0, ('ROOM',)), make_memory(1, ('ROOM 7',)))
+    assert ask_store(store, f'Where is the {thing}?').kind is Kind.NOT_SEEN
+    assert ask_store(store, 'Where is the room?').kind is Kind.POSITION
+
+
+def test_a_room_is_found_by_the_word_that_says_which(fresh: Fresh, make_memory: Make, ask_store: Ask) -> None:
+    store = fresh(make_memory(0, ('ROOM',)), make_memory(1, ('SERVER ROOM',)))
+    assert ids(ask_store(store, 'Where is the server room?')) == ['t01']
+
+
+def test_a_number_cut_off_at_the_edge_of_an_image_is_no_room(
+    fresh: Fresh, make_memory: Make, ask_store: Ask
+) -> None:
+    store = fresh(
+        make_memory(0, ('ROOM 13', 'ROOM 133')), make_memory(1, ('ROOM 133',)), make_memory(9, ('ROOM 120',))
+    )
+    for text in ('Where is room 13?', 'Where is room 1?', 'Where is room 33?', 'Where is ROOM 12?'):
+        assert ask_store(store, text).kind is Kind.NOT_SEEN
+    assert ask_store(store, 'Where is room 133?').kind is Kind.POSITION
+
+
+def test_a_short_number_read_as_often_as_a_longer_one_is_a_room(
+    fresh: Fresh, make_memory: Make, ask_store: Ask
+) -> None:
+    store = fresh(
+        make_memory(0, ('ROOM 1',)), make_memory(1, ('ROOM 12', 'LAB 13')), make_memory(2, ('LAB 13',))
+    )
+    assert ids(ask_store(store, 'Where is room 1?')) == ['t00']
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'How far is it from the lift to the cafeteria?',
+        'How far is the lift from the printer?',
+        'Is the cafeteria near the lift?',
+        'Is the printer next to the lift?',
+        'Did you see the lift before the printer?',
+        'What did you see after the lift?',
+        'What did you see before the cafeteria?',
+        'What is between the lift and the printer?',
+        'Where did you go after you saw the printer?',
+    ],
+)
+def test_two_things_are_not_answered_about_one_of_them(ask: Ask, text: str) -> None:
+    answer = ask(text)
+    assert (answer.kind, answer.evidence) == (Kind.NOT_SEEN, ())
+    assert 'cannot relate' in answer.text
+    assert '--llm' in answer.text
+
+
+def test_what_is_seen_at_once_is_near_each_other(ask: Ask) -> None:
+    answer = ask('Is the lift near room 102?')
+    assert (answer.kind, answer.binary, ids(answer)) == (Kind.BINARY, True, ['t02'])
+    answer = ask('Is there an elephant near the lift?')
+    assert (answer.kind, answer.binary) == (Kind.BINARY, False)
+
+
+@pytest.mark.parametrize(
+    ('text', 'duration_s'),
+    [
+        ('How long between the lift and the printer?', 33.0),
+        ('How long was it between the printer and the lift?', 33.0),
+        ('How long did it take from the lift to the printer?', 33.0),
+        ('How long did you take from the printer to lab 3?', 23.0),
+        ('How long did it take to get from room 102 to the last exit?', 63.0),
+    ],
+)
+def test_the_time_between_two_things_is_from_the_one_to_the_other(
+    ask: Ask, text: str, duration_s: float
+) -> None:
+    answer = ask(text)
+    assert (answer.kind, answer.duration_s) == (Kind.DURATION, duration_s), answer.text
+
+
+def test_the_time_to_a_thing_that_is_not_there_is_unknown(ask: Ask) -> None:
+    answer = ask('How long did it take from the lift to the swimming pool?')
+    assert answer.kind is Kind.NOT_SEEN
+    assert 'swimming pool' in answer.text
+
+
+def test_things_are_counted_by_place(ask: Ask) -> None:
+    answer = ask('How many exits did you see?')
+    assert (answer.kind, set(ids(answer))) == (Kind.TEXT, {'t08', 't17'})
+    assert '2 places' in answer.text
+    assert 'one place' in ask('How many printers are there?').text
+    assert ask('How many elephants are there?').kind is Kind.NOT_SEEN
+
+
+@pytest.mark.parametrize('text', ['What time is it?', "What's the time?", 'What time is it now, please?'])
+def test_the_time_of_day_is_not_remembered(ask: Ask, text: str) -> None:
+    answer = ask(text)
+    assert (answer.kind, answer.evidence) == (Kind.NOT_SEEN, ())
+    assert 'no question about' in answer.text
+
+
+def test_a_map_without_memories_is_named(fresh: Fresh, make_memory: Make, ask_store: Ask) -> None:
+    store = fresh(make_memory(0, ('LIFT',), map_id='ground'))
+    assert 'holds nothing on map attic' in ask_store(store, 'Where is the lift?', map_id='attic').text
+    empty = ask_store(fresh(), 'Where is the lift?')
+    assert 'the memory holds nothing' in empty.text
+    assert 'of that time' not in empty.text
+
+
+def test_a_duration_names_the_sign(ask: Ask) -> None:
+    assert ask('How long did you look at the lift?').text.startswith('"LIFT" was seen for')
 
 
 def test_progress_is_told(tour: MemoryStore, ask_about: Callable[..., Question]) -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from remembr_ros.agent.answer import Kind
 from remembr_ros.agent.grounding import Choice
 from remembr_ros.agent.matching import has_number, variants
-from remembr_ros.agent.request import parse_request
+from remembr_ros.agent.request import Relation, parse_request
 from remembr_ros.timestamps import MAX_NS, parse_time
 
 NOW_NS = parse_time('2023-11-14T22:13:20Z')
@@ -66,6 +66,7 @@ Could you tell me what time you saw the exit?            | time     | exit      
 How long were you in the kitchen?                        | duration | kitchen           |
 For how long did you see the red car?                    | duration | red car           |
 How long did you stay near the printer?                  | duration | printer           |
+How long did you look at the reception?                  | duration | reception         |
 How much time did you spend in the lab?                  | duration | lab               |
 How many minutes were you in the lab?                    | duration | lab               |
 Did you see a fire extinguisher?                         | binary   | fire extinguisher |
@@ -126,6 +127,30 @@ def test_a_question_about_here_reading_and_whatever_is_known_as_such() -> None:
     assert parse_request('What did you see?', NOW_NS).whatever
     assert parse_request('Did you see anything?', NOW_NS).whatever
     assert not parse_request('Where is it?', NOW_NS).whatever
+
+
+@pytest.mark.parametrize(
+    ('text', 'relation'),
+    [
+        ('How long between the lift and the printer?', Relation('the lift', 'the printer', span=True)),
+        ('How far is it from the lift to room 7?', Relation('the lift', 'room 7', span=True)),
+        ('Is the cafeteria near the lift?', Relation('Is the cafeteria', 'the lift', beside=True)),
+        ('What did you see after the lift?', Relation('', 'the lift')),
+        ('How far is it from here to the lift?', None),
+        ('How far is the lift from here?', None),
+        ('Have you been here before?', None),
+        ('Is the printer near here?', None),
+        ('Did you see any sign near the lift?', None),
+        ('What can be read near the printer?', None),
+        ('What does the sign next to the lift say?', None),
+        ('Where is the exit near the lift?', None),
+        ('Did you see a person between 9:00 and 9:10?', None),
+        ('What did you see after 9:00?', None),
+        ('Where is "Wash before and after lunch"?', None),
+    ],
+)
+def test_two_things_in_relation_are_told_apart(text: str, relation: Relation | None) -> None:
+    assert parse_request(text, NOW_NS).relation == relation
 
 
 def test_words_of_time_are_no_part_of_the_target() -> None:
