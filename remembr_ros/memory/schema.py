@@ -96,6 +96,11 @@ def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
     return row
 
 
+def passage_id(memory_id: str, index: int) -> str:
+    """Return the id of a memory's passage."""
+    return f'{memory_id}/{index}'
+
+
 def passage_rows(memory: Memory, vectors: NDArray[np.float32]) -> list[dict[str, Any]]:
     """Return the rows of a memory's passages.
 
@@ -103,7 +108,7 @@ def passage_rows(memory: Memory, vectors: NDArray[np.float32]) -> list[dict[str,
     """
     scalars = _scalars(memory)
     return [
-        {**scalars, 'id': f'{memory.id}/{index}', 'memory_id': memory.id, 'vector': vector}
+        {**scalars, 'id': passage_id(memory.id, index), 'memory_id': memory.id, 'vector': vector}
         for index, vector in enumerate(vectors)
     ]
 

@@ -16,7 +16,7 @@ from remembr_ros.memory.keyframes import KeyframeFolder
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.search import StoreSearch
-from remembr_ros.memory.sentences import passages
+from remembr_ros.memory.sentences import MAX_SENTENCES, passages
 from remembr_ros.memory.stamp import VERSION, Stamp, check_embedder, read_stamp
 
 logger = logging.getLogger(__name__)
@@ -177,11 +177,17 @@ class MemoryStore(StoreSearch):
                 rows += schema.passage_rows(memory, vectors[offset : offset + count])
                 offset += count
             replaced = [memory_id for memory_id in new if memory_id in known]
-            if replaced:
-                self._delete_rows(replaced)
-            # Records last: a record that is there has its passages.
+            # Records last: a record that is there has its passages. Nothing is deleted that is not replaced
+            # already: a memory that was acknowledged is found at any moment, even if the process ends here.
             self._upsert(schema.passages_of(self._collection), rows)
             self._upsert(self._collection, [schema.record_row(m, self._full_text) for m in new.values()])
+            self._delete_passages(
+                [
+                    schema.passage_id(memory_id, index)
+                    for memory_id in replaced
+                    for index in range(len(texts[memory_id]), MAX_SENTENCES)
+                ]
+            )
             self._remove_keyframes(set(known[i].keyframes) - set(new[i].keyframes) for i in replaced)
             return stored
 
@@ -288,6 +294,12 @@ class MemoryStore(StoreSearch):
     def _upsert(self, collection: str, rows: list[dict[str, Any]]) -> None:
         for start in range(0, len(rows), BATCH):
             self._client.upsert(collection, rows[start : start + BATCH], timeout=milvus.TIMEOUT_S)
+
+    def _delete_passages(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), BATCH):
+            condition = filters.any_of('id', list(ids[start : start + BATCH]))
+            name = schema.passages_of(self._collection)
+            self._client.delete(name, filter=condition, timeout=milvus.TIMEOUT_S)
 
     def _delete_rows(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), BATCH):
