@@ -142,7 +142,7 @@ def _related(request: Request, relation: Relation, question: Question, recall: R
         if not hits:
             thing = wanted.target or part
             if relation.beside:
-                return Claim(Kind.BINARY, f'No: no memory shows {thing}', binary=False)
+                return Claim(Kind.BINARY, f'No: no memory shows {thing}.', binary=False)
             return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: no memory shows it.')
         sights.append([hit for hit in hits if hit.score >= hits[0].score - AS_GOOD])
         names |= {hit.memory.id: _shown(wanted, hit) for hit in sights[-1]}
@@ -162,7 +162,7 @@ def _claim(request: Request, question: Question, hits: list[Hit], recall: Recall
     thing = request.target or 'that'
     if not hits:
         if request.kind is Kind.BINARY and total:
-            return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}', binary=False)
+            return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, total)}.')
     as_good = [hit for hit in hits if hit.score >= hits[0].score - AS_GOOD]
     if request.kind is Kind.POSITION:

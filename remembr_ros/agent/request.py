@@ -122,7 +122,7 @@ _PHRASES = re.compile(
             'there seen see saw seeing spot spotted notice noticed observe observed pass passed',
             'encounter encountered go get come find found located location position way far',
             'closest nearest nearby farthest furthest last latest most recent recently first earliest',
-            'ever already time long ago much many before during since minutes? hours? seconds?',
+            'ever already time times long ago much many before during while since minutes? hours? seconds?',
             'stay stayed spend spent remain remained remember know think happen happened',
             'read reads readable written writing sign signs say says saying text word words label labels',
             'visible called named titled labelled labeled marked',
@@ -162,7 +162,7 @@ _SPANS = (
     re.compile(r'\bfrom\b(?P<first>.+?)\b(?:to|until|till)\b(?P<second>.+)', re.IGNORECASE),
 )
 _FAR_FROM = re.compile(r'^how\s+far\b(?P<first>.+?)\bfrom\b(?P<second>.+)', re.IGNORECASE)
-_ORDER = re.compile(r'^(?P<first>.*?)\b(?:before|after|until|till|while)\b(?P<second>.+)', re.IGNORECASE)
+_ORDER = re.compile(r'^(?P<first>.*?)\b(?:before|after|until|till)\b(?P<second>.+)', re.IGNORECASE)
 _BESIDE = re.compile(
     r'^(?P<first>.+?)\b(?:near|beside|behind|opposite|(?:close|next)\s+to|in\s+front\s+of|(?:left|right)\s+of)\b'
     r'(?P<second>.+)',

@@ -81,6 +81,7 @@ What is written on the door of room 105?                 | text     | door 105  
 What did you see 2 minutes ago?                          | text     |                   |
 What did you see near room 103?                          | text     | 103               |
 What is in front of the sofa?                            | text     | sofa              |
+What did you see while you were in the kitchen?           | text     | kitchen           |
 Describe the kitchen.                                    | text     | kitchen           |
 I want to know what you saw in the kitchen               | text     | kitchen           |
 Which was the first sign you saw?                        | text     |                   | earliest
@@ -146,6 +147,7 @@ def test_a_question_about_here_reading_and_whatever_is_known_as_such() -> None:
         ('Where is the exit near the lift?', None),
         ('Did you see a person between 9:00 and 9:10?', None),
         ('What did you see after 9:00?', None),
+        ('What did you see while you were in the kitchen?', None),
         ('Where is "Wash before and after lunch"?', None),
     ],
 )
