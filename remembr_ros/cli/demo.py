@@ -63,7 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from remembr_ros.nodes.demo_graph import DemoGraph  # needs ROS 2
+    try:
+        from remembr_ros.nodes.demo_graph import DemoGraph
+    except ImportError as error:
+        raise RemembrError(
+            f'the demo needs ROS 2 and remembr_msgs ({error}): run it by `make demo` in the repository, '
+            'or source the ROS 2 workspace that has them'
+        ) from error
 
     began = time.monotonic()
     out: Path = args.out
