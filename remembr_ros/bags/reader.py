@@ -1,6 +1,7 @@
 """A recording as a stream of camera frames and poses."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -105,12 +106,11 @@ def open_bag(
     :raises InvalidRequest: both pose_topic and tf were given, or tf names one frame twice
     """
     recording = Recording(path)
-    try:
+    with ExitStack() as undo:
+        undo.callback(recording.close)
         topic, frame_id = choose_image_topic(recording, image_topic)
         source = choose_pose_source(recording, frame_id, pose_topic, tf) if poses else None
-    except BaseException:
-        recording.close()
-        raise
+        undo.pop_all()
     return BagReader(recording, topic.name, source)
 
 

@@ -62,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
+        if result['datum']:
+            print('positions are east, north and up of {:.7f}, {:.7f}, {:.2f} m'.format(*result['datum']))
         print(
             f'{result["segments"]} segments from {format_duration(result["duration_sec"])} of recording in '
             f'{format_duration(result["elapsed_sec"])} ({result["speed"]:.1f} times real time); '
@@ -101,6 +103,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             'captioner': name,
             'image_topic': bag.image_topic,
             'pose_source': bag.pose_source or '',
+            'datum': list(bag.datum) if bag.datum else None,
             'segments': segments,
             'memories': memories,
             'duration_sec': duration,

@@ -36,7 +36,7 @@ class SentenceTransformerEmbedder:
         disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights, a second's work; a download still shows its own
         try:
             self._model = SentenceTransformer(str(source), device=device, local_files_only=local_files_only)
-        # The loaders raise OSError, ValueError, RuntimeError and more, as the files are wrong.
+        # Wide on purpose: with damaged files tokenizers raises Exception itself, safetensors a child of it.
         except Exception as error:
             raise EmbedderUnavailable(
                 f'cannot load the embedder {name!r}: {error}. Give the name of a sentence-transformers '

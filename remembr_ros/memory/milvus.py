@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +90,13 @@ def connect(uri: str, token: str = '') -> Any:
     # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
     logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
     address = uri if is_server(uri) else _start_lite(database_path(uri))
-    try:
-        with translated(uri):
-            options = {} if is_server(uri) else {'grpc_options': _LITE_CHANNEL}
-            return MilvusClient(uri=address, token=token, timeout=TIMEOUT_S, **options)
-    except BaseException:
+    options = {} if is_server(uri) else {'grpc_options': _LITE_CHANNEL}
+    with translated(uri), ExitStack() as undo:
         if not is_server(uri):
-            _release_lite(database_path(uri))
-        raise
+            undo.callback(_release_lite, database_path(uri))
+        client = MilvusClient(uri=address, token=token, timeout=TIMEOUT_S, **options)
+        undo.pop_all()
+    return client
 
 
 def create_collections(client: Any, collection: str, stamp: str, dimension: int, full_text: bool) -> None:

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -71,7 +72,8 @@ def open_store(
             f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}'
         )
     client = milvus.connect(uri, token)
-    try:
+    with ExitStack() as undo:
+        undo.callback(milvus.disconnect, client, uri)
         with milvus.translated(uri):
             if client.has_collection(collection, timeout=milvus.TIMEOUT_S):
                 stamp = read_stamp(client, collection)
@@ -93,9 +95,7 @@ def open_store(
                 milvus.create_collections(client, collection, stamp.to_text(), stamp.dimension, full_text)
             for name in (collection, schema.passages_of(collection)):
                 client.load_collection(name)
-    except BaseException:
-        milvus.disconnect(client, uri)
-        raise
+        undo.pop_all()
     folder = Path(f'{milvus.database_path(uri)}.keyframes') if not milvus.is_server(uri) else None
     return MemoryStore(
         client,
@@ -177,10 +177,9 @@ class MemoryStore(StoreSearch):
                 rows += schema.passage_rows(memory, vectors[offset : offset + count])
                 offset += count
             replaced = [memory_id for memory_id in new if memory_id in known]
-            # Records last: a record that is there has its passages. Nothing is deleted that is not replaced
-            # already: a memory that was acknowledged is found at any moment, even if the process ends here.
+            # Records last: one that is there has its passages, and after an end before that, storing again
+            # finds the old record and starts over. What was acknowledged is found at any moment.
             self._upsert(schema.passages_of(self._collection), rows)
-            self._upsert(self._collection, [schema.record_row(m, self._full_text) for m in new.values()])
             self._delete_passages(
                 [
                     schema.passage_id(memory_id, index)
@@ -188,6 +187,7 @@ class MemoryStore(StoreSearch):
                     for index in range(len(texts[memory_id]), MAX_SENTENCES)
                 ]
             )
+            self._upsert(self._collection, [schema.record_row(m, self._full_text) for m in new.values()])
             self._remove_keyframes(set(known[i].keyframes) - set(new[i].keyframes) for i in replaced)
             return stored
 

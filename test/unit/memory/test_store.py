@@ -11,8 +11,10 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.filters import EVERYTHING
 from remembr_ros.memory.recall import Scope
 from remembr_ros.memory.record import Memory, Observation
+from remembr_ros.memory.schema import passages_of
 from remembr_ros.memory.store import MemoryStore, open_store
 
 Make = Callable[..., Memory]
@@ -80,6 +82,29 @@ def test_a_changed_memory_replaces_the_old_one(store: MemoryStore, make: Make, a
     assert store.get(['m1'])[0].caption == 'A green door.'
     assert not any('sofa' in hit.memory.caption for hit in store.by_text('red sofa'))
     assert store.by_text('green door')[0].memory.id == 'm1'
+
+
+def test_a_replacement_that_is_cut_off_loses_nothing_and_can_be_repeated(
+    store: MemoryStore, make: Make, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(make(1, caption='A red sofa. A lamp. A window.'))
+    real = store._upsert
+
+    def dies_before_the_record(collection: str, rows: list[dict[str, object]]) -> None:
+        if collection == store._collection:
+            raise StoreUnavailable('the disk is full')
+        real(collection, rows)
+
+    monkeypatch.setattr(store, '_upsert', dies_before_the_record)
+    with pytest.raises(StoreUnavailable):
+        add(make(1, caption='A green door.'))
+    assert [memory.caption for memory in store.get(['m1'])] == ['A red sofa. A lamp. A window.']
+    assert [hit.memory.id for hit in store.by_text('sofa')] == ['m1']
+    monkeypatch.undo()
+    add(make(1, caption='A green door.'))
+    assert store.get(['m1'])[0].caption == 'A green door.'
+    rows = store._rows(passages_of(store._collection), EVERYTHING, ['id'])
+    assert [row['id'] for row in rows] == ['m1/0']
 
 
 def test_of_two_with_one_id_in_a_batch_the_last_counts(store: MemoryStore, make: Make, add: Add) -> None:
