@@ -21,7 +21,7 @@ from remembr_ros.memory.store import MemoryStore, open_store
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 WRITER = """
-import sys
+import signal, sys
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import open_store
@@ -30,17 +30,18 @@ def observation(i):
     memory = Memory(f'm{i}', 'r', i * 10**9, i * 10**9 + 1, f'thing{i} is here', Pose(float(i), 0.0))
     return Observation(memory, (b'jpeg %d' % i,))
 
+# Not KeyboardInterrupt: where it strikes inside a destructor of a library, Python drops it.
+interrupts = []
+signal.signal(signal.SIGINT, lambda *_: interrupts.append(1))
 store = open_store(sys.argv[1], 'hashing-16')
 i = int(sys.argv[2])
-try:
-    while True:
-        store.add([observation(i)])
-        print(i, flush=True)
-        i += 1
-except KeyboardInterrupt:
-    store.add([observation(1_000_000)])
-    store.close()
-    print('closed', flush=True)
+while not interrupts:
+    store.add([observation(i)])
+    print(i, flush=True)
+    i += 1
+store.add([observation(1_000_000)])
+store.close()
+print('closed', flush=True)
 """
 
 
