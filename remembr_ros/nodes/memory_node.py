@@ -1,6 +1,7 @@
 """The memory node: sole owner of the store. It keeps what the captioner saw, and finds it again."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -49,6 +50,7 @@ class MemoryNode(ManagedNode):
         self._writer: StoreWriter | None = None
         self._pool: WorkerPool | None = None
         self._markers = MemoryMarkers(0)
+        self._noting = threading.Lock()
         self._last_caption = 0.0
         self._invalid = 0
         self._endpoints: list[Callable[[], Any]] = []
@@ -200,24 +202,27 @@ class MemoryNode(ManagedNode):
             raise InvalidRequest('the pose of the note is not finite; set use_pose to false without a place')
         robot = request.robot or self.parameters.robot
         stamp_ns = time_from_msg(request.pose.header.stamp) or self.now_ns()
-        # Two notes of the same instant are two notes.
-        while (known := self._store.get([memory_id(robot, 'person', stamp_ns)])) and known[0].caption != text:
-            stamp_ns += 1
         frame_id = self.parameters.map_frame
         if request.use_pose and request.pose.header.frame_id:
             frame_id = frame_name(request.pose.header.frame_id)
-        memory = Memory(
-            id=memory_id(robot, 'person', stamp_ns),
-            robot=robot,
-            start_ns=stamp_ns,
-            end_ns=stamp_ns,
-            caption=text,
-            pose=pose,
-            frame_id=frame_id,
-            map_id=request.map_id,
-            source='person',
-        )
-        stored = self._store.add([Observation(memory)])
+        # Two notes of the same instant are two notes, also when both are on their way.
+        with self._noting:
+            note_id = memory_id(robot, 'person', stamp_ns)
+            while (known := self._store.get([note_id])) and known[0].caption != text:
+                stamp_ns += 1
+                note_id = memory_id(robot, 'person', stamp_ns)
+            memory = Memory(
+                id=note_id,
+                robot=robot,
+                start_ns=stamp_ns,
+                end_ns=stamp_ns,
+                caption=text,
+                pose=pose,
+                frame_id=frame_id,
+                map_id=request.map_id,
+                source='person',
+            )
+            stored = self._store.add([Observation(memory)])
         self._publish_stored(stored)
         response.id = stored[0].id
 

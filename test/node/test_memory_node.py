@@ -106,6 +106,21 @@ def test_notes_are_remembered_with_place_and_two_of_the_same_instant_stay_two(ro
     assert (found[0].pose.header.frame_id, found[0].map_id) == ('odom', 'cellar')
 
 
+def test_no_note_is_lost_when_many_come_at_the_same_instant(robot, memory):
+    client = robot.client.create_client(Remember, 'remember')
+    assert client.wait_for_service(10.0)
+    request = Remember.Request()
+    request.pose.header.stamp = time_to_msg(T0)
+    responses = []
+    for i in range(8):
+        request.text = f'note {i}'
+        responses.append(client.call_async(request))
+    robot.wait(lambda: all(response.done() for response in responses), 'eight acknowledgements')
+    assert len({response.result().id for response in responses}) == 8
+    found = robot.call(Recall, 'recall', Recall.Request(source='person', limit=20)).memories
+    assert sorted(msg.caption for msg in found) == [f'note {i}' for i in range(8)]
+
+
 @pytest.mark.parametrize('text', ['', '  '])
 def test_a_note_without_text_is_refused(robot, memory, text):
     response = robot.call(Remember, 'remember', Remember.Request(text=text))
