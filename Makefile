@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PYTHON
+# Where remembr_msgs is built into a virtual environment beside a sourced ROS 2, its libraries are found by this.
+export LD_LIBRARY_PATH := $(CURDIR)/.venv/lib$(if $(LD_LIBRARY_PATH),:$(LD_LIBRARY_PATH))
 
 .PHONY: setup demo test lint bench
 

@@ -12,7 +12,8 @@ python=${PYTHON:-python3}
 ros=wheels
 if [ -n "${AMENT_PREFIX_PATH:-}" ] && "$python" -c 'import rclpy' 2>/dev/null; then ros=sourced; fi
 
-inputs=$(find setup.py setup.cfg scripts/setup.sh requirements remembr_msgs test/interfaces -type f | LC_ALL=C sort)
+inputs=$(find setup.py setup.cfg scripts/setup.sh scripts/relocate_ros_wheels.py requirements \
+  remembr_msgs test/interfaces -type f | LC_ALL=C sort)
 wanted=$( { echo "$root $ros ${ROS_DISTRO:-}"; "$python" --version; cat $inputs; } | sha256sum | cut -d' ' -f1)
 if [ "$(cat "$venv/.setup-done" 2>/dev/null || true)" = "$wanted" ]; then exit 0; fi
 
@@ -61,7 +62,8 @@ else
   install --constraint requirements/constraints.txt -r requirements/ros-jazzy-wheels.txt -e ".[all,dev]" torch
 fi
 
-if [ "$ros" = sourced ] && "$venv/bin/python" -c 'import remembr_msgs' 2>/dev/null; then
+# A message of it: the folder remembr_msgs here would pass for the package.
+if [ "$ros" = sourced ] && "$venv/bin/python" -c 'from remembr_msgs.action import Ask' 2>/dev/null; then
   say 'remembr_msgs: the sourced one'
 else
   say 'building remembr_msgs'
@@ -86,6 +88,9 @@ else
     # The wheels carry the paths of the machine that built them.
     "$venv/bin/python" scripts/relocate_ros_wheels.py
     export AMENT_PREFIX_PATH=$venv CMAKE_PREFIX_PATH=$venv PATH=$venv/bin:$PATH
+  elif ! command -v colcon > /dev/null; then
+    say 'colcon is missing; as root: apt-get install python3-colcon-common-extensions'
+    exit 1
   fi
   run "$colcon" --log-base "$build/log" build --merge-install --install-base "$venv" --build-base "$build" \
     --base-paths "${packages[@]}" --cmake-args "${cmake_args[@]}"

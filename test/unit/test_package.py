@@ -110,3 +110,15 @@ def test_the_base_install_imports_without_the_heavy_libraries() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert 'remembr_ros.memory.store' in done.stdout.split()
+
+
+def test_setup_does_not_take_the_folder_of_the_interfaces_for_their_package() -> None:
+    script = (REPOSITORY / 'scripts' / 'setup.sh').read_text()
+    probes = re.findall(r"python\" -c '([^']*remembr_msgs[^']*)'", script)
+    assert len(probes) == 1
+    # Without site-packages there is no such package; the current folder has one of its name.
+    result = subprocess.run(
+        [sys.executable, '-S', '-c', probes[0]], cwd=REPOSITORY, capture_output=True, env={}, check=False
+    )
+    assert result.returncode != 0
+    assert b'Ask' in result.stderr
