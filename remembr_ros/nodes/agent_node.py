@@ -16,7 +16,7 @@ from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.agent.agent import AgentConfig, build_agent
 from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.errors import Cancelled, RemembrError
+from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.nodes import qos
@@ -34,6 +34,9 @@ from remembr_ros.nodes.parameters import AgentParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.recall_client import RecallClient
 from remembr_ros.nodes.worker_pool import WorkerPool, settle
+
+GRACE_S = 0.5
+"""What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
 
 
 class AgentNode(ManagedNode):
@@ -165,7 +168,9 @@ class AgentNode(ManagedNode):
     async def _on_topic(self, msg: String) -> None:
         if not self._active:
             return
-        outcome = await self._outcome(Inquiry(msg.data, navigate=self.parameters.navigate_on_topic))
+        p = self.parameters
+        inquiry = Inquiry(msg.data, p.navigate_on_topic, deadline=time.monotonic() + p.timeout)
+        outcome = await self._outcome(inquiry)
         # A goal that was rejected still leaves an answer.
         if outcome.answer.text:
             self._answers.publish(outcome.answer)
@@ -177,43 +182,52 @@ class AgentNode(ManagedNode):
         self, request: Any, on_feedback: Callable[[Feedback], None] = lambda feedback: None
     ) -> Inquiry:
         timeout_s = duration_from_msg(request.timeout)
-        return Inquiry(request.question, request.navigate, timeout_s, request.asker, on_feedback)
+        deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self.parameters.timeout)
+        return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback)
 
     async def _outcome(self, inquiry: Inquiry) -> Outcome:
-        """Return what becomes of the question; at once when it is cancelled, even if a thread still works."""
+        """Return what becomes of the question; at once when cancelled or too late, even if a thread works."""
         self._inquiries.add(inquiry)
+        left_s = max(0.0, inquiry.deadline - time.monotonic())
+        timer = self.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._steady)
         try:
             self._pool.call(self._work, inquiry)
             outcome = await inquiry.outcome
         finally:
             self._inquiries.discard(inquiry)
+            self.destroy_timer(timer)
         if outcome.error_code == AskAction.Result.NONE:
             self._answered += 1
             self._latency_s = outcome.answer.latency
         else:
             self._failed += 1
-            self.get_logger().warning(f'no answer to {inquiry.text!r}: {outcome.error_msg}')
+            self.get_logger().warning(f'no answer to {inquiry.text[:100]!r}: {outcome.error_msg}')
         return outcome
 
     def _work(self, inquiry: Inquiry) -> None:
         """Answer a question, on a thread of the pool."""
         answer = AnswerMsg()
         try:
-            found = self._ask(inquiry)
-            answer = answer_to_msg(found)
-            if inquiry.navigate and found.kind is Kind.POSITION:
-                self._navigate(found, inquiry)
+            assert self._recall is not None
+            with self._recall.until(inquiry.deadline):
+                found = self._ask(inquiry)
+                answer = answer_to_msg(found)
+                if inquiry.navigate and found.kind is Kind.POSITION:
+                    self._navigate(found, inquiry)
             outcome = Outcome(answer=answer)
         except RemembrError as error:
             outcome = Outcome(ask_error_code(error), str(error), answer)
         except Exception as error:  # noqa: BLE001  the top of a callback's thread
-            self.get_logger().error(f'{inquiry.text!r} failed: {type(error).__name__}: {error}')
+            self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
             outcome = Outcome(AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', answer)
         settle(self, inquiry.outcome, outcome)
 
     def _ask(self, inquiry: Inquiry) -> Answer:
         if inquiry.cancel.is_set():
             raise Cancelled('the question was cancelled')
+        left_s = inquiry.deadline - time.monotonic()
+        if left_s <= 0.0:
+            raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
         here = self._here
         question = Question(
             text=inquiry.text,
@@ -225,7 +239,7 @@ class AgentNode(ManagedNode):
         )
         return self._agent.ask(
             question,
-            timeout_s=inquiry.timeout_s or None,
+            timeout_s=left_s,
             on_progress=lambda p: self._feed_back(inquiry, p.stage, p.detail, p.memories_found),
             cancel=inquiry.cancel,
         )
@@ -260,6 +274,11 @@ class AgentNode(ManagedNode):
     def _cancel(self, inquiry: Inquiry) -> None:
         inquiry.cancel.set()
         settle(self, inquiry.outcome, Outcome(AskAction.Result.CANCELLED, 'the question was cancelled'))
+
+    def _give_up(self, inquiry: Inquiry) -> None:
+        inquiry.cancel.set()
+        reason = 'no answer within the time allowed; ask again with a longer timeout'
+        settle(self, inquiry.outcome, Outcome(AskAction.Result.BUDGET_EXCEEDED, reason))
 
     def _cancel_all(self) -> None:
         for inquiry in list(self._inquiries):

@@ -1,5 +1,6 @@
 """A question on its way through the agent node, and what became of it."""
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,13 +18,13 @@ Feedback = AskAction.Feedback
 class Inquiry:
     """One question under way; nothing of it is shared with another.
 
-    :param timeout_s: 0: the agent's default
+    :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
     :param outcome: completes with an Outcome
     """
 
     text: str
     navigate: bool = False
-    timeout_s: float = 0.0
+    deadline: float = math.inf
     asker: str = ''
     on_feedback: Callable[[Feedback], None] = lambda feedback: None
     cancel: threading.Event = field(default_factory=threading.Event)

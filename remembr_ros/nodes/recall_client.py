@@ -1,6 +1,10 @@
 """Recall through the memory node's service."""
 
+import math
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -26,11 +30,21 @@ class RecallClient:
     def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
         self._node = node
         self._timeout_s = timeout_s
+        self._of_thread = threading.local()
         self._client = node.create_client(RecallSrv, 'recall', callback_group=ReentrantCallbackGroup())
 
     def close(self) -> None:
         """Give the client back."""
         self._node.destroy_client(self._client)
+
+    @contextmanager
+    def until(self, deadline: float) -> Iterator[None]:
+        """Let no call of this thread inside wait beyond the deadline, on time.monotonic's clock [s]."""
+        self._of_thread.deadline = deadline
+        try:
+            yield
+        finally:
+            self._of_thread.deadline = math.inf
 
     def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
         if not text.strip():
@@ -66,7 +80,8 @@ class RecallClient:
 
     def _call(self, request: RecallSrv.Request) -> RecallSrv.Response:
         name = self._client.service_name
-        if not self._client.wait_for_service(self._timeout_s):
+        deadline = getattr(self._of_thread, 'deadline', math.inf)
+        if not self._client.wait_for_service(self._wait_s(deadline)):
             raise StoreUnavailable(
                 f'there is no service {name}: is the memory node running and active '
                 '(ros2 lifecycle get /remembr/memory)?'
@@ -74,15 +89,19 @@ class RecallClient:
         future = self._client.call_async(request)
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
-        if not done.wait(self._timeout_s):
+        wait_s = self._wait_s(deadline)
+        if not done.wait(wait_s):
             self._client.remove_pending_request(future)
-            raise StoreUnavailable(f'the memory node did not answer {name} within {self._timeout_s} s')
+            raise StoreUnavailable(f'the memory node did not answer {name} within {wait_s:.3g} s')
         response = future.result()
         if response.error_code == RecallSrv.Response.INVALID_REQUEST:
             raise InvalidRequest(response.error_msg)
         if response.error_code != RecallSrv.Response.NONE:
             raise StoreUnavailable(response.error_msg)
         return response
+
+    def _wait_s(self, deadline: float) -> float:
+        return max(0.0, min(self._timeout_s, deadline - time.monotonic()))
 
 
 def _request(scope: Scope, limit: int, order: str, text: str = '') -> RecallSrv.Request:

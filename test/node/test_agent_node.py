@@ -138,7 +138,7 @@ def test_action_answers_with_feedback_and_without_a_goal(robot, agent, asker):
     assert (answer.pose.pose.position.x, answer.pose.header.frame_id) == (4.0, 'map')
     assert [memory.id for memory in answer.evidence] == ['lift-1']
     question, timeout_s = agent._agent.questions[0]
-    assert (question.asker, timeout_s, question.here) == ('ann', 7.0, None)
+    assert (question.asker, timeout_s, question.here) == ('ann', pytest.approx(7.0, abs=0.5), None)
     robot.wait(lambda: asker.feedback, 'feedback')
     assert (asker.feedback[0].stage, asker.feedback[0].memories_found) == ('recalling', 2)
     assert not goals
@@ -191,6 +191,18 @@ def test_cancel_ends_a_question_at_once(robot, agent, asker, deaf):
     robot.wait(cancelled.done, 'the cancellation is taken')
     result = asker.result(handle)
     assert (result.status, result.result.error_code) == (CANCELED, AskAction.Result.CANCELLED)
+
+
+def test_a_question_that_is_too_late_ends_even_if_a_thread_is_stuck(robot, agent, asker):
+    agent._agent.deaf = True
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    handle = asker.send('wait', navigate=True, timeout=Duration(nanosec=NS // 10))
+    result = asker.result(handle)
+    assert (result.status, result.result.error_code) == (ABORTED, AskAction.Result.BUDGET_EXCEEDED)
+    agent._agent.release.set()
+    assert asker.result(asker.send('fine', navigate=True)).status == SUCCEEDED
+    robot.wait(lambda: goals, 'the goal of the second question')
+    assert len(goals) == 1
 
 
 @pytest.mark.parametrize(
@@ -260,6 +272,15 @@ def test_without_memory_node_the_answer_says_so(robot, monkeypatch):
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
     robot.start(AgentNode, pose_source='none', recall_timeout=0.3)
     response = robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?'))
+    assert response.error_code == Ask.Response.MEMORY_UNAVAILABLE
+    assert 'memory node' in response.error_msg
+
+
+def test_without_memory_node_the_asker_waits_no_longer_than_the_timeout(robot, monkeypatch):
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    robot.start(AgentNode, pose_source='none', recall_timeout=60.0)
+    request = Ask.Request(question='Where is the lift?', timeout=Duration(nanosec=NS // 5))
+    response = robot.call(Ask, 'ask', request)
     assert response.error_code == Ask.Response.MEMORY_UNAVAILABLE
     assert 'memory node' in response.error_msg
 
