@@ -85,8 +85,13 @@ class AgentNode(ManagedNode):
             callback_group=group,
             goal_callback=lambda _: GoalResponse.ACCEPT if self._active else GoalResponse.REJECT,
             cancel_callback=self._on_cancel,
+            goal_service_qos_profile=qos.SERVICES,
+            result_service_qos_profile=qos.SERVICES,
+            cancel_service_qos_profile=qos.SERVICES,
         )
-        service = self.create_service(AskSrv, 'ask', self._on_service, callback_group=group)
+        service = self.create_service(
+            AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
+        )
         topic = self.create_subscription(
             String, 'question', self._on_topic, qos.ANSWERS, callback_group=group
         )
@@ -208,8 +213,9 @@ class AgentNode(ManagedNode):
         """Answer a question, on a thread of the pool."""
         answer = AnswerMsg()
         try:
-            assert self._recall is not None
-            with self._recall.until(inquiry.deadline):
+            if (recall := self._recall) is None:
+                raise Cancelled('the agent node was cleaned up')
+            with recall.until(inquiry.deadline):
                 found = self._ask(inquiry)
                 answer = answer_to_msg(found)
                 if inquiry.navigate and found.kind is Kind.POSITION:
@@ -218,7 +224,8 @@ class AgentNode(ManagedNode):
         except RemembrError as error:
             outcome = Outcome(ask_error_code(error), str(error), answer)
         except Exception as error:  # noqa: BLE001  the top of a callback's thread
-            self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
+            if not inquiry.cancel.is_set():  # else it is the end of what it worked with
+                self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
             outcome = Outcome(AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', answer)
         settle(self, inquiry.outcome, outcome)
 

@@ -90,7 +90,10 @@ class MemoryNode(ManagedNode):
             (Forget, 'forget', self._forget),
             (GetKeyframe, 'get_keyframe', self._get_keyframe),
         ):
-            service = self.create_service(kind, name, self._off_the_executor(work), callback_group=group)
+            callback = self._off_the_executor(work)
+            service = self.create_service(
+                kind, name, callback, qos_profile=qos.SERVICES, callback_group=group
+            )
             self._endpoints.append(lambda service=service: self.destroy_service(service))
         timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
         self._endpoints.append(lambda: self.destroy_timer(timer))

@@ -28,6 +28,9 @@ TF_STATIC = QoSProfile(
 CAPTIONS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 """None may be lost while the memory node is busy; deep, but bounded."""
 
+SERVICES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+"""Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response."""
+
 ANSWERS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)
 
 MARKERS = QoSProfile(

@@ -14,6 +14,7 @@ from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.recall import ANYTHING, Hit, Scope
+from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import hit_from_msg, point_to_msg, time_to_msg
 
 MAX_LIMIT = 1000
@@ -31,7 +32,9 @@ class RecallClient:
         self._node = node
         self._timeout_s = timeout_s
         self._of_thread = threading.local()
-        self._client = node.create_client(RecallSrv, 'recall', callback_group=ReentrantCallbackGroup())
+        self._client = node.create_client(
+            RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=ReentrantCallbackGroup()
+        )
 
     def close(self) -> None:
         """Give the client back."""
@@ -84,7 +87,7 @@ class RecallClient:
         if not self._client.wait_for_service(self._wait_s(deadline)):
             raise StoreUnavailable(
                 f'there is no service {name}: is the memory node running and active '
-                '(ros2 lifecycle get /remembr/memory)?'
+                f'(ros2 lifecycle get {name.rpartition("/")[0]}/memory)?'
             )
         future = self._client.call_async(request)
         done = threading.Event()

@@ -1,4 +1,5 @@
 import math
+import threading
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,18 @@ def test_recall_by_place_time_and_newest(robot, memory):
     assert found.memories[0].time_offset == pytest.approx(-2.0)
     newest = robot.call(Recall, 'recall', Recall.Request(before=time_to_msg(T0 + 15 * NS)))
     assert [m.caption for m in newest.memories] == ['a kitchen', 'a red fire extinguisher']
+
+
+def test_every_one_of_many_requests_at_once_gets_a_response(robot, memory):
+    client = robot.client.create_client(Recall, 'recall', qos_profile=qos.SERVICES)
+    assert client.wait_for_service(10.0)
+    # A busy moment: all of them are there before the node looks at the first.
+    busy, released = threading.Event(), threading.Event()
+    robot.executor.create_task(lambda: (busy.set(), released.wait(20.0)))
+    assert busy.wait(10.0)
+    responses = [client.call_async(Recall.Request(text='a lift')) for _ in range(50)]
+    released.set()
+    robot.wait(lambda: all(response.done() for response in responses), 'fifty responses')
 
 
 def test_text_ranks_and_the_place_is_measured(robot, memory):
