@@ -12,9 +12,10 @@ from std_srvs.srv import Trigger
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.captioning.captioners import get_captioner
 from remembr_ros.captioning.observation import PlacedSegment, describe, keep_uncaptioned, place
-from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning.pose_buffer import MAX_LATE_S, PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
 from remembr_ros.errors import CaptionerFailed
+from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.caption_worker import CaptionWorker
 from remembr_ros.nodes.conversions import frame_from_image, observation_to_msg
@@ -23,6 +24,7 @@ from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import CaptionerParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.worker_pool import WorkerPool
+from remembr_ros.timestamps import NS
 
 FLUSH_TIMEOUT_S = 300.0
 """Longest that service flush waits for the captioner [s]."""
@@ -63,7 +65,7 @@ class CaptionerNode(ManagedNode):
         self._poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
         self._worker = CaptionWorker(self._caption, self.get_logger(), p.queue_size)
         self._pool = WorkerPool(self, 2, 'flush')
-        self._pose_source = PoseSource(self, p, self._poses.add)
+        self._pose_source = PoseSource(self, p, self._on_pose)
         self._frames = 0
         self._last_image = time.monotonic()
         if p.image_transport in ('auto', 'raw'):
@@ -137,6 +139,12 @@ class CaptionerNode(ManagedNode):
         if self._pose_source is not None:
             self._pose_source.fill(frame.stamp_ns)
         self._put(self._segmenter.add(frame))
+
+    def _on_pose(self, pose: StampedPose) -> None:
+        newest_ns = self._poses.newest_ns
+        if newest_ns is not None and pose.stamp_ns < newest_ns - MAX_LATE_S * NS:
+            self._end_segment()  # Time jumped back: the poses of the open segment are about to be forgotten.
+        self._poses.add(pose)
 
     def _choose_transport(self, kind: type) -> None:
         """Keep to the first kind of image that arrives: both are the same camera."""

@@ -179,6 +179,21 @@ def test_the_pose_is_that_of_image_time_however_slow_the_captioner(robot):
     assert drive.captions[0].pose.pose.position.x == pytest.approx(1.0)
 
 
+def test_the_last_segment_before_time_jumps_back_keeps_its_place(robot):
+    drive = Drive(robot)
+    for second, x in ((20.0, 5.0), (21.0, 7.0)):
+        drive.pose(pose(second, x))
+        drive.image(jpeg(second))
+    drive.pose(pose(0.0, 1.0))
+    drive.image(jpeg(0.0))
+    drive.flush()
+    robot.wait(lambda: len(drive.captions) == 2, 'two captions')
+    assert [(msg.placed, msg.pose.pose.position.x) for msg in drive.captions] == [
+        (True, pytest.approx(6.0)),
+        (True, pytest.approx(1.0)),
+    ]
+
+
 def test_a_stale_pose_leaves_the_caption_unplaced(robot):
     drive = Drive(robot)
     drive.pose(pose(-20.0, 1.0))
