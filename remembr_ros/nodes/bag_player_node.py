@@ -10,6 +10,7 @@ from typing import Any
 
 import rclpy
 from rclpy.duration import Duration
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -59,9 +60,11 @@ class BagPlayerNode(Node):
             self._wait_for_subscribers(bag, publishers, stop)
             stop.wait(p.start_delay)
             while not stop.is_set():
-                published += self._play_once(bag, publishers, stop)
-                if not p.loop:
+                played = self._play_once(bag, publishers, stop)
+                published += played
+                if not p.loop or not played:
                     break
+                stop.wait(CLOCK_PERIOD_S)  # a bag of one moment would otherwise keep the processor busy
             for publisher in publishers.values():
                 publisher.wait_for_all_acked(Duration(seconds=2.0))
         self.get_logger().info(f'{published} messages of {len(publishers)} topics played from {p.bag}')
@@ -82,7 +85,12 @@ class BagPlayerNode(Node):
             if message is None:
                 skipped.append(f'{topic} ({kind})')
                 continue
-            publishers[topic] = self.create_publisher(message, topic, _profile(topic))
+            # ROS 1 bags may have names without a slash, and some that ROS 2 does not allow.
+            name = topic if topic.startswith('/') else f'/{topic}'
+            try:
+                publishers[topic] = self.create_publisher(message, name, _profile(topic))
+            except InvalidTopicNameException as error:
+                self.get_logger().warning(f'not played: {str(error).splitlines()[0]} {topic}')
         if skipped:
             self.get_logger().warning(
                 f'not played, the message types are not installed: {", ".join(skipped)}'

@@ -10,11 +10,12 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CompressedImage
+from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.nodes import qos
-from remembr_ros.nodes.bag_player_node import BagPlayerNode
+from remembr_ros.nodes.bag_player_node import CLOCK_PERIOD_S, BagPlayerNode
 from remembr_ros.nodes.conversions import time_from_msg
 from remembr_ros.timestamps import NS
 
@@ -149,3 +150,34 @@ def test_a_loop_goes_on_until_it_is_stopped(robot, mcap):
 def test_rate_can_not_be_changed_while_it_plays(robot, mcap):
     node = player(robot, bag=str(mcap))
     assert not node.set_parameters([Parameter('rate', value=3.0)])[0].successful
+
+
+def strings(path: Path, *topics: str) -> Path:
+    """Return a ROS 1 bag of one message on each topic."""
+    store = get_typestore(Stores.ROS1_NOETIC)
+    with Writer1(path) as writer:
+        for topic in topics:
+            connection = writer.add_connection(topic, 'std_msgs/msg/String', typestore=store)
+            message = store.types['std_msgs/msg/String'](topic)
+            writer.write(connection, T0, store.serialize_ros1(message, 'std_msgs/msg/String'))
+    return path
+
+
+def test_names_that_ros_2_does_not_allow_are_left_out(robot, tmp_path, capfd):
+    heard = robot.listen(String, '/chatter')
+    node = player(robot, bag=str(strings(tmp_path / 'old.bag', 'chatter', '/3d', '/x-y')))
+    robot.wait(lambda: robot.client.count_subscribers('/chatter'), 'the subscription')
+    assert node.play(threading.Event()) == 1
+    robot.wait(lambda: heard, 'the message')
+    logged = capfd.readouterr().err
+    assert '/3d' in logged
+    assert '/x-y' in logged
+
+
+def test_a_loop_over_one_moment_leaves_the_processor_alone(robot, tmp_path):
+    node = player(robot, bag=str(strings(tmp_path / 'old.bag', '/chatter')), loop=True)
+    stop = threading.Event()
+    timer = threading.Timer(0.5, stop.set)
+    timer.start()
+    assert 1 <= node.play(stop) <= 0.5 / CLOCK_PERIOD_S + 1
+    timer.join()
