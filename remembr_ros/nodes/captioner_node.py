@@ -43,7 +43,8 @@ class CaptionerNode(ManagedNode):
         self._images: dict[type, Any] = {}
         self._captions: Any = None
         self._endpoints: list[Callable[[], Any]] = []
-        self._frames = 0
+        self._frames = self._unplaced = 0
+        self._lost = False
         self._problem = ''
 
     def load(self) -> None:
@@ -66,7 +67,8 @@ class CaptionerNode(ManagedNode):
         self._worker = CaptionWorker(self._caption, self.get_logger(), p.queue_size)
         self._pool = WorkerPool(self, 2, 'flush')
         self._pose_source = PoseSource(self, p, self._on_pose)
-        self._frames = 0
+        self._frames = self._unplaced = 0
+        self._lost = False
         self._last_image = time.monotonic()
         if p.image_transport in ('auto', 'raw'):
             self._images[Image] = self.create_subscription(Image, 'image', self._on_image, qos.IMAGES)
@@ -115,6 +117,7 @@ class CaptionerNode(ManagedNode):
             'images': self._frames,
             'images not decoded': self._segmenter.dropped,
             'captioned': worker.done,
+            'without a place': self._unplaced,
             'waiting': worker.waiting,
             'dropped': worker.dropped,
             'failed': worker.failed,
@@ -124,6 +127,8 @@ class CaptionerNode(ManagedNode):
             return False, problem, values
         if silent_s > max(5.0, self.parameters.flush_after):
             return False, f'no image for {silent_s:.0f} s', values
+        if self._lost:
+            return False, f'no pose near the images, from {self.parameters.pose_source}', values
         return True, 'captioning', values
 
     # In the executor's thread: next to nothing, except for the few frames that are sampled
@@ -162,7 +167,16 @@ class CaptionerNode(ManagedNode):
     def _put(self, segment: Segment | None) -> None:
         # Placed here and now: by the time the captioner gets to it, its poses may be forgotten.
         if segment is not None and self._worker is not None:
-            self._worker.put(place(segment, self._poses))
+            placed = place(segment, self._poses)
+            self._worker.put(placed)
+            self._lost = placed.pose is None and self.parameters.pose_source != 'none'
+            if self._lost:
+                self._unplaced += 1
+                self.get_logger().warning(
+                    f'{self._unplaced} segments have no place: no pose near their images, pose_source is '
+                    f'{self.parameters.pose_source}; check its topic and stamps, and pose_max_age',
+                    throttle_duration_sec=10.0,
+                )
 
     async def _on_flush(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """End the open segment and respond when everything is captioned and published."""

@@ -201,6 +201,13 @@ def test_a_stale_pose_leaves_the_caption_unplaced(robot):
     drive.flush()
     robot.wait(lambda: drive.captions, 'a caption')
     assert not drive.captions[0].placed
+    well, message, values = drive.node.diagnose()
+    assert (well, values['without a place']) == (False, 1)
+    assert 'pose' in message
+    drive.pose(pose(5.0, 1.0))
+    drive.image(jpeg(5.0))
+    drive.flush()
+    assert drive.node.diagnose()[0]
 
 
 def transform(second: float, parent: str, child: str, x: float) -> TransformStamped:
