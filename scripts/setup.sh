@@ -62,8 +62,9 @@ else
   install --constraint requirements/constraints.txt -r requirements/ros-jazzy-wheels.txt -e ".[all,dev]" torch
 fi
 
-# A message of it: the folder remembr_msgs here would pass for the package.
-if [ "$ros" = sourced ] && "$venv/bin/python" -c 'from remembr_msgs.action import Ask' 2>/dev/null; then
+# Not by the venv's Python, which has the one that was built here before, and not by the name of the package alone: the
+# folder remembr_msgs would pass for it.
+if [ "$ros" = sourced ] && "$python" -c 'from remembr_msgs.action import Ask' 2>/dev/null; then
   say 'remembr_msgs: the sourced one'
 else
   say 'building remembr_msgs'
