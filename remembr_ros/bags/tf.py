@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from remembr_ros.bags.poses import placed, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
-from remembr_ros.bags.transforms import TransformTree
+from remembr_ros.bags.transforms import MAX_LATE_NS, TransformTree
 from remembr_ros.errors import BagUnreadable, InvalidRequest, StalePose
 from remembr_ros.geometry import StampedPose
 from remembr_ros.timestamps import NS
@@ -51,8 +51,10 @@ class TfPoses:
         newest = self._tree.latest_common(self._parent, self._child)
         if newest is None:
             return
-        if self._last_ns is not None and newest < self._last_ns - 10 * NS:
-            self._last_ns = None  # the clock has started again
+        if self._last_ns is not None and newest < self._last_ns - MAX_LATE_NS:
+            # Time jumped back: the links that have not followed yet say where they were before.
+            self._last_ns = None
+            self._tree.start_over(self._parent, self._child, newest)
         for stamp_ns in self._tree.samples(self._parent, self._child, self._last_ns):
             yield from self._at(stamp_ns)
             self._last_ns = stamp_ns

@@ -16,6 +16,9 @@ from remembr_ros.timestamps import NS, format_iso
 Transform = tuple[Point, Quaternion]
 """Translation [m] and rotation (x, y, z, w) of a child in its parent."""
 
+MAX_LATE_NS = NS
+"""A transform that is older than the newest of its frame by more than this means that time jumped back."""
+
 IDENTITY: Transform = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
@@ -29,8 +32,8 @@ class _Edge:
     transforms: list[Transform] = field(default_factory=list)
 
     def insert(self, stamp_ns: int, transform: Transform, history_ns: int) -> None:
-        if self.static or (self.stamps and stamp_ns < self.stamps[-1] - history_ns):
-            # A static transform is replaced; a jump far back means that the clock has started again.
+        if self.static or (self.stamps and stamp_ns < self.stamps[-1] - MAX_LATE_NS):
+            # A static transform is replaced; a jump back means that the clock was set, or started again.
             self.stamps, self.transforms = [stamp_ns], [transform]
             return
         at = bisect_left(self.stamps, stamp_ns)
@@ -108,6 +111,13 @@ class TransformTree:
         """Every frame, in alphabetical order."""
         return sorted({*self._edges, *(edge.parent for edge in self._edges.values())})
 
+    def start_over(self, parent: str, child: str, stamp_ns: int) -> None:
+        """Drop the transforms between two frames that are from before time jumped back to the stamp."""
+        for frame in self.links(parent, child):
+            edge = self._edges[frame]
+            if not edge.static and edge.stamps[-1] > stamp_ns + MAX_LATE_NS:
+                del self._edges[frame]
+
     def root(self, frame: str) -> str:
         """Return the frame that the frame hangs on at last; itself if it has no parent."""
         return self._ancestry(_name(frame))[-1]
@@ -115,6 +125,11 @@ class TransformTree:
     def connected(self, parent: str, child: str) -> bool:
         """Return whether transforms lead from one frame to the other, at whatever time."""
         return self._path(_name(parent), _name(child)) is not None
+
+    def links(self, parent: str, child: str) -> list[str]:
+        """Return the frames whose transforms lead from one frame to the other."""
+        up, down = self._path(_name(parent), _name(child)) or ([], [])
+        return [*up, *down]
 
     def moves(self, parent: str, child: str) -> bool:
         """Return whether a transform between the two frames is not static."""
@@ -193,8 +208,7 @@ class TransformTree:
         return None
 
     def _moving(self, parent: str, child: str) -> list[_Edge]:
-        up, down = self._path(_name(parent), _name(child)) or ([], [])
-        return [self._edges[frame] for frame in (*up, *down) if not self._edges[frame].static]
+        return [self._edges[frame] for frame in self.links(parent, child) if not self._edges[frame].static]
 
     def _compose(self, frames: list[str], stamp_ns: int, tolerance_ns: int) -> Transform:
         """Return the first of the frames in the parent of the last."""

@@ -307,6 +307,14 @@ def write_chain(out: Any, t0: int) -> None:
         out.compressed('/image', stamp + 1, frame='camera_optical_frame')
 
 
+def transforms(out: Any, stamp_ns: int, parent: str, child: str, x: float) -> Any:
+    vector = out.make('geometry_msgs/msg/Vector3', float(x), 0.0, 0.0)
+    rotation = out.make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0)
+    transform = out.make('geometry_msgs/msg/Transform', vector, rotation)
+    stamped = out.make('geometry_msgs/msg/TransformStamped', out.header(stamp_ns, parent), child, transform)
+    return out.make('tf2_msgs/msg/TFMessage', [stamped])
+
+
 def test_chain_gives_each_sampled_pose_once(bag: Any, t0: int, kind: str) -> None:
     with bag(kind) as out:
         write_chain(out, t0)
@@ -353,6 +361,27 @@ def test_static_transforms_hold_before_they_were_recorded(bag: Any, t0: int) -> 
         out.tf(t0 + 3 * S, 'map', 'odom', (0, 1, 0), topic='/tf_static')
     _, poses = read(open_bag(out.path))
     assert [pose.pose.position for pose in poses] == [(0, 1, 0), (1, 1, 0), (2, 1, 0)]
+
+
+@pytest.mark.parametrize('back', [3, 30])
+def test_chain_follows_a_clock_that_jumps_back(bag: Any, t0: int, back: int) -> None:
+    """The second run is elsewhere; map -> odom, which is slower, says so half a second late."""
+    with bag() as out:
+        for tenth in range(100):
+            run = tenth // 50
+            stamp = t0 + tenth * S // 10 - run * back * S
+            if tenth % 10 == 5:
+                out.add('/tf', transforms(out, stamp, 'map', 'odom', run * 100), t0 + tenth * S // 10)
+            out.add('/tf', transforms(out, stamp, 'odom', 'base_link', tenth), t0 + tenth * S // 10)
+            out.compressed('/image', stamp, log_ns=t0 + tenth * S // 10)
+    _, poses = read(open_bag(out.path))
+    runs = [[pose for pose in poses if (pose.pose.x >= 100) == second] for second in (False, True)]
+    assert poses == runs[0] + runs[1]
+    for run, of_run in enumerate(runs):
+        assert len(of_run) == 41
+        for pose in of_run:
+            tenth = (pose.stamp_ns - t0 + run * back * S) * 10 // S
+            assert pose.pose.x == pytest.approx(run * 100 + tenth)
 
 
 def test_nonsense_in_tf_does_not_hinder(bag: Any, t0: int, kind: str) -> None:
