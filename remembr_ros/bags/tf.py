@@ -34,15 +34,15 @@ class TfPoses:
 
     datum: tuple[float, float, float] | None = None
 
-    def __init__(self, recording: Recording, chain: Chain, statics: list[RawMessage]) -> None:
+    def __init__(self, recording: Recording, chain: Chain, survey: 'TransformSurvey') -> None:
         self._parent, self._child = chain
         self.name = f'tf {self._parent} -> {self._child}'
-        self.topics = frozenset(topic.name for topic in recording.of_type(*TF_TYPES))
+        self.topics = survey.topics
         self._recording = recording
         self._tree = TransformTree()
         self._last_ns: int | None = None
         # Static transforms hold from the start, wherever in the recording they are.
-        for message in statics:
+        for message in survey.statics:
             add_transforms(self._tree, recording, message)
 
     def feed(self, message: RawMessage) -> Iterator[StampedPose]:
@@ -75,16 +75,22 @@ class TfPoses:
 class TransformSurvey:
     """Which frames a recording connects, found out before its messages are read.
 
+    :ivar tree: what was found
+    :ivar topics: where it was found
+    :ivar statics: the messages with static transforms
     :param asked: read until these two frames are connected, to the end if need be
+    :param topic: read this topic and the static transforms that belong to it; None: all
     """
 
-    def __init__(self, recording: Recording, asked: Chain | None = None) -> None:
+    def __init__(self, recording: Recording, asked: Chain | None = None, topic: str | None = None) -> None:
         self._recording = recording
         self.tree = TransformTree()
         self.statics: list[RawMessage] = []
-        topics = recording.of_type(*TF_TYPES)
-        static = {topic.name for topic in topics if is_static(topic.name)}
-        moving = {topic.name for topic in topics} - static
+        everywhere = frozenset(found.name for found in recording.of_type(*TF_TYPES))
+        self.topics = everywhere if topic is None else _beside(topic, everywhere)
+        self._placed_by: dict[str, set[str]] = {}
+        static = {name for name in self.topics if is_static(name)}
+        moving = self.topics - static
         stop_ns = None if asked else recording.start_ns + SURVEY_NS
         try:
             # Latched transforms are few and mostly at the start, and a cut-out part may have them late.
@@ -94,10 +100,33 @@ class TransformSurvey:
             if self._enough(asked):
                 return
             for message in recording.messages(moving, stop_ns):
-                if add_transforms(self.tree, recording, message) and self._enough(asked):
+                if not self._add(message) or not self._enough(asked):
+                    continue
+                # Of several topics one may contradict the other, later.
+                if len(moving) == 1 or message.log_ns >= recording.start_ns + SURVEY_NS:
                     return
         except BagUnreadable:
             return  # what lies before the damage will be delivered, and the damage reported then
+
+    def only(self, chain: Chain) -> Chain:
+        """Return the chain.
+
+        :raises BagUnreadable: several topics say where a frame of it is: two robots, say
+        """
+        for frame in self.tree.links(*chain):
+            topics = sorted(self._placed_by.get(frame, ()))
+            if len(topics) > 1:
+                raise BagUnreadable(
+                    f'{self._recording.path} has {len(topics)} topics that say where {frame!r} is: '
+                    f'{", ".join(topics)}; choose one with --pose-topic'
+                )
+        return chain
+
+    def _add(self, message: RawMessage) -> bool:
+        frames = add_transforms(self.tree, self._recording, message)
+        for frame in frames:
+            self._placed_by.setdefault(frame, set()).add(message.topic)
+        return bool(frames)
 
     def _enough(self, asked: Chain | None) -> bool:
         return self.tree.connected(*(asked or (MAP_FRAME, BASE_FRAMES[0])))
@@ -108,18 +137,19 @@ class TransformSurvey:
         :param image_frame: the camera's frame, where the robot's base is not in the tree
         :param roots: what poses may refer to, best first; with more than the map also the tree's own root,
             unless that is the robot itself
+        :raises BagUnreadable: several topics say where the robot is
         """
         known = set(self.tree.frames)
         children = [frame for frame in (*BASE_FRAMES, image_frame.lstrip('/')) if frame in known]
         for root, child in itertools.product(roots, children):
             if root != child and root in known and self.tree.connected(root, child):
-                return root, child
+                return self.only((root, child))
         if roots == (MAP_FRAME,):
             return None
         for child in children:
             root = self.tree.root(child)
             if root not in (child, *BASE_FRAMES) and self.tree.moves(root, child):
-                return root, child
+                return self.only((root, child))
         return None
 
 
@@ -127,7 +157,7 @@ def asked_chain(recording: Recording, asked: Chain) -> TfPoses:
     """Return the poses of the chain that was asked for.
 
     :raises InvalidRequest: twice the same frame, or no name
-    :raises BagUnreadable: the recording does not connect the two frames
+    :raises BagUnreadable: the recording does not connect the two frames, or several topics do
     """
     parent, child = (frame.strip().lstrip('/') for frame in asked)
     if not parent or not child or parent == child:
@@ -139,7 +169,7 @@ def asked_chain(recording: Recording, asked: Chain) -> TfPoses:
             f'frames to choose from with --tf: {", ".join(survey.tree.frames) or "none"}; '
             f'{recording.describe_topics()}'
         )
-    return TfPoses(recording, (parent, child), survey.statics)
+    return TfPoses(recording, survey.only((parent, child)), survey)
 
 
 def is_static(topic: str) -> bool:
@@ -147,20 +177,29 @@ def is_static(topic: str) -> bool:
     return topic.rstrip('/').endswith('tf_static')
 
 
-def add_transforms(tree: TransformTree, recording: Recording, message: RawMessage) -> bool:
-    """Add a TF message's transforms to a tree; return whether there was one that makes sense."""
+def _beside(topic: str, topics: frozenset[str]) -> frozenset[str]:
+    """Return a TF topic and the static ones of its namespace; all static ones if it has none."""
+    namespace = topic.rpartition('/')[0]
+    static = {name for name in topics if is_static(name)}
+    own = {name for name in static if name.rpartition('/')[0] == namespace}
+    return frozenset({topic, *(own or static)})
+
+
+def add_transforms(tree: TransformTree, recording: Recording, message: RawMessage) -> list[str]:
+    """Add a TF message's transforms to a tree; return the child frames of those that make sense."""
     received = recording.deserialize_or_skip(message)
     if received is None:
-        return False
-    added = False
+        return []
+    added = []
     for transform in received.transforms:
         t, q = transform.transform.translation, transform.transform.rotation
-        added |= tree.add(
+        if tree.add(
             transform.header.frame_id,
             transform.child_frame_id,
             stamp_of(transform.header, message.log_ns),
             (t.x, t.y, t.z),
             (q.x, q.y, q.z, q.w),
             static=is_static(message.topic),
-        )
+        ):
+            added.append(transform.child_frame_id.strip().lstrip('/'))
     return added

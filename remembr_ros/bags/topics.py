@@ -83,8 +83,8 @@ def choose_pose_source(
         raise InvalidRequest('choose either --pose-topic or --tf')
     if tf is not None:
         return asked_chain(recording, tf)
+    topic = _find(recording, pose_topic) if pose_topic is not None else None
     if pose_topic is not None:
-        topic = _find(recording, pose_topic)
         if topic is None or topic.msgtype not in (*_MAKERS, *TF_TYPES) or not topic.count:
             fitting = recording.of_type(*_MAKERS, *TF_TYPES)
             raise BagUnreadable(
@@ -93,15 +93,17 @@ def choose_pose_source(
             )
         if topic.msgtype in _MAKERS:
             return _MAKERS[topic.msgtype](recording, topic)
-    survey = TransformSurvey(recording) if recording.of_type(*TF_TYPES) else None
+    survey = None
+    if recording.of_type(*TF_TYPES):
+        survey = TransformSurvey(recording, topic=topic.name if topic is not None else None)
     if survey and (chain := survey.chain(image_frame, (MAP_FRAME,))):
-        return TfPoses(recording, chain, survey.statics)
+        return TfPoses(recording, chain, survey)
     if pose_topic is None:
         for msgtype in (POSE_WITH_COVARIANCE, POSE_STAMPED):
             if source := _only_topic(recording, msgtype):
                 return source
     if survey and (chain := survey.chain(image_frame)):
-        return TfPoses(recording, chain, survey.statics)
+        return TfPoses(recording, chain, survey)
     if survey and pose_topic is not None:
         raise BagUnreadable(
             f'{recording.path}: {pose_topic} does not connect the robot with a map; choose two frames with '

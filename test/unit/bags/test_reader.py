@@ -384,6 +384,36 @@ def test_chain_follows_a_clock_that_jumps_back(bag: Any, t0: int, back: int) -> 
             assert pose.pose.x == pytest.approx(run * 100 + tenth)
 
 
+@pytest.mark.parametrize('tf', [None, ('map', 'base_link')])
+def test_two_robots_with_the_same_frames_are_listed_with_the_option(
+    bag: Any, t0: int, kind: str, tf: tuple[str, str] | None
+) -> None:
+    with bag(kind) as out:
+        for robot, x in (('/one', 1), ('/two', 2)):
+            out.tf(t0, 'odom', 'base_link', (x, 0, 0), topic=f'{robot}/tf_static')
+        for second in range(20):
+            out.tf(t0 + second * S, 'map', 'odom', topic='/one/tf')
+            if second > 4:
+                out.tf(t0 + second * S, 'map', 'odom', (100, 0, 0), topic='/two/tf')
+            out.compressed('/image', t0 + second * S)
+    with pytest.raises(BagUnreadable, match=r"where 'odom' is: /one/tf, /two/tf; .*--pose-topic"):
+        open_bag(out.path, tf=tf)
+    for topic, x in (('/one/tf', 1), ('two/tf', 102)):
+        reader = open_bag(out.path, pose_topic=topic)
+        assert reader.pose_source == 'tf map -> base_link'
+        assert {pose.pose.x for pose in read(reader)[1]} == {x}
+
+
+def test_transforms_of_one_tree_may_come_on_several_topics(bag: Any, t0: int) -> None:
+    with bag() as out:
+        for second in range(3):
+            out.tf(t0 + second * S, 'map', 'odom', (1, 0, 0), topic='/localisation/tf')
+            out.tf(t0 + second * S, 'odom', 'base_link', (second, 0, 0))
+            out.compressed('/image', t0 + second * S)
+    _, poses = read(open_bag(out.path))
+    assert [pose.pose.x for pose in poses] == [1, 2, 3]
+
+
 def test_nonsense_in_tf_does_not_hinder(bag: Any, t0: int, kind: str) -> None:
     with bag(kind) as out:
         out.raw('/tf', 'tf2_msgs/msg/TFMessage', b'\x00\x01\x00\x00\xff\xff', t0)
