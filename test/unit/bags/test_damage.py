@@ -71,7 +71,25 @@ def test_file_that_metadata_names_is_missing(
 ) -> None:
     out = write(bag(), t0, 2)
     out.file.unlink()
-    with pytest.raises(BagUnreadable, match=r'missing.*/image \(sensor_msgs'):
+    with pytest.raises(
+        BagUnreadable, match=r'missing: bag_mcap.mcap .*without metadata.yaml .*/image \(sensor_msgs'
+    ) as refused:
+        open_bag(out.path)
+    assert 'recover' not in str(refused.value)
+
+
+@pytest.mark.parametrize('metadata', ['', '[1, 2]', 'a: {', 'rosbag2_bagfile_information: 3'])
+def test_broken_metadata_does_not_hinder(bag: Any, t0: int, metadata: str) -> None:
+    out = write(bag(), t0, 2)
+    (out.path / 'metadata.yaml').write_text(metadata)
+    with open_bag(out.path) as reader:
+        assert reader.frame_count == 2
+
+
+def test_broken_metadata_of_a_compressed_recording_is_named(bag: Any, t0: int) -> None:
+    out = write(bag('mcap', 'file'), t0, 2)
+    (out.path / 'metadata.yaml').write_text('a: {')
+    with pytest.raises(BagUnreadable, match=r'no metadata.yaml that can be read.*\.mcap\.zstd'):
         open_bag(out.path)
 
 
