@@ -35,6 +35,7 @@ class BagReader:
         self.end_ns = recording.end_ns
         self.frame_count = recording.topics[image_topic].count
         self.topics = {topic.name: topic.msgtype for topic in recording.topics.values()}
+        self._behind_ns = 0
 
     @property
     def datum(self) -> tuple[float, float, float] | None:
@@ -81,8 +82,10 @@ class BagReader:
         try:
             image = self._recording.deserialize(message)
         except ValueError as error:
-            return Frame(message.log_ns, _garbage(str(error)))
+            # As old as the last one: another time would cut the segment here.
+            return Frame(message.log_ns - self._behind_ns, _garbage(str(error)))
         stamp_ns = stamp_of(image.header, message.log_ns)
+        self._behind_ns = message.log_ns - stamp_ns
         decode = _compressed if message.msgtype == COMPRESSED_IMAGE else _raw
         return Frame(stamp_ns, lambda: decode(image), image.header.frame_id.lstrip('/'))
 

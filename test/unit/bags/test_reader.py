@@ -117,6 +117,16 @@ def test_raw_images_are_decoded_when_asked_for(bag: Any, t0: int, kind: str) -> 
     assert frames[0].frame_id == 'cam'
 
 
+def test_garbage_keeps_to_the_clock_of_the_headers(bag: Any, t0: int, kind: str) -> None:
+    late = 5 * 3600 * S
+    with bag(kind) as out:
+        out.compressed('/image', t0, log_ns=t0 + late)
+        out.raw('/image', 'sensor_msgs/msg/CompressedImage', b'\x00\x01\x00\x00 no', t0 + late + S)
+        out.compressed('/image', t0 + 2 * S, log_ns=t0 + late + 2 * S)
+    frames, _ = read(open_bag(out.path))
+    assert [frame.stamp_ns - t0 for frame in frames] == [0, S, 2 * S]
+
+
 def test_garbage_in_a_picture_is_a_value_error_of_that_frame_only(bag: Any, t0: int, kind: str) -> None:
     with bag(kind) as out:
         out.compressed('/image', t0)
