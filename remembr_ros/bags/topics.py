@@ -152,8 +152,9 @@ def _is_measurement(first: Any) -> bool:
 
 
 def _find(recording: Recording, name: str) -> Topic | None:
-    """Return the topic, also where its name was typed without the leading slash."""
-    return recording.topics.get(name) or recording.topics.get(f'/{name.strip().strip("/")}')
+    """Return the topic, also where it was typed with a slash more or less at its ends."""
+    bare = name.strip().strip('/')
+    return next((recording.topics[n] for n in (name, f'/{bare}', bare) if n in recording.topics), None)
 
 
 def _why_not(topic: Topic | None, name: str, what: str) -> str:

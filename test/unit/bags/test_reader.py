@@ -107,6 +107,15 @@ def test_custom_types_do_not_matter(bag: Any, t0: int, kind: str) -> None:
 # Images
 
 
+@pytest.mark.parametrize('recorded', ['cam', '/cam'])
+@pytest.mark.parametrize('asked', ['cam', '/cam', '/cam/'])
+def test_a_slash_more_or_less_does_not_matter(bag: Any, t0: int, recorded: str, asked: str) -> None:
+    with bag() as out:
+        out.compressed(recorded, t0)
+        out.compressed('/other', t0)
+    assert chosen(out.path, image_topic=asked)[0] == recorded
+
+
 @pytest.mark.parametrize('kind', ['mcap', 'ros1'])
 def test_raw_images_are_decoded_when_asked_for(bag: Any, t0: int, kind: str) -> None:
     pixels = np.random.default_rng(1).integers(0, 255, (6, 8, 3)).astype(np.uint8)
