@@ -1,5 +1,6 @@
 """Which of a recording's topics shows the camera's pictures, and which says where the robot is."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from remembr_ros.bags.recording import Recording, Topic
 from remembr_ros.bags.tf import MAP_FRAME, TF_TYPES, TfPoses, TransformSurvey, asked_chain
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.images import is_measurement
+
+_log = logging.getLogger(__name__)
 
 IMAGE = 'sensor_msgs/msg/Image'
 COMPRESSED_IMAGE = 'sensor_msgs/msg/CompressedImage'
@@ -83,16 +86,9 @@ def choose_pose_source(
         raise InvalidRequest('choose either --pose-topic or --tf')
     if tf is not None:
         return asked_chain(recording, tf)
-    topic = _find(recording, pose_topic) if pose_topic is not None else None
-    if pose_topic is not None:
-        if topic is None or topic.msgtype not in (*_MAKERS, *TF_TYPES) or not topic.count:
-            fitting = recording.of_type(*_MAKERS, *TF_TYPES)
-            raise BagUnreadable(
-                f'{recording.path}: {_why_not(topic, pose_topic, "a pose topic")}; '
-                f'--pose-topic can be {_listed(fitting)}; {recording.describe_topics()}'
-            )
-        if topic.msgtype in _MAKERS:
-            return _MAKERS[topic.msgtype](recording, topic)
+    topic = _asked_pose_topic(recording, pose_topic) if pose_topic is not None else None
+    if topic is not None and topic.msgtype in _MAKERS:
+        return _MAKERS[topic.msgtype](recording, topic)
     survey = None
     if recording.of_type(*TF_TYPES):
         survey = TransformSurvey(recording, topic=topic.name if topic is not None else None)
@@ -109,7 +105,14 @@ def choose_pose_source(
             f'{recording.path}: {pose_topic} does not connect the robot with a map; choose two frames with '
             f'--tf: {", ".join(survey.tree.frames) or "there are none"}'
         )
-    return _only_topic(recording, ODOMETRY) or _only_topic(recording, NAV_SAT_FIX)
+    source = _only_topic(recording, ODOMETRY) or _only_topic(recording, NAV_SAT_FIX)
+    if source is None and survey and survey.tree.frames:
+        _log.warning(
+            'the transforms connect no map with base_link; if two of their frames are a map and a robot, '
+            'choose them with --tf: %s',
+            ', '.join(survey.tree.frames),
+        )
+    return source
 
 
 _MAKERS: dict[str, Callable[[Recording, Topic], PoseSource]] = {
@@ -118,6 +121,17 @@ _MAKERS: dict[str, Callable[[Recording, Topic], PoseSource]] = {
     ODOMETRY: TopicPoses,
     NAV_SAT_FIX: FixPoses,
 }
+
+
+def _asked_pose_topic(recording: Recording, asked: str) -> Topic:
+    topic = _find(recording, asked)
+    if topic is None or topic.msgtype not in (*_MAKERS, *TF_TYPES) or not topic.count:
+        fitting = recording.of_type(*_MAKERS, *TF_TYPES)
+        raise BagUnreadable(
+            f'{recording.path}: {_why_not(topic, asked, "a pose topic")}; '
+            f'--pose-topic can be {_listed(fitting)}; {recording.describe_topics()}'
+        )
+    return topic
 
 
 def _only_topic(recording: Recording, msgtype: str) -> PoseSource | None:

@@ -423,6 +423,18 @@ def test_two_robots_with_the_same_frames_are_listed_with_the_option(
         assert {pose.pose.x for pose in read(reader)[1]} == {x}
 
 
+def test_frames_to_choose_from_are_named_if_none_is_the_robot(
+    bag: Any, t0: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with bag() as out:
+        for robot in ('one', 'two'):
+            out.tf(t0, 'map', f'{robot}/base_link')
+        out.compressed('/image', t0)
+    assert chosen(out.path)[1] is None
+    assert '--tf: map, one/base_link, two/base_link' in caplog.text
+    assert chosen(out.path, tf=('map', 'two/base_link'))[1] == 'tf map -> two/base_link'
+
+
 def test_transforms_of_one_tree_may_come_on_several_topics(bag: Any, t0: int) -> None:
     with bag() as out:
         for second in range(3):
