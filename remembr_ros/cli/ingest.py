@@ -1,6 +1,7 @@
 """remembr ingest: a recording becomes memories."""
 
 import argparse
+import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,8 @@ from remembr_ros.images import Frame
 from remembr_ros.memory.record import Observation
 from remembr_ros.memory.store import MemoryStore, open_store
 from remembr_ros.timestamps import NS, format_duration
+
+_log = logging.getLogger(__name__)
 
 BATCH = 16
 """Memories embedded and stored together."""
@@ -93,9 +96,17 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             opening = time.monotonic()
             with open_store(args.memory, args.embedder) as store:
                 began += time.monotonic() - opening  # loading the embedder is no part of the speed
-                segments = _store(chain([first], observed), store, bar)
+                segments, unplaced = _store(chain([first], observed), store, bar)
                 elapsed = time.monotonic() - began
                 memories = store.count()
+        if bag.pose_source and unplaced:
+            _log.warning(
+                '%d of %d segments are unplaced: %s has no pose near their images; check that both have the '
+                'same clock, or choose other poses with --pose-topic or --tf',
+                unplaced,
+                segments,
+                bag.pose_source,
+            )
         duration = (bag.end_ns - bag.start_ns) / NS
         return {
             'bag': str(args.bag),
@@ -112,13 +123,17 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
         }
 
 
-def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]') -> int:
-    """Store memories in batches; return how many. What came before an error or Ctrl-C is stored, too."""
-    segments = 0
+def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]') -> tuple[int, int]:
+    """Store memories in batches; return how many, and how many of them have no pose.
+
+    What came before an error or Ctrl-C is stored, too.
+    """
+    segments = unplaced = 0
     batch: list[Observation] = []
     try:
         for observation in observed:
             segments += 1
+            unplaced += observation.memory.pose is None
             batch.append(observation)
             bar.set_postfix_str(observation.memory.caption[:40])
             if len(batch) == BATCH:
@@ -126,7 +141,7 @@ def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]'
                 batch = []
     finally:
         store.add(batch)
-    return segments
+    return segments, unplaced
 
 
 def _counted(bag: BagReader, bar: 'tqdm[Any]') -> Iterator[Frame | StampedPose]:

@@ -100,7 +100,13 @@ def garbage_bag(tmp_path: Path) -> Path:
     return write_bag(tmp_path / 'garbage', lambda picture: bytes(100))
 
 
-def write_bag(path: Path, encode: Callable[[Any], bytes]) -> Path:
+@pytest.fixture
+def late_poses_bag(tmp_path: Path) -> Path:
+    """The same with poses by a clock that is an hour ahead."""
+    return write_bag(tmp_path / 'late', lambda picture: cv2.imencode('.jpg', picture)[1].tobytes(), 3600 * NS)
+
+
+def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0) -> Path:
     types = get_typestore(Stores.ROS2_JAZZY)
 
     def make(name: str, *fields: Any) -> Any:
@@ -121,7 +127,7 @@ def write_bag(path: Path, encode: Callable[[Any], bytes]) -> Path:
                     make('geometry_msgs/msg/Point', 0.025 * tick, 0.0, 0.0),
                     make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0),
                 )
-                message = make(pose_type, header(ns, 'map'), pose)
+                message = make(pose_type, header(ns + pose_ahead_ns, 'map'), pose)
                 writer.write(poses, ns, types.serialize_cdr(message, pose_type))
             if tick % 5 == 0:
                 picture = np.full((48, 64, 3), tick, np.uint8)

@@ -47,6 +47,17 @@ def test_a_person_is_told_what_was_done(command: Run, bag: Path, tmp_path: Path)
     assert 'images from /camera/compressed, poses from' in err
 
 
+def test_segments_without_a_pose_are_told(
+    command: Run, bag: Path, late_poses_bag: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert command('ingest', bag, '--memory', tmp_path / 'memory.db', *QUICKLY)[0] == 0
+    assert 'unplaced' not in caplog.text
+    code, out, _ = command('ingest', late_poses_bag, '--memory', tmp_path / 'late.db', *QUICKLY)
+    assert (code, out[:11]) == (0, '3 segments ')
+    assert '3 of 3 segments are unplaced: /pose (PoseStamped) has no pose near' in caplog.text
+    assert '--pose-topic' in caplog.text
+
+
 def test_a_recording_whose_images_are_garbage_is_refused(
     command: Run, garbage_bag: Path, tmp_path: Path
 ) -> None:
