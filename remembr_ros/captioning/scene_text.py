@@ -19,6 +19,9 @@ NOTHING_READ = 'No readable text.'
 BORDER = 0.01
 """A text box this near to the border is cut off [of the image's longer side]."""
 
+MAX_ASPECT = 64
+"""No letter fits into a narrower strip, and RapidOCR refuses some."""
+
 
 class SceneTextCaptioner:
     """Reads the frames of a segment with RapidOCR, whose models come inside its package.
@@ -81,6 +84,9 @@ class SceneTextCaptioner:
         :param close: search closely
         :raises CaptionerFailed: the models cannot be loaded or fail
         """
+        short, long = sorted(image.shape[:2])
+        if short * MAX_ASPECT < long:
+            return []
         side = self._close_side if close else self._quick_side
         with self._loading:
             if side not in self._readers:

@@ -69,6 +69,11 @@ def test_where_nothing_can_be_read_it_says_so(captioner: SceneTextCaptioner, kin
 
 
 @needs_ocr
+@pytest.mark.parametrize(('height', 'width'), [(1, 1), (2, 3000), (3000, 2), (40, 3000), (1, 500)])
+def test_pictures_of_any_shape_are_taken(captioner: SceneTextCaptioner, height: int, width: int):
+    assert captioner.caption([np.zeros((height, width, 3), np.uint8)]) == Caption(NOTHING_READ)
+
+
 def test_no_images_give_no_text(captioner: SceneTextCaptioner):
     assert captioner.caption([]) == Caption(NOTHING_READ)
 
