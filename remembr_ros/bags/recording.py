@@ -189,6 +189,8 @@ class Recording:
         hint = f'; {_RESCUE[suffix]}' if suffix else ''
         if isinstance(error, PermissionError):
             return f'{self.path} cannot be read: {error.strerror}'
+        if 'Profile is not ros2' in str(error):
+            return f"{self.path} is no recording of ROS 2: the profile in its header is not 'ros2'"
         return (
             f'{self.path} is damaged, or cut off before its recording was finished: {_text(error)}'
             f'{hint}; {listed or "its topics cannot be told"}'

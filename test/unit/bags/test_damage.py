@@ -78,6 +78,14 @@ def test_file_that_metadata_names_is_missing(
     assert 'recover' not in str(refused.value)
 
 
+def test_mcap_of_something_else_is_not_called_damaged(bag: Any, t0: int) -> None:
+    out = write(bag(), t0, 2)
+    out.file.write_bytes(out.file.read_bytes().replace(b'ros2', b'ros1', 1))
+    with pytest.raises(BagUnreadable, match=r'no recording of ROS 2.*profile') as refused:
+        open_bag(out.file)
+    assert 'damaged' not in str(refused.value)
+
+
 @pytest.mark.parametrize('metadata', ['', '[1, 2]', 'a: {', 'rosbag2_bagfile_information: 3'])
 def test_broken_metadata_does_not_hinder(bag: Any, t0: int, metadata: str) -> None:
     out = write(bag(), t0, 2)
