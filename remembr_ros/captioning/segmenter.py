@@ -18,6 +18,9 @@ _INTERVALS = 15
 _SLOW_CAMERA = 3.0
 """A gap is at least this many usual intervals long: a camera at 0.5 Hz has no gaps of 2 s."""
 
+_SWAPPED = 1.5
+"""A frame that swapped places with its neighbour is up to this many usual intervals late."""
+
 
 @dataclass(frozen=True, slots=True)
 class SegmenterConfig:
@@ -27,8 +30,9 @@ class SegmenterConfig:
     :param rate_hz: frames that are decoded and kept, per second of a segment
     :param keyframes: how many of them are stored with the memory
     :param max_gap_s: a longer time without frames ends a segment, unless the camera is that slow [s]
-    :param max_late_s: a frame that is older than the one before by no more than this came out of order and is
-        passed over; by more: the clock jumped back, which ends a segment [s]
+    :param max_late_s: a frame that is older than the one before by no more than this, or than the interval of
+        a slow camera, came out of order and is passed over; by more: the clock jumped back, which ends a
+        segment [s]
     :raises InvalidRequest: a value makes no sense
     """
 
@@ -108,7 +112,7 @@ class Segmenter:
         finished = None
         if self._origin_ns is not None:
             interval_ns = stamp_ns - self._last_ns
-            if -self._max_late_ns <= interval_ns <= 0:
+            if -self._longest_delay_ns() <= interval_ns <= 0:
                 return None
             if (
                 interval_ns < 0
@@ -134,8 +138,13 @@ class Segmenter:
         return Segment(frames[0].stamp_ns, self._last_ns, frames)
 
     def _longest_interval_ns(self) -> int:
-        usual_ns = statistics.median_low(self._intervals) if self._intervals else 0
-        return max(self._max_gap_ns, round(_SLOW_CAMERA * usual_ns))
+        return max(self._max_gap_ns, round(_SLOW_CAMERA * self._usual_interval_ns()))
+
+    def _longest_delay_ns(self) -> int:
+        return max(self._max_late_ns, round(_SWAPPED * self._usual_interval_ns()))
+
+    def _usual_interval_ns(self) -> int:
+        return statistics.median_low(self._intervals) if self._intervals else 0
 
     def _sample(self, frame: Frame) -> None:
         assert self._origin_ns is not None

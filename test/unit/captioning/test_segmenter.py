@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -102,6 +103,17 @@ def test_duplicate_and_slightly_late_frames_are_passed_over():
     assert [(s.start_ns, s.end_ns, sampled([s])) for s in cut(frames_at(mixed))] == [
         (s.start_ns, s.end_ns, sampled([s])) for s in cut(frames_at(stamps))
     ]
+
+
+@pytest.mark.parametrize('rate_hz', [1, 2, 6, 30])
+def test_neighbours_that_swapped_places_do_not_end_a_segment(rate_hz: int):
+    stamps = camera(rate_hz, 30)
+    swapped = list(stamps)
+    for i in range(rate_hz, len(swapped) - 1, 7):
+        swapped[i], swapped[i + 1] = swapped[i + 1], swapped[i]
+    segments = cut(frames_at(swapped))
+    assert len(segments) <= len(cut(frames_at(stamps))) + 1
+    assert all(a.end_ns < b.start_ns for a, b in pairwise(segments))
 
 
 def test_last_segment_is_not_lost_and_flush_comes_once():
