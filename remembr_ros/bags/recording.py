@@ -200,6 +200,8 @@ class Recording:
 def _reader(path: Path) -> Any:
     from rosbags import rosbag1, rosbag2
 
+    if path.is_file():
+        path.open('rb').close()  # a PermissionError, which the readers report as damage
     return rosbag1.Reader(path) if path.suffix == '.bag' else rosbag2.Reader(path)
 
 

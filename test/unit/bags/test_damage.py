@@ -78,6 +78,20 @@ def test_file_that_metadata_names_is_missing(
     assert 'recover' not in str(refused.value)
 
 
+def test_file_that_may_not_be_read_is_not_called_damaged(
+    bag: Any, t0: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = write(bag(kind), t0, 2)
+
+    def refuse(self: Path, *_: object) -> None:
+        raise PermissionError(13, 'Permission denied', str(self))
+
+    monkeypatch.setattr(Path, 'open', refuse)
+    with pytest.raises(BagUnreadable, match='cannot be read: Permission denied') as refused:
+        open_bag(out.file)
+    assert 'damaged' not in str(refused.value)
+
+
 def test_mcap_of_something_else_is_not_called_damaged(bag: Any, t0: int) -> None:
     out = write(bag(), t0, 2)
     out.file.write_bytes(out.file.read_bytes().replace(b'ros2', b'ros1', 1))
