@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from remembr_ros.agent.answer import Kind, Question
 from remembr_ros.agent.chat import Tool
@@ -22,6 +22,18 @@ _Place = list[float] | str
 
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra='forbid')
+
+    @model_validator(mode='before')
+    @classmethod
+    def _without_blanks(cls, given: Any) -> Any:
+        """Take null and '' for not given: so many models fill in what they have no use for."""
+        if not isinstance(given, dict):
+            return given
+        return {
+            name: value
+            for name, value in given.items()
+            if name not in cls.model_fields or (value is not None and value != '')
+        }
 
 
 class _Window(_Arguments):

@@ -31,6 +31,8 @@ def call(toolbox: Toolbox, name: str, arguments: str) -> str:
         ('recall_text', '[]'),
         ('recall_text', 'null'),
         ('recall_text', '{"query": ""}'),
+        ('recall_text', '{"query": null}'),
+        ('recall_text', '{"query": "lift", "limit": null}'),
         ('recall_text', '{"query": 5}'),
         ('recall_text', '{"query": "lift", "limit": 100}'),
         ('recall_text', '{"query": "lift", "radius": -1}'),
@@ -51,6 +53,25 @@ def test_arguments_that_do_not_fit_are_refused_with_a_short_reason(name: str, ar
     with pytest.raises(ReplyInvalid) as refusal:
         parse_arguments(name, arguments)
     assert 0 < len(str(refusal.value)) < 1_000
+
+
+@pytest.mark.parametrize(
+    ('name', 'given', 'filled_in'),
+    [
+        (
+            'recall_text',
+            '{"query": "lift"}',
+            '{"query": "lift", "after": "", "before": null, "near": null, "radius": null}',
+        ),
+        (
+            'answer',
+            '{"kind": "not_seen"}',
+            '{"kind": "not_seen", "text": null, "binary": null, "ids": null, "choice": null, "start_id": ""}',
+        ),
+    ],
+)
+def test_an_argument_left_blank_is_not_given(name: str, given: str, filled_in: str) -> None:
+    assert parse_arguments(name, filled_in) == parse_arguments(name, given)
 
 
 @given(st.sampled_from([tool.name for tool in TOOLS]), st.text())
