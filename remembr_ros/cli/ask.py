@@ -6,6 +6,7 @@ import time
 
 from remembr_ros.agent.agent import AgentConfig, build_agent
 from remembr_ros.agent.answer import Question
+from remembr_ros.agent.offline import NAME as OFFLINE
 from remembr_ros.agent.planner import Progress
 from remembr_ros.cli.options import add_json, add_memory, coordinate, seconds
 from remembr_ros.cli.options import time as time_option
@@ -45,6 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), open_store(args.memory, args.embedder, create=False) as store:
         agent = build_agent(store, AgentConfig(llm=args.llm, llm_url=args.llm_url, timeout_s=args.timeout))
+        if agent.planner != OFFLINE:
+            # Now, not within the time of the question: a model that does not answer shall leave enough for
+            # the planner that steps in.
+            store.embedder  # noqa: B018
         question = Question(
             args.question,
             now_ns=args.now if args.now is not None else time.time_ns(),

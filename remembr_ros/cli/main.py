@@ -5,6 +5,7 @@ import importlib
 import logging
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from remembr_ros import __version__
 from remembr_ros.errors import InvalidRequest, RemembrError
@@ -37,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             verbs.add_parser(name, help=summary, description=f'{summary.capitalize()}.')
         )
     args = parser.parse_args(argv)
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What a camera read or a shell passed on may be more than the terminal's encoding has.
+        sys.stdout.reconfigure(errors='replace')
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if args.verbose else logging.WARNING,

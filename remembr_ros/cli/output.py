@@ -32,8 +32,13 @@ def stdout_for_json(wanted: bool) -> Iterator[None]:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    """Print one JSON object; where standard output cannot have a character, as its escape."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(value, allow_nan=False)
+    print(text)
 
 
 def answer_json(question: Question, answer: Answer) -> dict[str, Any]:

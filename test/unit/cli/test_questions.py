@@ -1,9 +1,18 @@
 """ask, recall and info on a small memory."""
 
-from collections.abc import Callable
+import io
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from remembr_ros.cli.main import main
+from remembr_ros.embedding import embedders
+from remembr_ros.embedding.embedder import Embedder
 
 Run = Callable[..., tuple[int, str, str]]
 RunJson = Callable[..., dict[str, Any]]
@@ -39,6 +48,13 @@ RECALL_FIELDS = {
     'merged',
     'score',
 }
+
+
+@pytest.fixture
+def silent_server() -> Iterator[str]:
+    """The URL of a server that takes connections and says nothing."""
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        yield f'http://127.0.0.1:{server.getsockname()[1]}/v1'
 
 
 def test_a_place_as_json(command_json: RunJson, memory_file: str) -> None:
@@ -130,6 +146,38 @@ def test_an_answer_for_a_person_has_evidence_and_planner(command: Run, memory_fi
     assert '  planner   offline' in out
     _, out, _ = command('ask', 'Where is the pool?', '--memory', memory_file, *NOW)
     assert out.startswith('Not seen. ')
+
+
+@pytest.mark.parametrize('encoding', ['utf-8', 'ascii'])
+def test_a_question_that_the_terminal_cannot_show_is_answered(
+    memory_file: str, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    question = 'Where is the café \udcff?'  # as the shell hands on a byte that is no UTF-8
+    arguments = ['ask', question, '--memory', memory_file, *NOW]
+    for options in ([], ['--json']):
+        printed = io.BytesIO()
+        monkeypatch.setattr('sys.stdout', io.TextIOWrapper(printed, encoding, errors='strict'))
+        assert main([*arguments, *options]) == 0
+        sys.stdout.flush()
+        text = printed.getvalue().decode(encoding)
+        assert text.startswith('Not seen') or json.loads(text)['question'] == question
+
+
+def test_a_model_that_hangs_is_answered_for_in_time(
+    command_json: RunJson, memory_file: str, monkeypatch: pytest.MonkeyPatch, silent_server: str
+) -> None:
+    load = embedders.get_embedder
+
+    def slowly(name: str | None = None) -> Embedder:
+        # A model's weights take seconds from a cold disk.
+        threading.Event().wait(2.0)
+        return load(name)
+
+    monkeypatch.setattr('remembr_ros.memory.store.get_embedder', slowly)
+    options = ('--llm', 'x', '--llm-url', silent_server, '--timeout', '2')
+    answer = command_json('ask', 'Where is the lift?', '--memory', memory_file, *NOW, *options)
+    assert (answer['kind'], answer['planner']) == ('position', 'offline')
+    assert answer['latency_sec'] < 2.0
 
 
 def test_a_server_out_of_reach_is_answered_offline(command_json: RunJson, memory_file: str) -> None:
