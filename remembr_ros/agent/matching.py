@@ -30,6 +30,8 @@ MIN_ALIKE = 0.8
 MIN_MISREAD = 0.88
 """The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
 
+_CLAUSE = re.compile(r'[,.;:!?()"\n]+')
+
 MAX_VARIANTS = 5
 """Wordings of a target that are searched for."""
 
@@ -64,6 +66,11 @@ _NUMBERED = ROOMS | frozenset(
     'machine platform printer rack shelf station studio suite table unit workshop'.split()
 )
 """What commonly has a number of its own."""
+
+_COLOURS = frozenset(
+    'beige black blue brown gold golden gray green grey orange pink purple red silver turquoise violet white '
+    'yellow'.split()
+)
 
 _SORTS = frozenset(
     'area building centre center class classroom department hall lab laboratory office room shop station '
@@ -111,7 +118,51 @@ def _has_what_it_must(request: Request, texts: tuple[str, ...], present: set[str
     if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
         return False
     named = sum(_is_present(name, present) for name in request.names)
-    return 2 * named >= len(request.names)
+    return 2 * named >= len(request.names) and not _has_other_colour(request.target, texts)
+
+
+def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
+    """Tell whether the coloured thing asked for is there in other colours only: a purple sofa is no red one.
+
+    A thing of which no colour is told may have any.
+    """
+    asked = words(target)
+    for index, word in enumerate(asked):
+        if word not in _COLOURS or (index and asked[index - 1] in _COLOURS):
+            continue
+        # 'red leather sofa'; of 'Is the sofa red?' is left 'sofa red'
+        things = [w for w in asked[index:] if w not in _COLOURS] or asked[:index][-1:]
+        wanted = {_colour(w) for w in asked[index:] if w in _COLOURS}
+        told = [colours for text in texts for colours in _colours_of(things[0], text)] if things else []
+        if told and all(colours and wanted.isdisjoint(colours) for colours in told):
+            return True
+    return False
+
+
+def _colours_of(thing: str, text: str) -> list[set[str]]:
+    """Return the colours of a thing wherever a text names it; none where it tells none."""
+    names = {stem(thing), *_same(stem(thing))}
+    found = []
+    for clause in _CLAUSE.split(text):
+        told = words(clause)
+        for index, word in enumerate(told):
+            if stem(word) in names:
+                before = told[max(index - 3, 0) : index]
+                # 'a white and blue truck', but of 'a green door and the truck' the door is green
+                other = [i for i, w in enumerate(before) if w in STOP_WORDS and not _joins_colours(before, i)]
+                found.append({_colour(w) for w in before[other[-1] + 1 if other else 0 :] if w in _COLOURS})
+    return found
+
+
+def _joins_colours(told: Sequence[str], index: int) -> bool:
+    around = told[max(index - 1, 0) : index + 2]
+    return (
+        told[index] in ('and', 'or') and len(around) == 3 and around[0] in _COLOURS and around[2] in _COLOURS
+    )
+
+
+def _colour(word: str) -> str:
+    return {'grey': 'gray', 'golden': 'gold', 'violet': 'purple'}.get(word, word)
 
 
 def has_number(text: str, number: str, noun: str) -> bool:

@@ -201,6 +201,29 @@ def test_what_can_be_read_near_a_thing_is_quoted_nearest_first(ask: Ask) -> None
     assert 'Nothing could be read' in ask('What is written next to the bicycle?').text
 
 
+@pytest.mark.parametrize(
+    'case',
+    [
+        ('It sees a purple sofa.', 'a red sofa', False),
+        ('It sees a purple sofa.', 'a purple sofa', True),
+        ('It sees a purple sofa.', 'a red couch', False),
+        ('It sees a purple leather sofa.', 'a red sofa', False),
+        ('It sees a purple sofa and a red sofa.', 'a red sofa', True),
+        ('It sees a red door and a purple sofa.', 'a red sofa', False),
+        ('It sees a red door and a sofa.', 'a red sofa', True),
+        ('It sees a gray and white sofa.', 'a white sofa', True),
+        ('A sofa.', 'a red sofa', True),
+        ('It sees a fire extinguisher.', 'a red fire extinguisher', True),
+    ],
+)
+def test_a_thing_of_another_colour_is_another_thing(
+    fresh: Fresh, make_memory: Make, ask_store: Ask, case: tuple[str, str, bool]
+) -> None:
+    seen, asked, expected = case
+    answer = ask_store(fresh(make_memory(0, seen)), f'Did you see {asked}?')
+    assert (answer.kind, answer.binary) == (Kind.BINARY, expected)
+
+
 def test_here_means_around_the_robot(ask: Ask) -> None:
     assert ask('Is there a printer here?', here=Pose(26.0, 1.0)).binary is True
     assert ask('Is there a printer here?', here=Pose(90.0, 1.0)).binary is False
