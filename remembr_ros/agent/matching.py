@@ -30,6 +30,7 @@ MIN_ALIKE = 0.8
 MIN_MISREAD = 0.88
 """The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
 
+_QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
 
 MAX_VARIANTS = 5
@@ -207,6 +208,11 @@ def is_cut_off(request: Request, around: Sequence[Memory]) -> bool:
 def _continues(word: str, number: str, noun: str, text: str) -> bool:
     rest = word.removeprefix(number) if word.startswith(number) else word.removesuffix(number)
     return rest != word and rest.isdigit() and has_number(text, word, noun)
+
+
+def readable(memory: Memory) -> Sequence[str]:
+    """Return the texts in view; a captioner that does not list them quotes them in its sentences."""
+    return memory.scene_text or [text.strip(' .,') for text in _QUOTED.findall(memory.caption)]
 
 
 def _texts(memory: Memory) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from itertools import product
 
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.grounding import Choice, Claim, choose, ground
-from remembr_ros.agent.matching import asked_stems, fitting, is_cut_off, shows_all, variants
+from remembr_ros.agent.matching import asked_stems, fitting, is_cut_off, readable, shows_all, variants
 from remembr_ros.agent.phrasing import with_facts
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.agent.request import Relation, Request, parse_request
@@ -66,6 +66,7 @@ class OfflinePlanner:
         if request.clock:
             claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
             return ground(claim, question, NAME)
+        scope = _around_here(request, question, scope)
         total = recall.count(scope)
         hits = self._recall(request, question, recall, scope) if total else []
         relation = request.relation
@@ -77,21 +78,23 @@ class OfflinePlanner:
         run.on_progress(Progress('answering', f'{len(hits)} of {total} memories fit', len(hits)))
         if unrelated is not None:
             claim = _related(request, unrelated, question, recall, scope)
+        elif not hits:
+            claim = _absent(request, question, scope, total)
         else:
-            claim = _claim(request, question, hits, recall, total)
+            claim = _claim(request, question, hits, scope, recall)
         return with_facts(ground(claim, question, NAME), question)
 
     def _recall(self, request: Request, question: Question, recall: Recall, scope: Scope) -> list[Hit]:
         window, here = request.window, question.here
         found: list[Hit] = []
         if request.target:
-            found = _by_text(request, recall, _around_here(request, question, scope))
+            found = _by_text(request, recall, scope)
         elif window.at_ns is not None:
             found = recall.by_time(window.at_ns, scope, 1)
         elif request.here:
             found = recall.by_position(here.position, scope, 3) if here else recall.newest(scope, 1)
         elif request.whatever and request.choice is Choice.EARLIEST:
-            found = recall.by_time(0, scope, 1)
+            found = recall.by_time(0, scope, POOL if request.reading else 1)
         elif request.whatever or window.after_ns is not None or window.before_ns is not None:
             found = recall.newest(scope, POOL)
         return found
@@ -121,10 +124,13 @@ def _memories_around(hit: Hit, recall: Recall) -> list[Memory]:
 
 
 def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
-    """Narrow down a scope for a question such as 'Is there a printer here?'."""
-    if not request.here or question.here is None or request.kind not in (Kind.BINARY, Kind.TEXT):
+    """Narrow down a scope for a question such as 'Is there a printer here?' or 'Where are you?'."""
+    if not request.here or question.here is None:
         return scope
-    if request.choice is not Choice.CITED_FIRST:
+    if request.target:
+        if request.kind not in (Kind.BINARY, Kind.TEXT) or request.choice is not Choice.CITED_FIRST:
+            return scope
+    elif request.window.at_ns is not None:
         return scope
     return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
 
@@ -157,17 +163,20 @@ def _related(request: Request, relation: Relation, question: Question, recall: R
     return Claim(Kind.DURATION, text, [start, end], start=start, end=end)
 
 
-# One return per kind of answer.
-def _claim(request: Request, question: Question, hits: list[Hit], recall: Recall, total: int) -> Claim:  # noqa: PLR0911
+def _absent(request: Request, question: Question, scope: Scope, total: int) -> Claim:
     thing = request.target or 'that'
-    if not hits:
-        if request.kind is Kind.BINARY and total:
-            return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
-        return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, total)}.')
+    if request.kind is Kind.BINARY and total:
+        return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
+    return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, scope, total)}.')
+
+
+# One return per kind of answer.
+def _claim(request: Request, question: Question, hits: list[Hit], scope: Scope, recall: Recall) -> Claim:  # noqa: PLR0911
     as_good = [hit for hit in hits if hit.score >= hits[0].score - AS_GOOD]
     if request.kind is Kind.POSITION:
         placed = [hit for hit in as_good if hit.memory.pose is not None]
         if not placed:
+            thing = request.target or 'that'
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
         return Claim(Kind.POSITION, _seen(request, placed[0]), placed, choice=request.choice)
     if request.kind is Kind.TIME:
@@ -185,16 +194,18 @@ def _claim(request: Request, question: Question, hits: list[Hit], recall: Recall
     if request.kind is Kind.BINARY:
         return Claim(Kind.BINARY, f'Yes: {_quoted(request, as_good[0])}', as_good, binary=True)
     if request.reading:
-        return _reading(as_good, recall)
+        return _reading(request, hits, as_good, scope, recall)
     if request.counting:
         return _count(request, hits)
     best = choose(as_good, request.choice, question)
     return Claim(Kind.TEXT, _quoted(request, best), [best, *(hit for hit in as_good if hit is not best)])
 
 
-def _why_not(request: Request, question: Question, total: int) -> str:
+def _why_not(request: Request, question: Question, scope: Scope, total: int) -> str:
     if total:
         return f'none of {total} memories shows it'
+    if scope.near is not None:
+        return 'I remember nothing of this place'
     if request.window.after_ns is not None or request.window.before_ns is not None:
         return 'I remember nothing of that time'
     return 'the memory holds nothing' + (f' on map {question.map_id}' if question.map_id else '')
@@ -222,22 +233,31 @@ def _is_same_place(a: Hit, b: Hit) -> bool:
     return same_map and distance(a.memory.pose.position, b.memory.pose.position) <= SAME_PLACE_M
 
 
-def _reading(hits: Sequence[Hit], recall: Recall) -> Claim:
-    """Say what can be read at the place of the best memory, nearest text first."""
-    nearby = list(hits[:1])
-    pose = hits[0].memory.pose
-    if pose is not None:
-        scope = Scope(near=pose.position, radius_m=READING_RADIUS_M, map_id=hits[0].memory.map_id)
-        nearby += recall.by_position(pose.position, scope, POOL)
+def _reading(
+    request: Request, hits: Sequence[Hit], as_good: Sequence[Hit], scope: Scope, recall: Recall
+) -> Claim:
+    """Say what can be read at the place of the best memory, nearest text first, or at a time."""
+    if request.target or request.here:
+        nearby = list(as_good[:1])
+        pose = nearby[0].memory.pose
+        if pose is not None:
+            around = replace(
+                scope, near=pose.position, radius_m=READING_RADIUS_M, map_id=nearby[0].memory.map_id
+            )
+            nearby += recall.by_position(pose.position, around, POOL)
+    else:
+        nearby = [hit for hit in hits if readable(hit.memory)] or list(hits)
+        if request.choice in (Choice.EARLIEST, Choice.LATEST):
+            nearby = nearby[:1]
     seen: dict[str, str] = {}
     evidence: dict[str, Hit] = {}
     for hit in nearby:
-        for text in hit.memory.scene_text:
+        for text in readable(hit.memory):
             if text.lower() not in seen:
                 seen[text.lower()] = text
                 evidence.setdefault(hit.memory.id, hit)
     if not seen:
-        return Claim(Kind.TEXT, 'Nothing could be read there.', hits[:1])
+        return Claim(Kind.TEXT, 'Nothing could be read there.', nearby[:1])
     texts = ', '.join(f'"{text}"' for text in seen.values())
     return Claim(Kind.TEXT, f'There one can read {texts}.', list(evidence.values()))
 

@@ -201,6 +201,34 @@ def test_what_can_be_read_near_a_thing_is_quoted_nearest_first(ask: Ask) -> None
     assert 'Nothing could be read' in ask('What is written next to the bicycle?').text
 
 
+def test_what_could_be_read_at_a_time_is_of_that_time(ask: Ask) -> None:
+    assert ids(ask('What signs did you see in the last 4 minutes?')) == [
+        't19',
+        't17',
+        't11',
+        't10',
+        't07',
+    ]
+    assert ids(ask('What could be read at 22:14:40?')) == ['t08']
+    assert ids(ask('What was the first sign that you saw?')) == ['t00']
+    assert ids(ask('What was the last sign that you saw?')) == ['t19']
+    # Where room 101 is seen again, but not at that time.
+    assert ids(ask('What can be read near room 101 since 2 minutes ago?')) == ['t19']
+
+
+def test_the_first_sign_is_not_where_there_was_none(fresh: Fresh, make_memory: Make, ask_store: Ask) -> None:
+    store = fresh(
+        make_memory(0, ()), make_memory(1, ('LIFT',)), make_memory(2, ('EXIT',)), make_memory(3, ())
+    )
+    assert ids(ask_store(store, 'Which sign did you see first?')) == ['t01']
+    assert ids(ask_store(store, 'What was the last sign you saw?')) == ['t02']
+
+
+def test_what_a_caption_quotes_can_be_read(fresh: Fresh, make_memory: Make, ask_store: Ask) -> None:
+    store = fresh(make_memory(0, 'A sign on the left reads "Metered Parking." Beside it stands a bicycle.'))
+    assert 'can read "Metered Parking"' in ask_store(store, 'What does the sign say?').text
+
+
 @pytest.mark.parametrize(
     'case',
     [
@@ -228,8 +256,19 @@ def test_here_means_around_the_robot(ask: Ask) -> None:
     assert ask('Is there a printer here?', here=Pose(26.0, 1.0)).binary is True
     assert ask('Is there a printer here?', here=Pose(90.0, 1.0)).binary is False
     assert '"EXIT"' in ask('What can be read here?', here=Pose(40.0, 1.0)).text
+    assert ask('What can be read near here?', here=Pose(0.0, 1.0)).kind is Kind.TEXT
     assert ask('Where are you now?', here=Pose(40.0, 1.0)).pose == Pose(40.0, 1.0, 0.0, 0.5)
     assert ask('Where are you now?', here=None).pose == Pose(95.0, 1.0, 0.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['Is there a printer here?', 'What do you see here?', 'What can be read here?', 'Where are you now?'],
+)
+def test_nothing_is_known_of_a_place_that_was_never_visited(ask: Ask, text: str) -> None:
+    answer = ask(text, here=Pose(900.0, 1.0))
+    assert (answer.kind, answer.evidence) == (Kind.NOT_SEEN, ())
+    assert 'nothing of this place' in answer.text
 
 
 @pytest.mark.parametrize('text', ['Where is it?', 'When?', '?', 'Take me there', 'Where', '...', 'How long?'])
