@@ -8,9 +8,9 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS, parse_time
 
 _UNITS = {
-    **dict.fromkeys(('second', 'sec'), 1),
+    **dict.fromkeys(('second', 'sec', 's'), 1),
     **dict.fromkeys(('minute', 'min'), 60),
-    **dict.fromkeys(('hour', 'hr'), 3_600),
+    **dict.fromkeys(('hour', 'hr', 'h'), 3_600),
     'day': 86_400,
     'week': 604_800,
     'month': 30 * 86_400,
@@ -24,15 +24,26 @@ _NUMBERS = {
     )
 }
 _NUMBERS |= {'thirty': 30.0, 'forty': 40.0, 'fifty': 50.0, 'sixty': 60.0, 'ninety': 90.0}
-_NUMBERS |= {'a': 1.0, 'an': 1.0, 'half a': 0.5, 'half an': 0.5, 'a couple of': 2.0, 'a few': 3.0}
+_NUMBERS |= {
+    'a': 1.0,
+    'an': 1.0,
+    'half a': 0.5,
+    'half an': 0.5,
+    'half': 0.5,
+    'a couple of': 2.0,
+    'a few': 3.0,
+}
 _NUMBERS |= {'couple of': 2.0, 'few': 3.0}
-_COUNT = r'(?:\d+(?:\.\d+)?|' + '|'.join(sorted(_NUMBERS, key=len, reverse=True)) + ')'
-_UNIT = r'(?:' + '|'.join(_UNITS) + r')s?'
-_PART = re.compile(rf'\b(?:({_COUNT})\s+)?({_UNIT})\b', re.IGNORECASE)
-_AGO_TEXT = rf'\b{_COUNT}\s+{_UNIT}(?:,?\s+(?:and\s+)?{_COUNT}\s+{_UNIT})?\s+ago\b'
+_DIGITS = r'\d+(?:\.\d+)?'
+_WORDS = '(?:' + '|'.join(sorted(_NUMBERS, key=len, reverse=True)) + ')'
+_UNIT = r'(?:' + '|'.join(unit for unit in _UNITS if len(unit) > 1) + r')s?'
+# '30s' and '1 h', but no bare 's'
+_AMOUNT = rf'(?:{_DIGITS}\s*(?:{_UNIT}|[sh])|{_WORDS}\s+{_UNIT})\b'
+_PART = re.compile(rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))\s*)?({_UNIT}|[sh])\b', re.IGNORECASE)
+_AGO_TEXT = rf'\b{_AMOUNT}(?:,?\s+(?:and\s+)?{_AMOUNT})?\s+ago\b'
 _AGO = re.compile(_AGO_TEXT, re.IGNORECASE)
 _LAST = re.compile(
-    rf'\b(?:(?:in|during|within|over)\s+)?(?:the\s+)?(?:last|past)\s+(?:{_COUNT}\s+)?{_UNIT}\b', re.IGNORECASE
+    rf'\b(?:(?:in|during|within|over)\s+)?(?:the\s+)?(?:last|past)\s+(?:{_AMOUNT}|{_UNIT}\b)', re.IGNORECASE
 )
 _HALF = r'(?:am|pm|a\.m\.|p\.m\.)'
 _CLOCK_TEXT = (
@@ -44,6 +55,10 @@ _DATE_TEXT = r'\d{4}-\d\d-\d\d'
 _TIME_TEXT = rf'(?:{_AGO_TEXT}|{_DATE_TEXT}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|{_CLOCK_TEXT})'
 _BETWEEN = re.compile(
     rf'\b(?:between|from)\s+({_TIME_TEXT}|\d{{1,2}}(?::\d\d)?)\s+(?:and|to|until|till)\s+({_TIME_TEXT})',
+    re.IGNORECASE,
+)
+_AFTER_BEFORE = re.compile(
+    rf'\b(?:after|since|from)\s+({_TIME_TEXT}),?\s+(?:(?:and|but)\s+)?(?:before|until|till)\s+({_TIME_TEXT})',
     re.IGNORECASE,
 )
 _EDGE_TEXT = r'\b(before|until|till|by|after|since|from)'
@@ -115,7 +130,7 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
         # 'yesterday at 9:00': the day says which 9:00.
         plain = f'{text[: day.start()]} {day[1] or ""} {text[day.end() :]}'
     clock = _Clock(now_ns, zone, midnight)
-    if found := _BETWEEN.search(plain):
+    if found := _BETWEEN.search(plain) or _AFTER_BEFORE.search(plain):
         window = clock.between(found[1], found[2])
         if window:
             return _window(*window, None, _without(plain, found))
@@ -130,7 +145,7 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
     if found := _AGO.search(text):
         seconds = _seconds(found[0])
         # Who says 'two days ago' means the day, not the minute.
-        grain = max(_UNITS[unit.lower().removesuffix('s')] for _, unit in _PART.findall(found[0]))
+        grain = max(_unit_s(unit) for _, unit in _PART.findall(found[0]))
         slack = max(AROUND_S, 0.1 * seconds, 0.5 * grain if grain >= _UNITS['day'] else 0.0)
         return _around(max(now_ns - seconds * NS, 0), min(slack, _UNITS['week']), _without(text, found))
     if day and dated:
@@ -166,13 +181,17 @@ def _without(text: str, found: re.Match[str]) -> str:
 
 
 def _seconds(text: str) -> int:
-    """Return the length of 'half an hour', '1 hour and 5 minutes', 'minute' [s]."""
+    """Return the length of 'half an hour', '1 hour and 5 minutes', '90s', 'minute' [s]."""
     total = 0.0
     for count, unit in _PART.findall(text):
         word = ' '.join((count or 'a').lower().split())
         number = _NUMBERS[word] if word in _NUMBERS else float(word)
-        total += number * _UNITS[unit.lower().removesuffix('s')]
+        total += number * _unit_s(unit)
     return round(min(total, MAX_NS // NS))
+
+
+def _unit_s(unit: str) -> int:
+    return _UNITS[unit.lower().removesuffix('s') or 's']
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ navigate to room 12B                                     | position | 12B       
 I want to go to the lift                                 | position | lift              |
 I'd like to go to room B12                               | position | B12               |
 I need a printer                                         | position | printer           |
+I am looking for the lift                                | position | lift              |
+I'm looking for the lift                                 | position | lift              |
 I would like to sit down                                 | position | sit down          |
 Show me the way to the exit                              | position | exit              |
 Show me the printer                                      | position | printer           |
@@ -61,6 +63,8 @@ How long ago did you see the cafeteria?                  | time     | cafeteria 
 How long ago was it that you saw the fire extinguisher?  | time     | fire extinguisher |
 How many minutes ago did you pass room 103?              | time     | 103               |
 How long has it been since you saw the lift?             | time     | lift              |
+How long since you saw the lift?                         | time     | lift              |
+How much time has passed since you saw the lift?         | time     | lift              |
 At what time did you pass the lift?                      | time     | lift              |
 Could you tell me what time you saw the exit?            | time     | exit              |
 How long were you in the kitchen?                        | duration | kitchen           |
@@ -70,6 +74,10 @@ How long did you look at the reception?                  | duration | reception 
 How much time did you spend in the lab?                  | duration | lab               |
 How many minutes were you in the lab?                    | duration | lab               |
 Did you see a fire extinguisher?                         | binary   | fire extinguisher |
+Is the printer still there?                              | binary   | printer           |
+Did you see a printer anywhere yet?                      | binary   | printer           |
+Did you see a printer in the last half hour?             | binary   | printer           |
+Did you see a printer in the last 30 s?                  | binary   | printer           |
 Is there a printer?                                      | binary   | printer           |
 Have you seen any chairs?                                | binary   | chairs            |
 Do you remember seeing a bicycle?                        | binary   | bicycle           |
