@@ -2,6 +2,7 @@
 
 import logging
 import re
+import shutil
 import signal
 import sqlite3
 import threading
@@ -25,6 +26,9 @@ START_S = 90.0
 
 _LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
 """pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection."""
+
+RESERVE = 8 * 1024 * 1024
+"""Bytes that stay free on the disk of an embedded database, for its journal and indexes."""
 
 _LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
 
@@ -162,6 +166,29 @@ def create_collections(client: Any, collection: str, stamp: str, dimension: int,
         index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
     # Last, because its presence says that the memory is ready.
     client.create_collection(collection, schema=records, index_params=index, consistency_level='Strong')
+
+
+def check_room(uri: str, size: int = 0) -> None:
+    """Refuse to write to an embedded database where the disk is full.
+
+    Milvus Lite acknowledges what SQLite could not write, and serves it until it is closed.
+
+    :param size: of what shall be written, about [bytes]
+    :raises StoreUnavailable: there is too little room
+    """
+    if is_server(uri):
+        return
+    path = database_path(uri).resolve()
+    try:
+        free = shutil.disk_usage(path.parent).free
+    except OSError as error:
+        raise StoreUnavailable(f'cannot write {path}: {error}') from error
+    needed = RESERVE + 4 * size  # rows, indexes, and SQLite's journal
+    if free < needed:
+        raise StoreUnavailable(
+            f'the disk of {path} is full: {free / 1e6:.1f} MB are free, {needed / 1e6:.1f} MB are needed. '
+            'Make room; what was stored before is safe'
+        )
 
 
 def disconnect(client: Any, uri: str) -> None:

@@ -89,6 +89,7 @@ def open_store(
                     embedder = get_embedder(embedder)
                 stamp = Stamp(VERSION, embedder.name, embedder.dimension)
                 full_text = _has_full_text(client, uri)
+                milvus.check_room(uri)
                 # Passages without records are left from a start that was cut off; nothing was acknowledged.
                 if client.has_collection(schema.passages_of(collection)):
                     client.drop_collection(schema.passages_of(collection))
@@ -162,6 +163,7 @@ class MemoryStore(StoreSearch):
         """
         observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
         with self._writing, milvus.translated(self._uri):
+            milvus.check_room(self._uri, sum(self._size(o) for o in observations))
             stored = [self._with_keyframes(observation) for observation in observations]
             known = {memory.id: memory for memory in self._get([memory.id for memory in stored])}
             last = {memory.id: memory for memory in stored}
@@ -228,6 +230,7 @@ class MemoryStore(StoreSearch):
             condition = filters.expression(scope)
             conditions = [condition] if ids is None else self._with_ids(condition, ids)
             doomed = [memory for c in conditions for memory in self._inside(c, scope)]
+            milvus.check_room(self._uri)  # deleting takes a journal
             self._delete_rows([memory.id for memory in doomed])
             self._remove_keyframes(memory.keyframes for memory in doomed)
             return len(doomed)
@@ -269,6 +272,12 @@ class MemoryStore(StoreSearch):
             if not self._closed:
                 self._closed = True
                 milvus.disconnect(self._client, self._uri)
+
+    def _size(self, observation: Observation) -> int:
+        """Return about how many bytes an observation takes."""
+        parts = passages(observation.memory) or ['']
+        texts = sum(map(len, parts)) + len(parts) * (4 * self._stamp.dimension + 500)
+        return texts + sum(map(len, observation.images))
 
     def _with_keyframes(self, observation: Observation) -> Memory:
         memory = observation.memory

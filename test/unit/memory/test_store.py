@@ -1,6 +1,7 @@
 import os
 import re
 import resource
+import shutil
 import signal
 import threading
 from collections.abc import Callable
@@ -50,6 +51,24 @@ def test_a_memory_comes_back_as_it_was_stored(store: MemoryStore, make: Make, ad
     )
     assert add(memory, make(2, pose=None)) == [memory, make(2, pose=None)]
     assert store.get(['m2', 'nothing', 'm1', "it's", '']) == [make(2, pose=None), memory]
+
+
+def test_nothing_is_acknowledged_on_a_full_disk(
+    store: MemoryStore, make: Make, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    add(make(1))
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr('shutil.disk_usage', lambda _: usage._replace(free=1_000_000))
+    for write in (
+        lambda: add(make(2)),
+        lambda: store.forget(['m1']),
+        lambda: open_store(str(tmp_path / 'new.db'), 'hashing'),
+    ):
+        with pytest.raises(StoreUnavailable, match=r'disk .* is full'):
+            write()
+    assert store.all() == [make(1)]
+    monkeypatch.undo()
+    assert add(make(2)) == [make(2)]
 
 
 def test_numbers_keep_every_bit(store: MemoryStore, make: Make, add: Add) -> None:
