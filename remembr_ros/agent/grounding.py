@@ -110,12 +110,12 @@ def without_invented_numbers(claim: Claim, question: Question) -> Claim:
 
 def choose(hits: Sequence[Hit], choice: Choice, question: Question) -> Hit:
     """Return the memory that decides; without a known place, nearest and farthest mean cited first."""
-    placed = [
-        hit
-        for hit in hits
-        if hit.memory.pose is not None
-        and (hit.memory.map_id, hit.memory.frame_id) == (question.map_id, question.frame_id)
+    in_frame = [
+        hit for hit in hits if hit.memory.pose is not None and hit.memory.frame_id == question.frame_id
     ]
+    placed = [hit for hit in in_frame if hit.memory.map_id == question.map_id]
+    if not question.map_id and len({hit.memory.map_id for hit in in_frame}) == 1:
+        placed = in_frame  # no map was named, and there is one
     if choice in (Choice.NEAREST, Choice.FARTHEST) and question.here is not None and placed:
         here = question.here.position
 
