@@ -1,64 +1,21 @@
 """Segments to observations: placed first, where the frames were taken, then described."""
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 
 from remembr_ros.captioning.captioner import Caption, Captioner
-from remembr_ros.captioning.pose_buffer import MAX_LATE_S, PoseBuffer
+from remembr_ros.captioning.placer import PlacedSegment, Placer
+from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
-from remembr_ros.errors import CaptionerFailed, StalePose
-from remembr_ros.geometry import Pose, StampedPose, distance, mean_pose
+from remembr_ros.errors import CaptionerFailed
+from remembr_ros.geometry import StampedPose
 from remembr_ros.images import Bgr, Frame, encode_jpeg
 from remembr_ros.memory.record import Memory, Observation, memory_id
-from remembr_ros.timestamps import NS
 
 _log = logging.getLogger(__name__)
 
 UNCAPTIONED = '(not captioned)'
 """Caption of a segment that the captioner failed on: place, time and keyframes are kept all the same."""
-
-_WAIT_FOR_POSES_NS = 2 * NS
-"""How much of a recording may pass until the poses of a segment are there; localisation comes late."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedSegment:
-    """A segment and where the robot was when its frames were taken.
-
-    :param segment: what was seen
-    :param pose: mean position and circular mean of yaw over the frames with a pose; None: there are none
-    :param frame_id: the frame of the pose
-    :param travelled: path length through the poses of the frames [m]
-    """
-
-    segment: Segment
-    pose: Pose | None
-    frame_id: str = 'map'
-    travelled: float = 0.0
-
-
-def place(segment: Segment, poses: PoseBuffer) -> PlacedSegment:
-    """Return the segment with the pose at image time.
-
-    Poses are soon forgotten: do this when a segment ends, not when its caption is ready.
-    """
-    at_frames = [pose for frame in segment.frames if (pose := _pose_at(frame.stamp_ns, poses)) is not None]
-    if not at_frames:
-        return PlacedSegment(segment, None)
-    path = at_frames
-    if segment.end_ns > segment.frames[-1].stamp_ns:
-        # The way after the last sampled frame belongs to this segment too.
-        at_end = _pose_at(segment.end_ns, poses)
-        path = [*at_frames, at_end] if at_end is not None else at_frames
-    return PlacedSegment(
-        segment,
-        mean_pose(stamped.pose for stamped in at_frames),
-        at_frames[-1].frame_id,
-        sum(distance(a.pose.position, b.pose.position) for a, b in pairwise(path)),
-    )
 
 
 def describe(
@@ -120,48 +77,12 @@ def observations(
     """
     config = config or SegmenterConfig()
     describer = _Describer(captioner, robot, map_id, config.keyframes)
-    for placed in _placed(events, Segmenter(config), poses or PoseBuffer(), on_frame):
-        yield describer.observe(placed)
-
-
-def _placed(
-    events: Iterable[Frame | StampedPose],
-    segmenter: Segmenter,
-    poses: PoseBuffer,
-    on_frame: Callable[[Frame], None] | None,
-) -> Iterator[PlacedSegment]:
-    """Yield segments, each as soon as the poses up to its end are there, or will not come any more."""
-    waiting: deque[Segment] = deque()
-    last_frame_ns: int | None = None
+    placer = Placer(Segmenter(config), poses or PoseBuffer())
     for event in events:
-        newest_ns = poses.newest_ns
-        if isinstance(event, Frame):
-            if on_frame is not None:
-                on_frame(event)
-            last_frame_ns = event.stamp_ns
-            finished = segmenter.add(event)
-            if finished is not None:
-                waiting.append(finished)
-        else:
-            if newest_ns is not None and event.stamp_ns < newest_ns - MAX_LATE_S * NS:
-                # Time starts over, and the buffer is about to forget what these need.
-                if last_frame_ns is not None and last_frame_ns > event.stamp_ns + MAX_LATE_S * NS:
-                    finished = segmenter.flush()
-                    waiting.extend([finished] if finished is not None else [])
-                yield from (place(segment, poses) for segment in waiting)
-                waiting.clear()
-            poses.add(event)
-            newest_ns = poses.newest_ns
-        while waiting and (
-            (newest_ns is not None and newest_ns >= waiting[0].end_ns)
-            or event.stamp_ns > waiting[0].end_ns + _WAIT_FOR_POSES_NS
-            or event.stamp_ns < waiting[0].start_ns - _WAIT_FOR_POSES_NS
-        ):
-            yield place(waiting.popleft(), poses)
-    finished = segmenter.flush()
-    yield from (place(segment, poses) for segment in waiting)
-    if finished is not None:
-        yield place(finished, poses)
+        if on_frame is not None and isinstance(event, Frame):
+            on_frame(event)
+        yield from map(describer.observe, placer.add(event))
+    yield from map(describer.observe, placer.flush())
 
 
 class _Describer:
@@ -194,13 +115,6 @@ class _Describer:
                 return observation
         self._working = False
         return keep_uncaptioned(placed, self._robot, self._map_id, keyframes=self._keyframes)
-
-
-def _pose_at(stamp_ns: int, poses: PoseBuffer) -> StampedPose | None:
-    try:
-        return poses.at(stamp_ns)
-    except StalePose:
-        return None
 
 
 def _observation(

@@ -11,9 +11,10 @@ from std_srvs.srv import Trigger
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.observation import PlacedSegment, describe, keep_uncaptioned, place
-from remembr_ros.captioning.pose_buffer import MAX_LATE_S, PoseBuffer
-from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
+from remembr_ros.captioning.observation import describe, keep_uncaptioned
+from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
+from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes import qos
@@ -24,7 +25,6 @@ from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import CaptionerParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.worker_pool import WorkerPool
-from remembr_ros.timestamps import NS
 
 FLUSH_TIMEOUT_S = 300.0
 """Longest that service flush waits for the captioner [s]."""
@@ -63,7 +63,8 @@ class CaptionerNode(ManagedNode):
                 length_s=p.segment_length, rate_hz=p.sample_rate, keyframes=p.keyframes, max_gap_s=p.max_gap
             )
         )
-        self._poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
+        poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
+        self._placer = Placer(self._segmenter, poses, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
         self._worker = CaptionWorker(self._caption, self.get_logger(), p.queue_size)
         self._pool = WorkerPool(self, 2, 'flush')
         self._pose_source = PoseSource(self, p, self._on_pose)
@@ -143,13 +144,10 @@ class CaptionerNode(ManagedNode):
         frame = frame_from_image(msg, self.now_ns())
         if self._pose_source is not None:
             self._pose_source.fill(frame.stamp_ns)
-        self._put(self._segmenter.add(frame))
+        self._put(self._placer.add(frame))
 
     def _on_pose(self, pose: StampedPose) -> None:
-        newest_ns = self._poses.newest_ns
-        if newest_ns is not None and pose.stamp_ns < newest_ns - MAX_LATE_S * NS:
-            self._end_segment()  # Time jumped back: the poses of the open segment are about to be forgotten.
-        self._poses.add(pose)
+        self._put(self._placer.add(pose))
 
     def _choose_transport(self, kind: type) -> None:
         """Keep to the first kind of image that arrives: both are the same camera."""
@@ -162,13 +160,12 @@ class CaptionerNode(ManagedNode):
             self._end_segment()
 
     def _end_segment(self) -> None:
-        self._put(self._segmenter.flush())
+        self._put(self._placer.flush())
 
-    def _put(self, segment: Segment | None) -> None:
-        # Placed here and now: by the time the captioner gets to it, its poses may be forgotten.
-        if segment is not None and self._worker is not None:
-            placed = place(segment, self._poses)
-            self._worker.put(placed)
+    def _put(self, placed_segments: list[PlacedSegment]) -> None:
+        for placed in placed_segments:
+            if self._worker is not None:
+                self._worker.put(placed)
             self._lost = placed.pose is None and self.parameters.pose_source != 'none'
             if self._lost:
                 self._unplaced += 1

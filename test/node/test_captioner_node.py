@@ -88,9 +88,10 @@ class Drive:
         self.robot.wait(lambda: self.node._frames > before, 'the image')
 
     def pose(self, msg, topic: str = 'pose') -> None:
-        before = self.node._poses.newest_ns
+        poses = self.node._placer.poses
+        before = poses.newest_ns
         self.say(topic, msg)
-        self.robot.wait(lambda: self.node._poses.newest_ns != before, 'the pose')
+        self.robot.wait(lambda: poses.newest_ns != before, 'the pose')
 
     def flush(self) -> Trigger.Response:
         return self.robot.call(Trigger, 'captioner/flush', Trigger.Request())
@@ -194,6 +195,17 @@ def test_the_last_segment_before_time_jumps_back_keeps_its_place(robot):
     ]
 
 
+def test_a_segment_waits_for_poses_that_come_after_its_images(robot):
+    drive = Drive(robot, segment_length=1.0)
+    drive.pose(pose(0.0, 0.0))
+    for i in range(4):  # the third ends the first segment
+        drive.image(jpeg(0.5 * i))
+    drive.pose(pose(1.5, 3.0))
+    robot.wait(lambda: drive.captions, 'the caption of the first second')
+    assert drive.captions[0].pose.pose.position.x == pytest.approx(0.5), 'the mean of 0 and 1'
+    assert drive.captions[0].travelled == pytest.approx(1.0)
+
+
 def test_a_stale_pose_leaves_the_caption_unplaced(robot):
     drive = Drive(robot)
     drive.pose(pose(-20.0, 1.0))
@@ -241,7 +253,7 @@ def amcl(second: float) -> PoseWithCovarianceStamped:
 def test_every_pose_message_places_a_caption(robot, source, make, profile, frame):
     drive = Drive(robot, pose_source=source)
     drive.say('odom' if source == 'odometry' else source, make(0.0), profile)
-    robot.wait(lambda: drive.node._poses.newest_ns, 'the pose')
+    robot.wait(lambda: drive.node._placer.poses.newest_ns, 'the pose')
     drive.image(jpeg(0.0))
     drive.flush()
     robot.wait(lambda: drive.captions, 'a caption')
@@ -281,7 +293,7 @@ def test_fixes_become_metres_from_the_datum(robot):
     valid.status.status = 0
     drive.say('fix', invalid)
     drive.say('fix', valid)
-    robot.wait(lambda: drive.node._poses.newest_ns == T0, 'the fix')
+    robot.wait(lambda: drive.node._placer.poses.newest_ns == T0, 'the fix')
     drive.image(jpeg(0.0))
     drive.flush()
     robot.wait(lambda: drive.captions, 'a caption')

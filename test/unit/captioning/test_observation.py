@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from remembr_ros.captioning.captioner import Caption
-from remembr_ros.captioning.observation import UNCAPTIONED, describe, keep_uncaptioned, observations, place
+from remembr_ros.captioning.observation import UNCAPTIONED, describe, keep_uncaptioned, observations
+from remembr_ros.captioning.placer import place
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import SampledFrame, Segment, SegmenterConfig
 from remembr_ros.errors import CaptionerFailed

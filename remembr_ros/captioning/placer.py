@@ -1,0 +1,116 @@
+"""Segments and where they were seen: each waits until the poses up to its end are there."""
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+
+from remembr_ros.captioning.pose_buffer import MAX_LATE_S, PoseBuffer
+from remembr_ros.captioning.segmenter import Segment, Segmenter
+from remembr_ros.errors import StalePose
+from remembr_ros.geometry import Pose, StampedPose, distance, mean_pose
+from remembr_ros.images import Frame
+from remembr_ros.timestamps import NS
+
+WAIT_FOR_POSES_NS = 2 * NS
+"""Localisation comes late, but not by more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSegment:
+    """A segment and where the robot was when its frames were taken.
+
+    :param segment: what was seen
+    :param pose: mean position and circular mean of yaw over the frames with a pose; None: there are none
+    :param frame_id: the frame of the pose
+    :param travelled: path length through the poses of the frames [m]
+    """
+
+    segment: Segment
+    pose: Pose | None
+    frame_id: str = 'map'
+    travelled: float = 0.0
+
+
+def place(segment: Segment, poses: PoseBuffer) -> PlacedSegment:
+    """Return the segment with the pose at image time.
+
+    Poses are soon forgotten: do this when a segment ends, not when its caption is ready.
+    """
+    at_frames = [pose for frame in segment.frames if (pose := _pose_at(frame.stamp_ns, poses)) is not None]
+    if not at_frames:
+        return PlacedSegment(segment, None)
+    path = at_frames
+    if segment.end_ns > segment.frames[-1].stamp_ns:
+        # The way after the last sampled frame belongs to this segment too.
+        at_end = _pose_at(segment.end_ns, poses)
+        path = [*at_frames, at_end] if at_end is not None else at_frames
+    return PlacedSegment(
+        segment,
+        mean_pose(stamped.pose for stamped in at_frames),
+        at_frames[-1].frame_id,
+        sum(distance(a.pose.position, b.pose.position) for a, b in pairwise(path)),
+    )
+
+
+class Placer:
+    """Cuts a stream of frames into segments and places each at image time.
+
+    Poses may come later than the images that they belong to, as localisation does. They are soon forgotten,
+    so that a segment is placed before it is captioned, not when its caption is ready.
+
+    :param poses: of its own; nobody else adds to it
+    :param wait_ns: so much time may pass until the poses of a segment are there; 0: none will come
+    """
+
+    def __init__(self, segmenter: Segmenter, poses: PoseBuffer, wait_ns: int = WAIT_FOR_POSES_NS) -> None:
+        self.poses = poses
+        self._wait_ns = wait_ns
+        self._segmenter = segmenter
+        self._waiting: deque[Segment] = deque()
+        self._last_frame_ns: int | None = None
+
+    def add(self, event: Frame | StampedPose) -> list[PlacedSegment]:
+        """Take the next frame or pose; return the segments whose place is known now, or will not be."""
+        placed: list[PlacedSegment] = []
+        newest_ns = self.poses.newest_ns
+        if isinstance(event, Frame):
+            self._last_frame_ns = event.stamp_ns
+            self._keep(self._segmenter.add(event))
+        else:
+            if newest_ns is not None and event.stamp_ns < newest_ns - MAX_LATE_S * NS:
+                # Time starts over, and the buffer is about to forget what these need.
+                last_ns = self._last_frame_ns
+                if last_ns is not None and last_ns > event.stamp_ns + MAX_LATE_S * NS:
+                    self._keep(self._segmenter.flush())
+                placed += self._place_all()
+            self.poses.add(event)
+            newest_ns = self.poses.newest_ns
+        while self._waiting and self._is_due(self._waiting[0], event.stamp_ns, newest_ns):
+            placed.append(place(self._waiting.popleft(), self.poses))
+        return placed
+
+    def flush(self) -> list[PlacedSegment]:
+        """End the open segment; return everything with the place that is known by now."""
+        self._keep(self._segmenter.flush())
+        return self._place_all()
+
+    def _keep(self, segment: Segment | None) -> None:
+        if segment is not None:
+            self._waiting.append(segment)
+
+    def _place_all(self) -> list[PlacedSegment]:
+        placed = [place(segment, self.poses) for segment in self._waiting]
+        self._waiting.clear()
+        return placed
+
+    def _is_due(self, segment: Segment, now_ns: int, newest_pose_ns: int | None) -> bool:
+        known = newest_pose_ns is not None and newest_pose_ns >= segment.end_ns
+        late = now_ns > segment.end_ns + self._wait_ns
+        return known or late or now_ns < segment.start_ns - self._wait_ns  # or the clock has started again
+
+
+def _pose_at(stamp_ns: int, poses: PoseBuffer) -> StampedPose | None:
+    try:
+        return poses.at(stamp_ns)
+    except StalePose:
+        return None
