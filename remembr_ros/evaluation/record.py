@@ -25,7 +25,10 @@ class TruthRecord(_Record):
 
 
 class AnswerRecord(_Record):
-    """What the planner answered; which fields count depends on the kind. Ids of evidence, the deciding first."""
+    """What the planner answered; which fields count depends on the kind.
+
+    :param evidence: ids of memories, the deciding one first
+    """
 
     kind: Kind
     text: str
@@ -54,6 +57,7 @@ class QuestionRecord(_Record):
     :param exact: kind text: whether the answer is the reference, apart from case, punctuation and articles
     :param token_f1: kind text: words shared with the reference, 0 to 1
     :param verdict: kind text: what the judge said; empty: there is no judge
+    :param relevant: ids of the memories that hold the answer; none: it is nowhere, or not known where
     :param rank: place of the answer window among the memories found with the raw question; None: not there
     :param hits: ids of those memories, best first
     :param failure: why there is no answer or no score
@@ -77,6 +81,7 @@ class QuestionRecord(_Record):
     exact: bool | None = None
     token_f1: float | None = None
     verdict: str = ''
+    relevant: tuple[str, ...] = ()
     rank: int | None = None
     hits: tuple[str, ...] = ()
     failure: str = ''
