@@ -16,6 +16,7 @@ VERBS = {
     'recall': 'search the memory by text, position or time',
     'info': 'say what the memory holds',
     'eval': 'answer a data set of questions and score the answers',
+    'coda': "convert CODa's folders to rosbags",
     'demo': 'render a building, remember a tour through it, ask five questions',
 }
 """Each verb is the module of that name, with add_arguments(parser) and run(args) -> exit code."""
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     modules = {name: importlib.import_module(f'remembr_ros.cli.{name}') for name in VERBS}
     for name, summary in VERBS.items():
         modules[name].add_arguments(
-            verbs.add_parser(name, help=summary, description=f'{summary.capitalize()}.')
+            verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
         )
     args = parser.parse_args(argv)
     if isinstance(sys.stdout, TextIOWrapper):
