@@ -3,10 +3,11 @@
 import itertools
 from collections.abc import Iterator
 
-from remembr_ros.bags.poses import placed, stamp_of
+from remembr_ros.bags.chain import ChainPoses
+from remembr_ros.bags.poses import stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
-from remembr_ros.bags.transforms import MAX_LATE_NS, TransformTree
-from remembr_ros.errors import BagUnreadable, InvalidRequest, StalePose
+from remembr_ros.bags.transforms import TransformTree
+from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.timestamps import NS
 
@@ -26,21 +27,17 @@ Chain = tuple[str, str]
 
 
 class TfPoses:
-    """Poses of one frame in another, as often as transforms between them come.
-
-    Where several transforms move, a pose is known as soon as all of them are: at each time at which one was
-    sampled, the others interpolated. A chain of static transforms only gives a pose for each image.
-    """
+    """Poses of one frame in another, see ChainPoses; a static chain gives one for each image."""
 
     datum: tuple[float, float, float] | None = None
 
     def __init__(self, recording: Recording, chain: Chain, survey: 'TransformSurvey') -> None:
-        self._parent, self._child = chain
-        self.name = f'tf {self._parent} -> {self._child}'
+        parent, child = chain
+        self.name = f'tf {parent} -> {child}'
         self.topics = survey.topics
         self._recording = recording
         self._tree = TransformTree()
-        self._last_ns: int | None = None
+        self._chain = ChainPoses(self._tree, parent, child)
         # Static transforms hold from the start, wherever in the recording they are.
         for message in survey.statics:
             add_transforms(self._tree, recording, message)
@@ -48,28 +45,11 @@ class TfPoses:
     def feed(self, message: RawMessage) -> Iterator[StampedPose]:
         """Yield the poses that this message makes known."""
         add_transforms(self._tree, self._recording, message)
-        newest = self._tree.latest_common(self._parent, self._child)
-        if newest is None:
-            return
-        if self._last_ns is not None and newest < self._last_ns - MAX_LATE_NS:
-            # Time jumped back: the links that have not followed yet say where they were before.
-            self._last_ns = None
-            self._tree.start_over(self._parent, self._child, newest)
-        for stamp_ns in self._tree.samples(self._parent, self._child, self._last_ns):
-            yield from self._at(stamp_ns)
-            self._last_ns = stamp_ns
+        yield from self._chain.new_poses()
 
     def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
         """Yield the pose at an image if nothing in the chain moves."""
-        if not self._tree.moves(self._parent, self._child):
-            yield from self._at(stamp_ns)
-
-    def _at(self, stamp_ns: int) -> Iterator[StampedPose]:
-        try:
-            point, rotation = self._tree.lookup(self._parent, self._child, stamp_ns)
-        except StalePose:  # a re-parented frame, or one that is not there yet
-            return
-        yield StampedPose(stamp_ns, placed(point, rotation, self._child), self._parent)
+        yield from self._chain.pose_if_static(stamp_ns)
 
 
 class TransformSurvey:

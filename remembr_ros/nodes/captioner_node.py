@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import CompressedImage, Image
 from std_srvs.srv import Trigger
 
@@ -71,12 +72,19 @@ class CaptionerNode(ManagedNode):
         self._frames = self._unplaced = 0
         self._lost = False
         self._last_image = time.monotonic()
-        if p.image_transport in ('auto', 'raw'):
-            self._images[Image] = self.create_subscription(Image, 'image', self._on_image, qos.IMAGES)
-        if p.image_transport in ('auto', 'compressed'):
-            self._images[CompressedImage] = self.create_subscription(
-                CompressedImage, 'image/compressed', self._on_image, qos.IMAGES
-            )
+        for transport, kind, topic in (
+            ('raw', Image, 'image'),
+            ('compressed', CompressedImage, 'image/compressed'),
+        ):
+            if p.image_transport in ('auto', transport):
+                self._images[kind] = self.create_subscription(
+                    kind,
+                    topic,
+                    self._on_image,
+                    qos.IMAGES,
+                    # Best effort suits a live camera; a recording that is replayed shall lose nothing.
+                    qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+                )
         timer = self.create_timer(min(1.0, p.flush_after / 4.0), self._flush_when_silent, clock=self._steady)
         flush = self.create_service(
             Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()

@@ -1,6 +1,6 @@
 """The robot's pose, from whichever topic publishes it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
@@ -8,16 +8,14 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import NavSatFix
 
-from remembr_ros.bags.poses import FixTrack, placed
+from remembr_ros.bags.chain import ChainPoses
+from remembr_ros.bags.poses import FixTrack
 from remembr_ros.bags.transforms import TransformTree
-from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import stamped_pose_from_msg, time_from_msg
 from remembr_ros.nodes.parameters import PoseParameters
-
-MIN_STEP_NS = 50_000_000
-"""Poses from TF are taken at most this often; between them one interpolates."""
 
 _TOPICS: dict[str, tuple[type, str]] = {
     'odometry': (Odometry, 'odom'),
@@ -63,8 +61,8 @@ class PoseSource:
         self._parameters = parameters
         self._on_pose = on_pose
         self._subscriptions: list[Any] = []
-        self._tree: Any = None
-        self._newest_ns = -1
+        self._tree = TransformTree()
+        self._chain: ChainPoses | None = None
         self._fixes = FixTrack(tuple(parameters.datum) or None)
         check_pose_parameters(parameters)
         source = parameters.pose_source
@@ -103,47 +101,28 @@ class PoseSource:
     # TF
 
     def _listen_to_tf(self) -> None:
-        self._tree = TransformTree()
-        self._subscribe(_tf_message(), '/tf', self._on_tf, qos.TF)
-        self._subscribe(_tf_message(), '/tf_static', self._on_static_tf, qos.TF_STATIC)
+        self._chain = ChainPoses(self._tree, self._parameters.map_frame, self._parameters.base_frame)
+        self._subscribe(_tf_message(), '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF)
+        self._subscribe(_tf_message(), '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
 
     def fill(self, stamp_ns: int) -> None:
-        """Hand on the pose at this time where TF knows it at any time: a camera that is screwed to a wall."""
-        base, root = self._parameters.base_frame, self._parameters.map_frame
-        if self._tree is not None and self._tree.connected(root, base) and not self._tree.moves(root, base):
-            self._hand_on(stamp_ns)
+        """Hand on the pose at this time where TF knows it at any time."""
+        if self._chain is not None:
+            self._hand_on(self._chain.pose_if_static(stamp_ns))
 
-    def _on_static_tf(self, msg: Any) -> None:
-        self._add_transforms(msg, static=True)
-        self._hand_on_newest()
-
-    def _on_tf(self, msg: Any) -> None:
-        self._add_transforms(msg, static=False)
-        self._hand_on_newest()
-
-    def _hand_on_newest(self) -> None:
-        base, root = self._parameters.base_frame, self._parameters.map_frame
-        stamp_ns = self._tree.latest_common(root, base)
-        if stamp_ns is None:
-            if self._tree.connected(root, base):
-                return
+    def _on_tf(self, msg: Any, *, static: bool) -> None:
+        assert self._chain is not None
+        self._add_transforms(msg, static=static)
+        if not self._chain.connected:
+            p = self._parameters
             self._node.get_logger().warning(
-                f'/tf does not connect {root} with {base} yet', throttle_duration_sec=10.0
+                f'/tf does not connect {p.map_frame} with {p.base_frame} yet', throttle_duration_sec=10.0
             )
-            return
-        # Backwards beyond the step: a bag starts again.
-        if 0 <= stamp_ns - self._newest_ns < MIN_STEP_NS:
-            return
-        self._hand_on(stamp_ns)
+        self._hand_on(self._chain.new_poses())
 
-    def _hand_on(self, stamp_ns: int) -> None:
-        base, root = self._parameters.base_frame, self._parameters.map_frame
-        try:
-            point, rotation = self._tree.lookup(root, base, stamp_ns)
-        except StalePose:
-            return
-        self._newest_ns = stamp_ns
-        self._on_pose(StampedPose(stamp_ns, placed(point, rotation, base), root))
+    def _hand_on(self, poses: Iterable[StampedPose]) -> None:
+        for pose in poses:
+            self._on_pose(pose)
 
     def _add_transforms(self, msg: Any, *, static: bool) -> None:
         for transform in msg.transforms:
