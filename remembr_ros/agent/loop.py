@@ -3,48 +3,24 @@
 After the querying phase of ReMEmbR (arXiv 2409.13682).
 """
 
-import json
-import logging
-import re
-import threading
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 
 from remembr_ros.agent.answer import Answer, Cost, Question
 from remembr_ros.agent.chat import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.grounding import ground
-from remembr_ros.agent.phrasing import with_facts
+from remembr_ros.agent.phrasing import situation, with_facts
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.reply_text import MAX_REPLY, calls_in_text
 from remembr_ros.agent.tools import ANSWER, TOOLS, AnswerCall, Toolbox, parse_arguments
-from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError, ReplyInvalid, Ungrounded
+from remembr_ros.agent.waiting import complete
+from remembr_ros.errors import InvalidRequest, ReplyInvalid, Ungrounded
 from remembr_ros.memory.recall import Recall
-from remembr_ros.timestamps import format_clock
-
-logger = logging.getLogger(__name__)
 
 MAX_FAULTS = 2
 """Replies that may be unusable before the question fails."""
-
-MAX_REPLY = 20_000
-"""Characters of a reply that are kept in the conversation."""
-
-MAX_BRACES = 100
-"""Places in a reply where a call may begin."""
-
-MAX_CALLS = 20
-"""Calls read from one reply."""
-
-POLL_S = 0.05
-"""How soon a cancelled question stops waiting for the model."""
-
-RESERVE_S = 1.0
-"""Time kept back for what follows when the model does not answer."""
 
 
 @dataclass
@@ -95,14 +71,14 @@ class LoopPlanner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         toolbox = Toolbox(question, recall, self._memories_per_call)
         talk = _Conversation(
-            [Message('system', self._system()), Message('user', _situation(question))],
+            [Message('system', self._system()), Message('user', situation(question))],
         )
         rounds = 0
         while True:
             # One round more than allowed, in which it can only answer; faults have their own budget.
             last = rounds >= self._rounds
             reply = self._complete(talk, ANSWER if last else None, run, len(toolbox.evidence))
-            calls = reply.tool_calls or _calls_in_text(reply.content)
+            calls = reply.tool_calls or calls_in_text(reply.content)
             content = reply.content[:MAX_REPLY]
             if not calls:
                 talk.messages.append(Message('assistant', content))
@@ -177,14 +153,13 @@ class LoopPlanner:
     def _complete(self, talk: _Conversation, must_call: str | None, run: Run, found: int) -> Reply:
         run.check()
         run.on_progress(Progress('thinking', self.name, found))
-        allowed = min(self._call_timeout_s, max(run.remaining_s - RESERVE_S, run.remaining_s / 2.0))
-        messages = tuple(talk.messages)
-        reply = _wait(
-            # A little less than is waited here: the client knows better why there is no reply.
-            lambda: self._chat.complete(messages, TOOLS, must_call=must_call, timeout_s=0.95 * allowed),
-            run,
-            allowed,
-            self.name,
+        reply = complete(
+            self._chat,
+            talk.messages,
+            TOOLS,
+            must_call=must_call,
+            run=run,
+            call_timeout_s=self._call_timeout_s,
         )
         talk.calls += 1
         talk.prompt_tokens += reply.prompt_tokens
@@ -195,70 +170,11 @@ class LoopPlanner:
         return _prompt('system').format(rounds=self._rounds, calls_per_round=self._calls_per_round)
 
 
-def _wait(request: Callable[[], Reply], run: Run, timeout_s: float, name: str) -> Reply:
-    """Run a request in a thread of its own, so that a server that hangs holds up nobody.
-
-    :raises Cancelled, BudgetExceeded: the question ended meanwhile
-    :raises ChatUnavailable: no reply within the time
-    """
-    future: Future[Reply] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(request())
-        except RemembrError as error:
-            future.set_exception(error)
-        except Exception as error:
-            logger.exception('the chat client failed')
-            future.set_exception(ChatUnavailable(f'{name} failed: {error!r}'))
-
-    # Daemon: a request that nobody waits for any more must not keep the process alive.
-    threading.Thread(target=work, name='chat', daemon=True).start()
-    until = time.monotonic() + timeout_s
-    while True:
-        try:
-            return future.result(POLL_S)
-        except FutureTimeout:
-            pass
-        run.check()
-        if time.monotonic() > until:
-            raise ChatUnavailable(f'{name} did not answer within {timeout_s:.0f} s')
-
-
-def _situation(question: Question) -> str:
-    here = 'unknown'
-    if question.here is not None:
-        here = '({:.2f}, {:.2f}, {:.2f})'.format(*question.here.position)
-    return f'Question: {question.text}\nNow: {format_clock(question.now_ns)}\nHere: {here}'
-
-
 def _results(results: Sequence[tuple[ToolCall, str]], native: bool) -> list[Message]:
     if native:
         return [Message('tool', text, tool_call_id=call.id) for call, text in results]
     text = '\n\n'.join(f'{call.name}: {text}' for call, text in results)
     return [Message('user', f'Results:\n{text}')]
-
-
-def _calls_in_text(content: str) -> tuple[ToolCall, ...]:
-    """Return the calls that a model without tool calling wrote as JSON; none if it wrote anything else."""
-    content = content[:MAX_REPLY]
-    # Models think aloud, in braces too, before and after what counts.
-    for brace in islice(re.finditer('{', content), MAX_BRACES):
-        try:
-            data, _ = json.JSONDecoder().raw_decode(content, brace.start())
-        except (ValueError, RecursionError):
-            continue
-        calls = data.get('calls', [data])
-        found = []
-        for index, call in enumerate(calls[:MAX_CALLS] if isinstance(calls, list) else []):
-            name = call.get('tool', call.get('name')) if isinstance(call, dict) else None
-            if isinstance(name, str):
-                arguments = call.get('arguments', {})
-                text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-                found.append(ToolCall(f'text_{index}', name, text))
-        if found:
-            return tuple(found)
-    return ()
 
 
 @cache

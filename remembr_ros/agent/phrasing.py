@@ -49,8 +49,28 @@ def with_facts(answer: Answer, question: Question, zone: tzinfo = timezone.utc) 
     return replace(answer, text=f'{text}: {facts}.' if text else f'{facts}.')
 
 
+def situation(question: Question) -> str:
+    """Return what is asked, when and where, as a model is told it."""
+    here = 'unknown'
+    if question.here is not None:
+        here = '({:.2f}, {:.2f}, {:.2f})'.format(*question.here.position)
+    return f'Question: {question.text}\nNow: {format_clock(question.now_ns)}\nHere: {here}'
+
+
 def describe(label: str, hit: Hit, question: Question, zone: tzinfo = timezone.utc) -> str:
     """Return a memory as a model is shown it: one line, what the camera saw quoted as data."""
+    memory = hit.memory
+    parts = [whereabouts(label, hit, question, zone)]
+    if memory.source != 'captioner':
+        parts.append(f'source {memory.source}')
+    parts.append(f'caption {json.dumps(memory.caption[:MAX_CAPTION], ensure_ascii=False)}')
+    if memory.scene_text:
+        parts.append(f'text in view {json.dumps(list(memory.scene_text), ensure_ascii=False)[:MAX_CAPTION]}')
+    return ', '.join(parts)
+
+
+def whereabouts(label: str, hit: Hit, question: Question, zone: tzinfo = timezone.utc) -> str:
+    """Return when and where a memory was made, without what was seen."""
     memory = hit.memory
     parts = [
         f'[{label}] {format_clock(memory.start_ns, zone)} ({ago(memory.end_ns, question.now_ns)})',
@@ -63,9 +83,4 @@ def describe(label: str, hit: Hit, question: Question, zone: tzinfo = timezone.u
         parts.append(f'at ({x:.1f}, {y:.1f}, {z:.1f})')
         if question.here is not None and question.map_id == memory.map_id:
             parts.append(f'{distance(memory.pose.position, question.here.position):.1f} m from here')
-    if memory.source != 'captioner':
-        parts.append(f'source {memory.source}')
-    parts.append(f'caption {json.dumps(memory.caption[:MAX_CAPTION], ensure_ascii=False)}')
-    if memory.scene_text:
-        parts.append(f'text in view {json.dumps(list(memory.scene_text), ensure_ascii=False)[:MAX_CAPTION]}')
     return ', '.join(parts)

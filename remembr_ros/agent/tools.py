@@ -121,6 +121,22 @@ def parse_arguments(name: str, text: str) -> _Arguments:
         raise ReplyInvalid(f'the arguments of {name} do not fit: {faults}') from error
 
 
+def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
+    """Return what an answer claims, with its citations looked up.
+
+    :raises Ungrounded: it cites a memory that was never recalled
+    """
+    return Claim(
+        arguments.kind,
+        arguments.text,
+        evidence.cite_all(arguments.ids),
+        binary=arguments.binary,
+        choice=arguments.choice,
+        start=evidence.cite(arguments.start_id) if arguments.start_id else None,
+        end=evidence.cite(arguments.end_id) if arguments.end_id else None,
+    )
+
+
 class Toolbox:
     """Runs the tools for one question.
 
@@ -150,21 +166,11 @@ class Toolbox:
         return self._show(hits, total)
 
     def claim(self, arguments: AnswerCall) -> Claim:
-        """Return what an answer claims, with its citations looked up.
+        """Return what an answer claims, with its citations looked up and without numbers of the model's own.
 
         :raises Ungrounded: it cites a memory that was never recalled
         """
-        cite = self.evidence.cite
-        claim = Claim(
-            arguments.kind,
-            arguments.text,
-            self.evidence.cite_all(arguments.ids),
-            binary=arguments.binary,
-            choice=arguments.choice,
-            start=cite(arguments.start_id) if arguments.start_id else None,
-            end=cite(arguments.end_id) if arguments.end_id else None,
-        )
-        return without_invented_numbers(claim, self._question)
+        return without_invented_numbers(cited(arguments, self.evidence), self._question)
 
     def _search(self, arguments: _Window, scope: Scope) -> list[Hit]:
         if isinstance(arguments, RecallText):

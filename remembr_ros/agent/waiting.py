@@ -1,0 +1,77 @@
+"""Waiting for a language model no longer than a question allows."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+
+from remembr_ros.agent.chat import ChatClient, Message, Reply, Tool
+from remembr_ros.agent.planner import Run
+from remembr_ros.errors import ChatUnavailable, RemembrError
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 0.05
+"""How soon a cancelled question stops waiting for the model."""
+
+RESERVE_S = 1.0
+"""Time kept back for what follows when the model does not answer."""
+
+
+def complete(
+    chat: ChatClient,
+    messages: Sequence[Message],
+    tools: Sequence[Tool],
+    *,
+    must_call: str | None,
+    run: Run,
+    call_timeout_s: float,
+) -> Reply:
+    """Return the model's next turn, unless the question ends before.
+
+    :param call_timeout_s: the most that this call may take; less if the question has less time left [s]
+    :raises Cancelled, BudgetExceeded: the question ended meanwhile
+    :raises ChatUnavailable, ReplyInvalid: see :class:`remembr_ros.agent.chat.ChatClient`
+    """
+    run.check()
+    allowed = min(call_timeout_s, max(run.remaining_s - RESERVE_S, run.remaining_s / 2.0))
+    messages = tuple(messages)
+    return _wait(
+        # A little less than is waited here: the client knows better why there is no reply.
+        lambda: chat.complete(messages, tools, must_call=must_call, timeout_s=0.95 * allowed),
+        run,
+        allowed,
+        chat.model,
+    )
+
+
+def _wait(request: Callable[[], Reply], run: Run, timeout_s: float, name: str) -> Reply:
+    """Run a request in a thread of its own, so that a server that hangs holds up nobody.
+
+    :raises Cancelled, BudgetExceeded: the question ended meanwhile
+    :raises ChatUnavailable: no reply within the time
+    """
+    future: Future[Reply] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(request())
+        except RemembrError as error:
+            future.set_exception(error)
+        except Exception as error:
+            logger.exception('the chat client failed')
+            future.set_exception(ChatUnavailable(f'{name} failed: {error!r}'))
+
+    # Daemon: a request that nobody waits for any more must not keep the process alive.
+    threading.Thread(target=work, name='chat', daemon=True).start()
+    until = time.monotonic() + timeout_s
+    while True:
+        try:
+            return future.result(POLL_S)
+        except FutureTimeout:
+            pass
+        run.check()
+        if time.monotonic() > until:
+            raise ChatUnavailable(f'{name} did not answer within {timeout_s:.0f} s')
