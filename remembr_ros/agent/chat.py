@@ -19,18 +19,32 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """An image in a message.
+
+    :param text: said before it, such as its name
+    :param jpeg: the image as a JPEG file
+    """
+
+    text: str
+    jpeg: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a conversation.
 
     :param role: system, user, assistant or tool
     :param tool_calls: role assistant: the tools it called
     :param tool_call_id: role tool: the call that this is the result of
+    :param images: role user: shown after the content, in this order
     """
 
     role: str
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ''
+    images: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

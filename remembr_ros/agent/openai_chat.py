@@ -1,5 +1,6 @@
 """Chat with any server that speaks OpenAI's API: OpenAI, NVIDIA NIM, Ollama, vLLM, llama.cpp."""
 
+import base64
 import json
 import os
 from collections.abc import Sequence
@@ -20,13 +21,27 @@ class OpenAIChat:
 
     :param model: empty: the first one that the server lists
     :param base_url: such as http://localhost:11434/v1; None: OpenAI's
-    :param max_retries: of a request that failed in a way that a retry can help (429, 5xx, no connection)
+    :param max_retries: of a request that failed in a way that a retry can help (429, 5xx, no connection),
+        each after the time that the server names in Retry-After, if it is no more than a minute
+    :param seed: sent with every request, for servers that sample repeatably; None: not sent
+    :param temperature: of the sampling; 0: the likeliest reply
     """
 
-    def __init__(self, model: str = '', base_url: str | None = None, *, max_retries: int = 1) -> None:
+    def __init__(
+        self,
+        model: str = '',
+        base_url: str | None = None,
+        *,
+        max_retries: int = 1,
+        seed: int | None = None,
+        temperature: float = 0.0,
+    ) -> None:
         self._model = model
         self._base_url = base_url
         self._max_retries = max_retries
+        self._sampling: dict[str, Any] = {'temperature': temperature}
+        if seed is not None:
+            self._sampling['seed'] = seed
         self._client: OpenAI | None = None
         self._takes_tools = True
 
@@ -68,8 +83,10 @@ class OpenAIChat:
     ) -> Any:
         import openai
 
-        settings: dict[str, Any] = {'model': self._model, 'temperature': 0, 'max_tokens': MAX_TOKENS}
+        settings: dict[str, Any] = {'model': self._model, 'max_tokens': MAX_TOKENS, **self._sampling}
         wired = [_wire(message) for message in messages]
+        if not tools:
+            return client.chat.completions.create(messages=wired, **settings)
         if self._takes_tools:
             choice = {'type': 'function', 'function': {'name': must_call}} if must_call else 'auto'
             try:
@@ -112,6 +129,14 @@ def _without_key(error: Exception) -> str:
 
 def _wire(message: Message) -> dict[str, Any]:
     wire: dict[str, Any] = {'role': message.role, 'content': message.content}
+    if message.images:
+        wire['content'] = [{'type': 'text', 'text': message.content}]
+        for image in message.images:
+            url = f'data:image/jpeg;base64,{base64.b64encode(image.jpeg).decode("ascii")}'
+            wire['content'] += [
+                {'type': 'text', 'text': image.text},
+                {'type': 'image_url', 'image_url': {'url': url}},
+            ]
     if message.tool_calls:
         wire['tool_calls'] = [
             {'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': call.arguments}}

@@ -1,47 +1,22 @@
 """What holds for every captioner."""
 
 import importlib.util
-import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any
 
 import numpy as np
 import pytest
 
+from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioner import Caption, Captioner
 from remembr_ros.captioning.captioners import CAPTIONERS, get_captioner
 from remembr_ros.captioning.openai_vision import OpenAIVisionCaptioner
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 
 
-class Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers['Content-Length']))
-        message = {'role': 'assistant', 'content': 'A corridor.'}
-        choices = [{'index': 0, 'finish_reason': 'stop', 'message': message}]
-        reply = {'id': '1', 'object': 'chat.completion', 'created': 0, 'model': 'm', 'choices': choices}
-        data = json.dumps(reply).encode()
-        self.send_response(200)
-        self.send_header('Content-Type', 'application/json')
-        self.send_header('Content-Length', str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture(scope='module')
 def url() -> Iterator[str]:
-    server = HTTPServer(('127.0.0.1', 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={'poll_interval': 0.01})
-    thread.start()
-    yield f'http://127.0.0.1:{server.server_port}/v1'
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with ScriptedServer([ScriptedReply('A corridor.')]) as server:
+        yield server.url
 
 
 @pytest.fixture(params=CAPTIONERS)

@@ -1,87 +1,35 @@
 import base64
-import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
+from remembr_ros.agent.scripted_reply import completion
+from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.openai_vision import MAX_TOKENS, OpenAIVisionCaptioner, evenly
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr
 
 
-class VisionServer:
-    """A server that speaks the chat API; replies with what `reply` says, and keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-        self.reply: tuple[int, Any] = (200, said('A corridor.'))
-        self.models: list[str] = ['tiny-vlm', 'other']
-        self.released = threading.Event()
-        self.hang = False
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                data = [
-                    {'id': name, 'object': 'model', 'created': 0, 'owned_by': ''} for name in outer.models
-                ]
-                self._send(200, {'object': 'list', 'data': data})
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
-                outer.requests.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-                if outer.hang:
-                    outer.released.wait(30.0)
-                    return
-                self._send(*outer.reply)
-
-            def _send(self, status: int, body: Any) -> None:
-                data = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header('Content-Type', 'application/json')
-                self.send_header('Content-Length', str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.url = f'http://127.0.0.1:{self._server.server_port}/v1'
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={'poll_interval': 0.01})
-        self._thread.start()
-
-    def close(self) -> None:
-        self.released.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+def said(text: str | None, finish: str = 'stop', **message: Any) -> ScriptedReply:
+    return ScriptedReply(body=completion({'role': 'assistant', 'content': text, **message}, finish))
 
 
-def said(text: str | None, finish: str = 'stop', **message: Any) -> dict[str, Any]:
-    choice = {
-        'index': 0,
-        'finish_reason': finish,
-        'message': {'role': 'assistant', 'content': text, **message},
-    }
-    return {'id': '1', 'object': 'chat.completion', 'created': 0, 'model': 'm', 'choices': [choice]}
+def failed(status: int, message: str = '') -> ScriptedReply:
+    return ScriptedReply(message, status=status)
 
 
 @pytest.fixture
-def server() -> Iterator[VisionServer]:
-    made = VisionServer()
-    yield made
-    made.close()
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer([said('A corridor.')], 'tiny-vlm') as made:
+        yield made
 
 
 @pytest.fixture
 def connect(
-    server: VisionServer, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., OpenAIVisionCaptioner]]:
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
     monkeypatch.delenv('OPENAI_BASE_URL', raising=False)
@@ -112,44 +60,47 @@ def images_in(body: dict[str, Any]) -> list[Bgr]:
     return found
 
 
-def test_request_carries_prompt_and_images_in_order(server: VisionServer, connect: Any):
-    server.reply = (200, said('  A corridor with a red door. \n'))
+def test_request_carries_prompt_and_images_in_order(server: ScriptedServer, connect: Any):
+    server.reply = [said('  A corridor with a red door. \n')]
     caption = connect().caption([grey(value) for value in (10, 90, 200)])
     assert caption.text == 'A corridor with a red door.'
     assert caption.scene_text == ()
-    path, headers, body = server.requests[0]
-    assert path == '/v1/chat/completions'
+    request = server.requests[0]
+    body = request.body
+    assert request.path == '/v1/chat/completions'
     assert body['model'] == 'vlm'
     assert body['max_tokens'] == MAX_TOKENS
     assert len(body['messages']) == 1
     assert body['messages'][0]['role'] == 'user'
     assert 'robot' in body['messages'][0]['content'][0]['text']
     assert [round(float(image.mean()), -1) for image in images_in(body)] == [10, 90, 200]
-    assert headers['authorization'] == 'Bearer none'
+    assert request.headers['authorization'] == 'Bearer none'
 
 
-def test_key_comes_from_the_environment(server: VisionServer, connect: Any, monkeypatch: pytest.MonkeyPatch):
+def test_key_comes_from_the_environment(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv('OPENAI_API_KEY', 'from-env')
     connect().caption([grey(1)])
-    assert server.requests[0][1]['authorization'] == 'Bearer from-env'
+    assert server.requests[0].headers['authorization'] == 'Bearer from-env'
 
 
-def test_large_images_are_reduced_and_their_number_limited(server: VisionServer, connect: Any):
+def test_large_images_are_reduced_and_their_number_limited(server: ScriptedServer, connect: Any):
     connect(max_images=3, max_side=100).caption([grey(value, 400, 200) for value in range(0, 250, 10)])
-    sent = images_in(server.requests[0][2])
+    sent = images_in(server.requests[0].body)
     assert [image.shape for image in sent] == [(50, 100, 3)] * 3
     assert [round(float(image.mean()), -1) for image in sent] == [0, 120, 240]
 
 
-def test_without_a_model_the_first_of_the_server_is_used(server: VisionServer, connect: Any):
+def test_without_a_model_the_first_of_the_server_is_used(server: ScriptedServer, connect: Any):
     captioner = connect(model=None)
     captioner.caption([grey(1)])
     captioner.caption([grey(1)])
-    assert [body['model'] for _, _, body in server.requests] == ['tiny-vlm', 'tiny-vlm']
+    assert [request.body['model'] for request in server.requests] == ['tiny-vlm', 'tiny-vlm']
 
 
-def test_server_without_models_says_so(server: VisionServer, connect: Any):
-    server.models = []
+def test_server_without_models_says_so(server: ScriptedServer, connect: Any):
+    server.models = ScriptedReply(body={'object': 'list', 'data': []})
     with pytest.raises(CaptionerFailed, match='offers no model'):
         connect(model=None).caption([grey(1)])
 
@@ -157,52 +108,52 @@ def test_server_without_models_says_so(server: VisionServer, connect: Any):
 @pytest.mark.parametrize(
     ('reply', 'says'),
     [
-        ((500, {'error': {'message': 'out of memory'}}), '500.*out of memory'),
-        ((401, {'error': {'message': 'bad key'}}), '401.*key'),
-        ((404, b'<html>nothing here</html>'), '404'),
-        ((200, b'<html>a web page</html>'), 'no chat reply|without a message'),
-        ((200, b'"text"'), 'no chat reply|without a message'),
-        ((200, {}), 'no chat reply|without a message'),
-        ((200, {'choices': []}), 'without a message'),
-        ((200, {'choices': [{'index': 0, 'message': None}]}), 'without a message'),
-        ((200, said('')), 'empty'),
-        ((200, said(' \n')), 'empty'),
-        ((200, said(None)), 'empty'),
-        ((200, said(None, refusal='I cannot help with that.')), 'refused.*cannot help'),
-        ((200, said('', finish='content_filter')), 'content filter'),
+        (failed(500, 'out of memory'), '500.*out of memory'),
+        (failed(401, 'bad key'), '401.*key'),
+        (ScriptedReply(status=404, body=b'<html>nothing here</html>'), '404'),
+        (ScriptedReply(body=b'<html>a web page</html>'), 'no chat reply|without a message'),
+        (ScriptedReply(body=b'"text"'), 'no chat reply|without a message'),
+        (ScriptedReply(body={}), 'no chat reply|without a message'),
+        (ScriptedReply(body={'choices': []}), 'without a message'),
+        (ScriptedReply(body={'choices': [{'index': 0, 'message': None}]}), 'without a message'),
+        (said(''), 'empty'),
+        (said(' \n'), 'empty'),
+        (said(None), 'empty'),
+        (said(None, refusal='I cannot help with that.'), 'refused.*cannot help'),
+        (said('', finish='content_filter'), 'content filter'),
     ],
 )
-def test_reply_of_no_use_is_a_failure(server: VisionServer, connect: Any, reply: tuple[int, Any], says: str):
-    server.reply = reply
+def test_reply_of_no_use_is_a_failure(server: ScriptedServer, connect: Any, reply: ScriptedReply, says: str):
+    server.reply = [reply]
     with pytest.raises(CaptionerFailed, match=f'(?s){says}'):
         connect().caption([grey(1)])
 
 
-def test_failure_does_not_spoil_the_next_call(server: VisionServer, connect: Any):
+def test_failure_does_not_spoil_the_next_call(server: ScriptedServer, connect: Any):
     captioner = connect()
-    server.reply = (500, {})
+    server.reply = [failed(500)]
     with pytest.raises(CaptionerFailed):
         captioner.caption([grey(1)])
-    server.reply = (200, said('A kitchen.'))
+    server.reply = [said('A kitchen.')]
     assert captioner.caption([grey(1)]).text == 'A kitchen.'
 
 
-def test_retries_are_bounded(server: VisionServer, connect: Any):
-    server.reply = (500, {})
+def test_retries_are_bounded(server: ScriptedServer, connect: Any):
+    server.reply = [failed(500)]
     with pytest.raises(CaptionerFailed):
         connect(max_retries=1).caption([grey(1)])
     assert len(server.requests) == 2
 
 
-def test_server_that_hangs_is_a_failure_in_time(server: VisionServer, connect: Any):
-    server.hang = True
+def test_server_that_hangs_is_a_failure_in_time(server: ScriptedServer, connect: Any):
+    server.reply = [ScriptedReply(hang_s=30.0)]
     with pytest.raises(CaptionerFailed, match=r'within 0.2 s'):
         connect(timeout_s=0.2).caption([grey(1)])
 
 
 def test_server_that_is_gone_is_a_failure(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
-    gone = VisionServer()
+    gone = ScriptedServer()
     gone.close()
     captioner = OpenAIVisionCaptioner('m', gone.url, max_retries=0)
     with pytest.raises(CaptionerFailed, match='is the server running'):
@@ -210,7 +161,7 @@ def test_server_that_is_gone_is_a_failure(monkeypatch: pytest.MonkeyPatch):
     captioner.close()
 
 
-def test_no_images_need_no_server(connect: Any, server: VisionServer):
+def test_no_images_need_no_server(connect: Any, server: ScriptedServer):
     assert connect().caption([]).text == ''
     assert server.requests == []
 
