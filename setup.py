@@ -28,7 +28,14 @@ setup(
     name=package_name,
     version='0.1.0',
     packages=find_packages(include=['remembr_ros', 'remembr_ros.*']),
-    package_data={package_name: ['py.typed', 'agent/prompts/*.md', 'captioning/prompts/*.md']},
+    package_data={
+        package_name: [
+            'py.typed',
+            'agent/prompts/*.md',
+            'captioning/prompts/*.md',
+            'evaluation/prompts/*.md',
+        ]
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/' + package_name]),
         ('share/' + package_name, ['package.xml']),

@@ -4,7 +4,7 @@ import base64
 import os
 from collections.abc import Sequence
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from remembr_ros.captioning.captioner import Caption
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
@@ -12,6 +12,8 @@ from remembr_ros.images import Bgr, encode_jpeg
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+_T = TypeVar('_T')
 
 DEFAULT_MODEL = 'gpt-4o-mini'
 """When neither a model nor a server is named; a server of one's own is asked what it has."""
@@ -145,7 +147,7 @@ class OpenAIVisionCaptioner:
         return f'data:image/jpeg;base64,{encoded}'
 
 
-def evenly(images: Sequence[Bgr], n: int) -> list[Bgr]:
+def evenly(images: Sequence[_T], n: int) -> list[_T]:
     """Return n of the images or all if there are fewer, evenly spread, first and last among them."""
     if len(images) <= n:
         return list(images)

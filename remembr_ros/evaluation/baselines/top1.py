@@ -1,0 +1,51 @@
+"""The floor: whatever the raw question finds first is the answer."""
+
+from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.grounding import Claim, ground
+from remembr_ros.agent.phrasing import with_facts
+from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.request import parse_request
+from remembr_ros.memory.recall import Hit, Recall, Scope
+
+DURATION_S = 60.0
+"""What every duration is said to be: one memory tells none."""
+
+
+class Top1Planner:
+    """Recalls one memory by the question's own words and never doubts it.
+
+    The kind of the answer is read from the question; place and time are the memory's, text is its caption,
+    yes or no is always yes, and a duration always a minute. What thinks should be better.
+    """
+
+    @property
+    def name(self) -> str:
+        return 'top1'
+
+    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        run.check()
+        run.on_progress(Progress('recalling', question.text))
+        hits = recall.by_text(question.text, Scope(map_id=question.map_id or None), 1)
+        kind = parse_request(question.text, question.now_ns).kind
+        if not hits:
+            return ground(Claim(Kind.NOT_SEEN, 'Nothing was found.'), question, self.name)
+        return with_facts(self._answer(kind, hits[0], question), question)
+
+    def _answer(self, kind: Kind, hit: Hit, question: Question) -> Answer:
+        memory = hit.memory
+        if kind is Kind.DURATION:
+            return Answer(
+                kind,
+                memory.caption,
+                self.name,
+                pose=memory.pose,
+                frame_id=memory.frame_id,
+                map_id=memory.map_id,
+                duration_s=DURATION_S,
+                evidence=(hit,),
+            )
+        if kind is Kind.POSITION and memory.pose is None:
+            claim = Claim(Kind.NOT_SEEN, 'What was found has no place.')
+        else:
+            claim = Claim(kind, memory.caption, [hit], binary=True if kind is Kind.BINARY else None)
+        return ground(claim, question, self.name)
