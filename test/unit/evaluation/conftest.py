@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from remembr_ros.agent.answer import Kind
+from remembr_ros.evaluation.metrics import Outcome
+from remembr_ros.evaluation.record import AnswerRecord, QuestionRecord, TruthRecord
+
 COLUMNS = [
     'UUID',
     'Seq ID',
@@ -81,6 +85,36 @@ class Folder:
         (sequence / 'qa_unfilled.json').write_text(json.dumps({'version': '0.1', 'data': self.windows}))
         (sequence / 'captions_haystack_3_secs.json').write_text(json.dumps(self.captions))
         return self.path
+
+
+@pytest.fixture
+def record() -> Callable[..., QuestionRecord]:
+    """Make a record: a position that was answered correctly, unless fields say otherwise."""
+
+    def make(id_: str = 'q', **fields: Any) -> QuestionRecord:
+        now_ns = int((START_S + 600) * 1e9)
+        usual: dict[str, Any] = {
+            'sequence': 'navqa-7',
+            'id': id_,
+            'seed': 0,
+            'question': f'Where is {id_}?',
+            'length': 'SHORT',
+            'history_sec': 60.0,
+            'window_ns': (now_ns - 60 * 10**9, now_ns),
+            'memories': 20,
+            'now_ns': now_ns,
+            'here': (50.0, 20.0, 0.0),
+            'truth': TruthRecord(kind=Kind.POSITION, positions=((40.0, 10.0, 0.0),)),
+            'answer': AnswerRecord(
+                kind=Kind.POSITION, text='It is there.', planner='offline', position=(43.0, 14.0, 0.0)
+            ),
+            'outcome': Outcome.ANSWERED,
+            'correct': True,
+            'error': 5.0,
+        }
+        return QuestionRecord(**(usual | fields))
+
+    return make
 
 
 @pytest.fixture

@@ -1,0 +1,43 @@
+import argparse
+import json
+
+import pytest
+
+from remembr_ros.cli.evaluation import compare
+from remembr_ros.errors import InvalidRequest
+
+
+def command(*arguments) -> int:
+    parser = argparse.ArgumentParser()
+    compare.add_arguments(parser)
+    return compare.run(parser.parse_args([str(argument) for argument in arguments]))
+
+
+@pytest.fixture
+def runs(tmp_path, record):
+    for name, correct in (('a', False), ('b', True)):
+        (tmp_path / name).mkdir()
+        line = record('x', correct=correct).model_dump_json() + '\n'
+        (tmp_path / name / 'answers.jsonl').write_text(line)
+    (tmp_path / 'b' / 'results.json').write_text('{"planner": "agent", "embedder": "hashing"}')
+    return tmp_path / 'a', tmp_path / 'b'
+
+
+def test_json(runs, capfd):
+    assert command(*runs, '--json') == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (found['a'], found['b']) == tuple(map(str, runs))
+    assert found['correctness']['ALL']['wins'] == 1
+
+
+def test_the_table(runs, capfd):
+    assert command(*runs) == 0
+    out = capfd.readouterr().out
+    assert f'A  {runs[0]}: 1 questions\n' in out
+    assert f'B  {runs[1]}: 1 questions, planner agent, embedder hashing\n' in out
+    assert 'McNemar p' in out
+
+
+def test_no_run(runs, tmp_path):
+    with pytest.raises(InvalidRequest, match='holds no run'):
+        command(runs[0], tmp_path)
