@@ -140,7 +140,7 @@ def comparison_table(comparison: Comparison) -> str:
     lines.append(f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.')
     if comparison.seeds > 1:
         lines.append(
-            f'{comparison.seeds} seeds: intervals resample questions; p takes seeds for independent (too small).'
+            f'{comparison.seeds} seeds: intervals resample questions; p takes seeds for independent.'
         )
     for what, keys in (
         ('only in A', comparison.only_a),

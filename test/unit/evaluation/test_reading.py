@@ -53,7 +53,7 @@ def test_no_run(tmp_path):
 
 def test_a_damaged_line_in_between(answers, record):
     folder = answers(record('x'), end='{"que\n' + record('y').model_dump_json() + '\n')
-    with pytest.raises(InvalidRequest, match='line 2 is damaged.*run the evaluation again'):
+    with pytest.raises(InvalidRequest, match=r'line 2 is damaged.*run the evaluation again'):
         read_records(folder)
 
 

@@ -1,0 +1,258 @@
+"""The figures of a run as tables: over records, with denominators and intervals."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from remembr_ros.agent.answer import Kind
+from remembr_ros.evaluation.intervals import wilson_interval
+from remembr_ros.evaluation.metrics import Outcome
+from remembr_ros.evaluation.record import QuestionRecord
+from remembr_ros.evaluation.sample import LENGTHS
+
+Records = Sequence[QuestionRecord]
+
+GROUPS = (*LENGTHS, 'ALL')
+CUTOFFS = (1, 5, 10, 15)
+UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
+KINDS = (Kind.POSITION, Kind.TIME, Kind.DURATION, Kind.BINARY, Kind.TEXT)
+HISTORY_EDGES_MIN = (0, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480)
+"""Bins of history length [min]: the same for every run, so that runs can be laid side by side."""
+
+NOTHING = '-'
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table for a person; the first column names the row."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class Fraction:
+    """How many answers are correct.
+
+    :param n: answers that are scored, over all seeds
+    :param interval: 95 %, Wilson; a question counts once, by its mean over seeds; None over nothing
+    """
+
+    correct: int
+    n: int
+    interval: tuple[float, float] | None
+
+    @property
+    def value(self) -> float | None:
+        return self.correct / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Correct answers to the questions that look back from low (inclusive) to high (exclusive) [min]."""
+
+    low_min: float
+    high_min: float
+    fraction: Fraction
+
+
+def fraction(records: Records) -> Fraction:
+    """Return how many of the records that can be scored are correct."""
+    scored = [r for r in records if r.correct is not None]
+    correct = sum(bool(r.correct) for r in scored)
+    questions = len({(r.sequence, r.id) for r in scored})
+    interval = wilson_interval(correct / len(scored) * questions, questions) if scored else None
+    return Fraction(correct, len(scored), interval)
+
+
+def history_bins(records: Records) -> list[Bin]:
+    """Return the correctness by length of history, as figure 4 of the paper, without empty bins."""
+    bins = []
+    for low, high in pairwise((*HISTORY_EDGES_MIN, math.inf)):
+        inside = [r for r in records if low <= r.history_sec / 60.0 < high]
+        found = fraction(inside)
+        if found.n:
+            longest = max(r.history_sec / 60.0 for r in inside)
+            bins.append(Bin(low, high if math.isfinite(high) else longest, found))
+    return bins
+
+
+def tables(records: Records) -> list[Table]:
+    """Return the tables of a report."""
+    found = [_paper(records), _by_kind(records), _outcomes(records), _retrieval(records), _cost(records)]
+    seeds = sorted({r.seed for r in records})
+    if len(seeds) > 1:
+        rows = tuple((str(seed), *_fractions([r for r in records if r.seed == seed])) for seed in seeds)
+        found.insert(1, Table('Correct, per seed', ('seed', *GROUPS), rows))
+    return found
+
+
+def fraction_text(found: Fraction) -> str:
+    """Return a fraction with its denominator, such as '0.63 (47/75)'."""
+    return NOTHING if found.value is None else f'{found.value:.2f} ({found.correct}/{found.n})'
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """Return an interval, such as '0.51 to 0.73'."""
+    return NOTHING if interval is None else f'{interval[0]:.2f} to {interval[1]:.2f}'
+
+
+def _paper(records: Records) -> Table:
+    descriptive = _per_group(
+        records, lambda group: fraction_text(fraction(_of(group, Kind.BINARY, Kind.TEXT)))
+    )
+    position = _per_group(records, lambda group: _errors(_of(group, Kind.POSITION)))
+    temporal = _per_group(records, lambda group: _errors(_of(group, Kind.TIME, Kind.DURATION)))
+    intervals = _per_group(records, lambda group: interval_text(fraction(group).interval))
+    return Table(
+        'Per length of history',
+        ('', *GROUPS),
+        (
+            ('Descriptive question accuracy ↑', *descriptive),
+            ('Positional error [m] ↓', *position),
+            ('Temporal error [min] ↓', *temporal),
+            ('Overall correctness ↑', *_fractions(records)),
+            ('95 % interval', *intervals),
+        ),
+        'After table I of the paper (arXiv 2409.13682). Descriptive: yes/no and judged texts. '
+        'Temporal: times and durations. Errors: mean ± standard deviation over the answers that have one. '
+        'Correct: within 15 m, within 2 min, yes or no exactly, a text by its judge; what was not seen or '
+        'failed is not correct. Intervals: Wilson, over questions.',
+    )
+
+
+def _by_kind(records: Records) -> Table:
+    rows = []
+    for kind in KINDS:
+        of_kind = _of(records, kind)
+        correct = fraction(of_kind)
+        errors = sorted(r.error for r in of_kind if r.error is not None)
+        spread = ('', '', '')
+        if kind in UNITS:
+            spread = (
+                _errors(of_kind, f' {UNITS[kind]}'),
+                f'{statistics.median(errors):.1f}' if errors else NOTHING,
+                f'{_quantile(errors, 0.9):.1f}' if errors else NOTHING,
+            )
+        rows.append(
+            (
+                'yes/no' if kind is Kind.BINARY else kind.value,
+                str(len(of_kind)),
+                fraction_text(correct),
+                interval_text(correct.interval),
+                *spread,
+            )
+        )
+    return Table(
+        'Per kind of answer',
+        ('', 'asked', 'correct', '95 % interval', 'error', 'median', '90 % within'),
+        tuple(rows),
+        _texts(_of(records, Kind.TEXT)),
+    )
+
+
+def _texts(records: Records) -> str:
+    """Return how near the texts are to their references, which needs no judge."""
+    exact = [r.exact for r in records if r.exact is not None]
+    f1 = [r.token_f1 for r in records if r.token_f1 is not None]
+    parts = []
+    if exact:
+        parts.append(f'{sum(exact)} of {len(exact)} texts are the reference word for word')
+    if f1:
+        parts.append(f'token F1 with the reference {statistics.fmean(f1):.2f} (n={len(f1)})')
+    return f'{"; ".join(parts)}.' if parts else ''
+
+
+def _outcomes(records: Records) -> Table:
+    def count(outcome: Outcome) -> Callable[[Records], str]:
+        return lambda group: str(sum(r.outcome is outcome for r in group))
+
+    rows = [(outcome.value.replace('_', ' '), *_per_group(records, count(outcome))) for outcome in Outcome]
+    rows.append(('all', *_per_group(records, lambda group: str(len(group)))))
+    return Table(
+        'Outcomes', ('', *GROUPS), tuple(rows), 'Unscored: answered, but what is right cannot be told here.'
+    )
+
+
+def _retrieval(records: Records) -> Table:
+    # The raw question does not depend on the seed.
+    once = list({(r.sequence, r.id): r for r in records}.values())
+    measured = [r for r in once if r.hits or r.rank is not None]
+    rows = []
+    for k in CUTOFFS:
+        rows.append((f'recall@{k}', *_per_group(measured, _recall_at(k))))
+    rows.append(('mean reciprocal rank', *_per_group(measured, _reciprocal)))
+    without = len(once) - len(measured)
+    note = 'Whether the answer window is among the first found with the raw question, before any planner.'
+    return Table(
+        'Retrieval',
+        ('', *GROUPS),
+        tuple(rows),
+        f'{note} Not measured for {without} questions.' if without else note,
+    )
+
+
+def _recall_at(k: int) -> Callable[[Records], str]:
+    def cell(group: Records) -> str:
+        found = sum(r.rank is not None and r.rank <= k for r in group)
+        return f'{found / len(group):.2f} ({found}/{len(group)})' if group else NOTHING
+
+    return cell
+
+
+def _reciprocal(group: Records) -> str:
+    return f'{statistics.fmean(1 / r.rank if r.rank else 0.0 for r in group):.2f}' if group else NOTHING
+
+
+def _cost(records: Records) -> Table:
+    def mean_of(name: str) -> Callable[[Records], str]:
+        return lambda group: f'{statistics.fmean(getattr(r, name) for r in group):,.1f}' if group else NOTHING
+
+    def latency(share: float) -> Callable[[Records], str]:
+        def cell(group: Records) -> str:
+            times = sorted(r.latency_sec for r in group if r.latency_sec is not None)
+            return f'{_quantile(times, share):.2f}' if times else NOTHING
+
+        return cell
+
+    rows = (
+        ('calls of the language model per question', *_per_group(records, mean_of('llm_calls'))),
+        ('prompt tokens per question', *_per_group(records, mean_of('prompt_tokens'))),
+        ('completion tokens per question', *_per_group(records, mean_of('completion_tokens'))),
+        ('latency [s], median', *_per_group(records, latency(0.5))),
+        ('latency [s], 95 % within', *_per_group(records, latency(0.95))),
+    )
+    calls, prompt, completion = (
+        sum(getattr(r, name) for r in records) for name in ('llm_calls', 'prompt_tokens', 'completion_tokens')
+    )
+    total = f'In all {calls:,} calls, {prompt:,} prompt and {completion:,} completion tokens.'
+    return Table('Cost', ('', *GROUPS), rows, total)
+
+
+def _fractions(records: Records) -> tuple[str, ...]:
+    return _per_group(records, lambda group: fraction_text(fraction(group)))
+
+
+def _per_group(records: Records, cell: Callable[[Records], str]) -> tuple[str, ...]:
+    return tuple(cell([r for r in records if name in ('ALL', r.length)]) for name in GROUPS)
+
+
+def _of(records: Records, *kinds: Kind) -> Records:
+    return [r for r in records if r.truth.kind in kinds]
+
+
+def _errors(records: Records, unit: str = '') -> str:
+    errors = [r.error for r in records if r.error is not None]
+    if not errors:
+        return NOTHING
+    spread = f' ± {statistics.stdev(errors):.1f}' if len(errors) > 1 else ''
+    return f'{statistics.fmean(errors):.1f}{spread}{unit} (n={len(errors)})'
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest value that this share of the values does not exceed."""
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
