@@ -10,6 +10,8 @@ extras = {
     'speech': ['faster-whisper>=1.0'],
     # the rendered building and the demo's picture
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
+    # the report of an evaluation
+    'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 extras['dev'] = [
@@ -34,6 +36,7 @@ setup(
             'agent/prompts/*.md',
             'captioning/prompts/*.md',
             'evaluation/prompts/*.md',
+            'evaluation/templates/*.j2',
         ]
     },
     data_files=[

