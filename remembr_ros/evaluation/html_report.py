@@ -21,6 +21,7 @@ from remembr_ros.evaluation.tabulation import (
     fraction_text,
     history_bins,
     interval_text,
+    retrieved,
     tables,
 )
 from remembr_ros.evaluation.track_map import drive_path
@@ -109,9 +110,7 @@ def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, st
         else:
             of, interval = f'{found.correct} of {found.n}', interval_text(found.interval)
             figures.append((_named(name), f'{found.value:.2f}', of, interval))
-    once = {(r.sequence, r.id): r for r in records}.values()
-    measured = [r for r in once if r.hits or r.rank is not None]
-    if measured:
+    if measured := retrieved(records):
         found_at_5 = sum(r.rank is not None and r.rank <= 5 for r in measured)
         of = f'{found_at_5} of {len(measured)} by the raw question'
         figures.append(('recall@5', f'{found_at_5 / len(measured):.2f}', of, ''))

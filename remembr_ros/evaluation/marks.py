@@ -23,7 +23,7 @@ XY = tuple[float, float]
 class Mark:
     """Something to draw at a place.
 
-    :param what: the CSS class: hit, evidence, here, truth or answer
+    :param what: the CSS class: hit, evidence, here, relevant, truth or answer
     :param at: [m] in the map frame
     :param tip: the tooltip
     :param label: the number of a hit
@@ -43,44 +43,38 @@ def marks_of(record: QuestionRecord, track: Sequence[TrackPoint]) -> list[Mark]:
     :param track: the drive of the question's sequence
     """
     by_id = {point.id: point for point in track}
+    now_ns, answer = record.now_ns, record.answer
+
+    def at_memory(what: str, memory_id: str, words: str, label: str = '') -> list[Mark]:
+        point = by_id.get(memory_id)
+        return _mark(what, place_of(point), f'{words}, {_tip(point, now_ns)}', label) if point else []
+
+    def at_time(what: str, minutes_ago: float) -> list[Mark]:
+        ns = now_ns - minutes_ago * 60 * NS
+        point = min(track, key=lambda p: abs((p.start_ns + p.end_ns) / 2 - ns), default=None)
+        words = f'{what}: {minutes_ago:.1f} min ago'
+        return _mark(what, place_of(point), f'{words}, {_tip(point, now_ns)}') if point else []
+
     marks: list[Mark] = []
-
-    def add(what: str, place: XY | None, tip: str, label: str = '') -> None:
-        if place is not None and all(abs(value) < WORLD_M for value in place):
-            marks.append(Mark(what, place, tip, label))
-
-    def seen(minutes_ago: float) -> TrackPoint | None:
-        """Return the memory of that time."""
-        ns = record.now_ns - minutes_ago * 60 * NS
-        return min(track, key=lambda p: abs((p.start_ns + p.end_ns) / 2 - ns), default=None)
-
-    drawn = list(enumerate(record.hits[:FIRST_HITS], 1))
-    if record.rank is not None and FIRST_HITS < record.rank <= len(record.hits):
-        drawn.append((record.rank, record.hits[record.rank - 1]))
-    for number, memory_id in reversed(drawn):
-        if point := by_id.get(memory_id):
-            right = ' (the answer window)' if number == record.rank else ''
-            add('hit', place_of(point), f'hit {number}{right}, {_tip(point, record.now_ns)}', str(number))
-    answer = record.answer
+    for number in reversed(_hits(record)):
+        words = f'hit {number}' + (', which holds the answer' if number == record.rank else '')
+        marks += at_memory('hit', record.hits[number - 1], words, str(number))
     for memory_id in answer.evidence if answer else ():
-        if point := by_id.get(memory_id):
-            add('evidence', place_of(point), f'evidence, {_tip(point, record.now_ns)}')
+        marks += at_memory('evidence', memory_id, 'evidence')
     if record.here:
-        add('here', record.here[:2], 'here: the robot when it is asked')
+        marks += _mark('here', record.here[:2], 'here: the robot when it is asked')
+    if not (record.truth.positions or record.truth.minutes_ago):
+        for memory_id in record.relevant:
+            marks += at_memory('relevant', memory_id, 'holds the answer')
     for x, y, _ in record.truth.positions:
-        add('truth', (x, y), f'truth ({x:.1f}, {y:.1f})')
-    for minutes in record.truth.minutes_ago:
-        if point := seen(minutes):
-            add('truth', place_of(point), f'truth: {minutes:.1f} min ago, {_tip(point, record.now_ns)}')
+        marks += _mark('truth', (x, y), f'truth ({x:.1f}, {y:.1f})')
+    for minutes_ago in record.truth.minutes_ago:
+        marks += at_time('truth', minutes_ago)
     if answer and answer.position:
         x, y, _ = answer.position
-        add('answer', (x, y), f'answer ({x:.1f}, {y:.1f}): {answer.text[:TIP]}')
-    elif answer and answer.minutes_ago is not None and (point := seen(answer.minutes_ago)):
-        add(
-            'answer',
-            place_of(point),
-            f'answer: {answer.minutes_ago:.1f} min ago, {_tip(point, record.now_ns)}',
-        )
+        marks += _mark('answer', (x, y), f'answer ({x:.1f}, {y:.1f}): {answer.text[:TIP]}')
+    elif answer and answer.minutes_ago is not None:
+        marks += at_time('answer', answer.minutes_ago)
     return marks
 
 
@@ -93,3 +87,18 @@ def _tip(point: TrackPoint, now_ns: int) -> str:
     caption = ' '.join(point.caption.split())
     shown = caption if len(caption) <= TIP else f'{caption[:TIP]} ...'
     return f'{format_duration((now_ns - point.end_ns) / NS)} ago: {shown}'
+
+
+def _mark(what: str, place: XY | None, tip: str, label: str = '') -> list[Mark]:
+    """Return the mark, unless it has no place."""
+    if place is None or not all(abs(value) < WORLD_M for value in place):
+        return []
+    return [Mark(what, place, tip, label)]
+
+
+def _hits(record: QuestionRecord) -> list[int]:
+    """Return the ranks, from 1, of the hits to draw: the first, and the one that holds the answer."""
+    ranks = list(range(1, min(FIRST_HITS, len(record.hits)) + 1))
+    if record.rank is not None and len(ranks) < record.rank <= len(record.hits):
+        ranks.append(record.rank)
+    return ranks

@@ -139,7 +139,12 @@ def _view(
     right = sum(verdict(record) == 'right' for record in group)
     by_id = {point.id: point for point in track}
     history = f'{format_duration(worst.history_sec)}, {worst.memories} memories'
-    rank = f'{worst.rank} of {len(worst.hits)}' if worst.rank else f'not among {len(worst.hits)}'
+    if worst.rank:
+        rank = f'{worst.rank} of {len(worst.hits)} found with the raw question'
+    elif worst.relevant:
+        rank = f'not among {len(worst.hits)} found with the raw question'
+    else:
+        rank = 'none: no memory is known to hold the answer'
     return QuestionView(
         sequence=worst.sequence,
         id=worst.id,
@@ -152,7 +157,7 @@ def _view(
         truth=_truth(worst.truth, worst.now_ns),
         asked=format_clock(worst.now_ns) + (f' at {_place(worst.here)}' if worst.here else ''),
         history=history,
-        rank=rank if worst.hits or worst.rank else 'not measured',
+        rank=rank,
         hits=tuple(_seen(name, by_id, worst.now_ns) for name in worst.hits[:EVIDENCE]),
         attempts=tuple(
             _attempt(record, by_id, traces.get(record.key)) for record in sorted(group, key=lambda r: r.seed)

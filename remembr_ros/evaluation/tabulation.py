@@ -81,6 +81,12 @@ def history_bins(records: Records) -> list[Bin]:
     return bins
 
 
+def retrieved(records: Records) -> list[QuestionRecord]:
+    """Return a record of each question whose answer is known to be in the memory: retrieval has no seed."""
+    once = {(r.sequence, r.id): r for r in records}.values()
+    return [r for r in once if r.relevant or r.rank is not None]
+
+
 def tables(records: Records) -> list[Table]:
     """Return the tables of a report."""
     found = [_paper(records), _by_kind(records), _outcomes(records), _retrieval(records), _cost(records)]
@@ -179,20 +185,18 @@ def _outcomes(records: Records) -> Table:
 
 
 def _retrieval(records: Records) -> Table:
-    # The raw question does not depend on the seed.
-    once = list({(r.sequence, r.id): r for r in records}.values())
-    measured = [r for r in once if r.hits or r.rank is not None]
+    measured = retrieved(records)
     rows = []
     for k in CUTOFFS:
         rows.append((f'recall@{k}', *_per_group(measured, _recall_at(k))))
     rows.append(('mean reciprocal rank', *_per_group(measured, _reciprocal)))
-    without = len(once) - len(measured)
-    note = 'Whether the answer window is among the first found with the raw question, before any planner.'
+    without = len({(r.sequence, r.id) for r in records}) - len(measured)
+    note = 'Whether a memory that holds the answer is among the first found with the raw question.'
     return Table(
         'Retrieval',
         ('', *GROUPS),
         tuple(rows),
-        f'{note} Not measured for {without} questions.' if without else note,
+        f'{note} Without {without} whose answer no memory is known to hold.' if without else note,
     )
 
 

@@ -73,7 +73,7 @@ def draw_map(record: QuestionRecord, track: Sequence[TrackPoint], path_id: str) 
         _scale(view),
         '</svg>',
     ]
-    order = ('truth', 'answer', 'evidence', 'hit', 'here')
+    order = ('truth', 'relevant', 'answer', 'evidence', 'hit', 'here')
     shown = tuple(what for what in order if any(m.what == what for m in marks))
     return Map(''.join(parts), shown, tuple(notes))
 

@@ -101,7 +101,7 @@ def answered(record):
     of_time = AnswerRecord(kind=Kind.TIME, text='Then.', planner='p', minutes_ago=0.9, evidence=('m3',))
     missing = AnswerRecord(kind=Kind.NOT_SEEN, text='I have not seen it.', planner='p')
     return [
-        record('right', hits=('m2', 'm4', 'm9'), rank=2),
+        record('right', hits=('m2', 'm4', 'm9'), relevant=('m4',), rank=2),
         record('later', truth=time, answer=of_time, error=0.4),
         record('text', truth=text, outcome=Outcome.UNSCORED, correct=None, error=None, token_f1=0.25),
         record('unseen', truth=yes, answer=missing, outcome=Outcome.NOT_SEEN, correct=False, error=None),
@@ -139,7 +139,7 @@ def test_it_contains_what_it_must(page, answered, track):
         'I have not seen it.',
         'cited evidence',
         'a red fountain 3',
-        '2 of 3',
+        '2 of 3 found with the raw question',
         'token F1 0.25',
     ):
         assert words in found.text, words

@@ -51,7 +51,7 @@ def test_kinds_outcomes_and_retrieval(record):
     records = [
         record('a', rank=1, hits=('x',)),
         record('b', rank=7, hits=('x',), outcome=Outcome.NOT_SEEN, correct=False, error=None),
-        record('c', rank=None, hits=('x',), length='LONG'),
+        record('c', rank=None, relevant=('y',), hits=('x',), length='LONG'),
         record('d', length='LONG'),
     ]
     assert rows(records, 'Per kind of answer')['position'][:2] == ('4', '0.75 (3/4)')
@@ -61,7 +61,7 @@ def test_kinds_outcomes_and_retrieval(record):
     assert found['recall@10'][0] == '1.00 (2/2)'
     assert found['mean reciprocal rank'][0] == '0.57'
     (retrieval,) = (table for table in tables(records) if table.caption == 'Retrieval')
-    assert 'Not measured for 1 questions' in retrieval.note
+    assert 'Without 1 whose answer' in retrieval.note
 
 
 def test_a_table_per_seed_only_if_there_are_several(record):

@@ -61,7 +61,13 @@ def test_a_late_answer_window_is_marked_with_its_rank(record, track):
     hits = tuple(f'm{i}' for i in range(15))
     found = [mark for mark in marks_of(record(hits=hits, rank=12), track) if mark.what == 'hit']
     assert [mark.label for mark in found] == ['12', '5', '4', '3', '2', '1']
-    assert 'the answer window' in found[0].tip
+    assert 'holds the answer' in found[0].tip
+
+
+def test_what_holds_the_answer_is_marked_where_the_truth_has_no_place(record, track):
+    yes = TruthRecord(kind=Kind.BINARY, binary=True)
+    assert marks(record(truth=yes, relevant=('m7',)), track)['relevant'] == [(70.0, 0.0)]
+    assert 'relevant' not in marks(record(relevant=('m7',)), track)
 
 
 def test_both_axes_have_one_scale_and_y_points_up(record, track):
