@@ -223,7 +223,8 @@ def _answer(answer: AnswerRecord, now_ns: int) -> str:
 
 
 def _place(place: Sequence[float]) -> str:
-    return f'({", ".join(f"{value:.1f}" for value in place)}) m'
+    # Plus zero: of -0.0 it makes 0.0.
+    return f'({", ".join(f"{round(value, 1) + 0.0:.1f}" for value in place)}) m'
 
 
 def _ago(minutes: float, now_ns: int) -> str:

@@ -34,4 +34,4 @@ def run(args: argparse.Namespace) -> int:
 
 def _line(run: Run) -> str:
     parts = [f'{name} {run.results[name]}' for name in ('planner', 'data', 'embedder') if name in run.results]
-    return ', '.join([f'{run.folder}: {len(run.records)} questions', *parts])
+    return ', '.join([f'{run.folder}: {len(run.records)} answers', *parts])

@@ -33,8 +33,8 @@ def test_json(runs, capfd):
 def test_the_table(runs, capfd):
     assert command(*runs) == 0
     out = capfd.readouterr().out
-    assert f'A  {runs[0]}: 1 questions\n' in out
-    assert f'B  {runs[1]}: 1 questions, planner agent, embedder hashing\n' in out
+    assert f'A  {runs[0]}: 1 answers\n' in out
+    assert f'B  {runs[1]}: 1 answers, planner agent, embedder hashing\n' in out
     assert 'McNemar p' in out
 
 
