@@ -7,7 +7,7 @@ One dense vector field per collection: servers before Milvus 2.4 have no more.
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -101,10 +101,10 @@ def passage_id(memory_id: str, index: int) -> str:
     return f'{memory_id}/{index}'
 
 
-def passage_rows(memory: Memory, vectors: NDArray[np.float32]) -> list[dict[str, Any]]:
+def passage_rows(memory: Memory, vectors: Iterable[NDArray[np.float32]]) -> list[dict[str, Any]]:
     """Return the rows of a memory's passages.
 
-    :param vectors: shape (passages, dimension)
+    :param vectors: one per passage, shape (dimension,)
     """
     scalars = _scalars(memory)
     return [

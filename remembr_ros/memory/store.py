@@ -171,13 +171,14 @@ class MemoryStore(StoreSearch):
             if not new:
                 return stored
             texts = {memory_id: passages(memory) or [''] for memory_id, memory in new.items()}
-            vectors = self.embedder.embed([text for of_one in texts.values() for text in of_one])
-            rows = []
-            offset = 0
-            for memory_id, memory in new.items():
-                count = len(texts[memory_id])
-                rows += schema.passage_rows(memory, vectors[offset : offset + count])
-                offset += count
+            # Each text once: a robot that drives slowly sees, and says, the same again.
+            unique = list(dict.fromkeys(text for of_one in texts.values() for text in of_one))
+            vectors = dict(zip(unique, self.embedder.embed(unique), strict=True))
+            rows = [
+                row
+                for memory_id, memory in new.items()
+                for row in schema.passage_rows(memory, [vectors[text] for text in texts[memory_id]])
+            ]
             replaced = [memory_id for memory_id in new if memory_id in known]
             # Records last: one that is there has its passages, and after an end before that, storing again
             # finds the old record and starts over. What was acknowledged is found at any moment.
