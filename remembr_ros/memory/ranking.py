@@ -60,13 +60,15 @@ def coverage(asked: frozenset[str], memory: Memory) -> float:
     return len(asked & present) / len(asked)
 
 
-def score(similarity: float, covered: float) -> float:
+def score(similarity: float, covered: float | None) -> float:
     """Return the relevance of a memory, 0 to 1.
 
     :param similarity: cosine of the best of its passages to the asked text
-    :param covered: see :func:`coverage`
+    :param covered: see :func:`coverage`; None: meaning alone counts
     """
     meaning = min(max(similarity, 0.0), 1.0)
+    if covered is None:
+        return meaning
     return MEANING_WEIGHT * meaning + (1.0 - MEANING_WEIGHT) * covered
 
 

@@ -46,11 +46,18 @@ class StoreSearch(ABC):
         """What the passages' vectors were made with."""
 
     def by_text(
-        self, text: str, scope: Scope = ANYTHING, limit: int = 5, *, diverse: bool = True
+        self,
+        text: str,
+        scope: Scope = ANYTHING,
+        limit: int = 5,
+        *,
+        diverse: bool = True,
+        hybrid: bool = True,
     ) -> list[Hit]:
         """Return the memories that fit the text best by meaning and words, best first.
 
         :param diverse: show distinct stays rather than one parked hour; False for evaluation
+        :param hybrid: False: by meaning alone
         :raises InvalidRequest: the text is empty, or the scope or the limit makes no sense
         :raises StoreUnavailable: the database does not work
         """
@@ -65,7 +72,7 @@ class StoreSearch(ABC):
             while True:
                 similarity = self._similar(vector, condition, pool)
                 exhausted = len(similarity) < pool
-                by_words = self._matching_words(text, condition, pool)
+                by_words = self._matching_words(text, condition, pool) if hybrid else []
                 missing = [memory_id for memory_id in by_words if memory_id not in similarity]
                 if missing:
                     among = filters.any_of('memory_id', missing)
@@ -76,10 +83,11 @@ class StoreSearch(ABC):
                     break
                 pool = min(4 * pool, PAGE)
         asked = ranking.content_stems(text)
-        hits = [
-            self._hit(memory, scope, ranking.score(similarity[memory.id], ranking.coverage(asked, memory)))
-            for memory in memories
-        ]
+        hits = []
+        for memory in memories:
+            meaning = similarity[memory.id]
+            score = ranking.score(meaning, ranking.coverage(asked, memory) if hybrid else None)
+            hits.append(self._hit(memory, scope, score))
         hits.sort(key=lambda hit: (-hit.score, -hit.memory.start_ns, hit.memory.id))
         return ranking.diversify(hits, limit) if diverse else hits[:limit]
 
