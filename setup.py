@@ -11,7 +11,7 @@ extras = {
     # the rendered building and the demo's picture
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
     # the report of an evaluation
-    'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6'],
+    'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6', 'networkx>=3.0'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 extras['dev'] = [

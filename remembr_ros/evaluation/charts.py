@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from remembr_ros.evaluation.metrics import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
+from remembr_ros.evaluation.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.tabulation import Bin
 
 # Stand-ins for the page's colours: matplotlib wants numbers, light and dark pages want different ones.

@@ -1,7 +1,7 @@
 """Scores of answers and means over them. Knows no files, no store and no planner.
 
 Correctness as in the ReMEmbR paper (arXiv 2409.13682, section V-B): within 15 m, within 2 min, yes or no
-exactly. A text is not scored here: that takes a judge.
+exactly. A text is right or wrong by the verdict of a judge; without one it is unscored.
 """
 
 import math
@@ -14,10 +14,6 @@ from remembr_ros.agent.answer import Answer, Kind
 from remembr_ros.evaluation.sample import Truth
 from remembr_ros.geometry import Point, distance
 from remembr_ros.timestamps import NS
-
-CORRECT_WITHIN_M = 15.0
-CORRECT_WITHIN_MIN = 2.0
-"""Both inclusive."""
 
 
 class Outcome(str, Enum):
@@ -84,36 +80,52 @@ def duration_error(answer_s: float, truth_min: float) -> float:
     return abs(answer_s / 60.0 - truth_min)
 
 
-def score(truth: Truth, length: str, answer: Answer | None) -> Score:
+def score(truth: Truth, length: str, answer: Answer | None, verdict: bool | None = None) -> Score:
     """Score an answer.
 
-    An answer of another kind than asked for is wrong, without an error.
+    An answer of another kind than asked for is wrong, without an error. Not to have seen what is not there is
+    right, and so is to say that it was not there.
 
     :param answer: None: the planner failed
+    :param verdict: kind TEXT: what the judge says; None: there is no judge, or it could not tell
     """
-    if answer is None:
-        return Score(truth.kind, length, Outcome.FAILED, None if truth.kind is Kind.TEXT else False)
-    if answer.kind is Kind.NOT_SEEN:
-        return Score(truth.kind, length, Outcome.NOT_SEEN, None if truth.kind is Kind.TEXT else False)
+    if truth.unscored_because:
+        return Score(truth.kind, length, Outcome.FAILED if answer is None else Outcome.UNSCORED)
+    if truth.kind is Kind.TEXT and verdict is not None:
+        return Score(truth.kind, length, _outcome(answer), verdict)
+    if answer is None or (answer.kind is Kind.NOT_SEEN and truth.kind is not Kind.NOT_SEEN):
+        return Score(truth.kind, length, _outcome(answer), None if truth.kind is Kind.TEXT else False)
     if truth.kind is Kind.TEXT:
         return Score(truth.kind, length, Outcome.UNSCORED)
+    error = _error(truth, answer)
+    if truth.kind is Kind.NOT_SEEN:
+        correct = answer.kind is Kind.NOT_SEEN or (answer.kind is Kind.BINARY and answer.binary is False)
+    elif truth.kind is Kind.BINARY:
+        correct = answer.kind is Kind.BINARY and answer.binary is truth.binary
+    elif truth.kind is Kind.POSITION:
+        correct = error is not None and error <= truth.within_m
+    else:
+        correct = error is not None and error <= truth.within_min
+    return Score(truth.kind, length, _outcome(answer), correct, error)
+
+
+def _outcome(answer: Answer | None) -> Outcome:
+    if answer is None:
+        return Outcome.FAILED
+    return Outcome.NOT_SEEN if answer.kind is Kind.NOT_SEEN else Outcome.ANSWERED
+
+
+def _error(truth: Truth, answer: Answer) -> float | None:
+    """Return how far a number is off [m or min]; None if there is none of the asked kind."""
     error: float | None = None
-    correct = False
     if answer.kind is truth.kind:
         if truth.kind is Kind.POSITION and answer.pose is not None:
             error = position_error(answer.pose.position, truth.positions)
-            correct = error <= CORRECT_WITHIN_M
         elif truth.kind is Kind.TIME and answer.time_ns is not None:
             error = time_error(answer.time_ns, truth.times_ns)
-            correct = error <= CORRECT_WITHIN_MIN
         elif truth.kind is Kind.DURATION and answer.duration_s is not None and truth.duration_min is not None:
             error = duration_error(answer.duration_s, truth.duration_min)
-            correct = error <= CORRECT_WITHIN_MIN
-        elif truth.kind is Kind.BINARY:
-            correct = answer.binary is truth.binary
-    if error is not None and not math.isfinite(error):
-        error = None
-    return Score(truth.kind, length, Outcome.ANSWERED, correct, error)
+    return error if error is not None and math.isfinite(error) else None
 
 
 def correctness(scores: Iterable[Score]) -> Mean:

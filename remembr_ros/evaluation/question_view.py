@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from remembr_ros.agent.answer import Kind
-from remembr_ros.evaluation.metrics import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN, Outcome
+from remembr_ros.evaluation.metrics import Outcome
 from remembr_ros.evaluation.reading import Key, TrackPoint, Tracks
 from remembr_ros.evaluation.record import AnswerRecord, QuestionRecord, TruthRecord
+from remembr_ros.evaluation.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.track_map import Map, draw_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 

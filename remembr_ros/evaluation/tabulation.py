@@ -2,12 +2,12 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from remembr_ros.agent.answer import Kind
-from remembr_ros.evaluation.intervals import wilson_interval
+from remembr_ros.evaluation.intervals import bootstrap_interval, wilson_interval
 from remembr_ros.evaluation.metrics import Outcome
 from remembr_ros.evaluation.record import QuestionRecord
 from remembr_ros.evaluation.sample import LENGTHS
@@ -18,10 +18,13 @@ GROUPS = (*LENGTHS, 'ALL')
 CUTOFFS = (1, 5, 10, 15)
 UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 KINDS = (Kind.POSITION, Kind.TIME, Kind.DURATION, Kind.BINARY, Kind.TEXT)
+"""Of the paper; a data set may have questions about what is not there, too."""
 HISTORY_EDGES_MIN = (0, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480)
 """Bins of history length [min]: the same for every run, so that runs can be laid side by side."""
 
 NOTHING = '-'
+
+_KIND_NAMES = {Kind.BINARY: 'yes/no', Kind.NOT_SEEN: 'absent things'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Fraction:
     """How many answers are correct.
 
     :param n: answers that are scored, over all seeds
-    :param interval: 95 %, Wilson; a question counts once, by its mean over seeds; None over nothing
+    :param interval: 95 %; the seeds of a question belong together; None over nothing
     """
 
     correct: int
@@ -61,21 +64,33 @@ class Bin:
 
 
 def fraction(records: Records) -> Fraction:
-    """Return how many of the records that can be scored are correct."""
-    scored = [r for r in records if r.correct is not None]
-    correct = sum(bool(r.correct) for r in scored)
-    questions = len({(r.sequence, r.id) for r in scored})
-    interval = wilson_interval(correct / len(scored) * questions, questions) if scored else None
-    return Fraction(correct, len(scored), interval)
+    """Return how many of the records that can be scored are correct, with a bootstrap interval."""
+    groups = _scored(records)
+    values = [value for group in groups for value in group]
+    return Fraction(round(sum(values)), len(values), bootstrap_interval(groups))
+
+
+def _scored(records: Records) -> list[list[float]]:
+    """Return whether answers are correct, 0 or 1, by question."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for record in records:
+        if record.correct is not None:
+            groups.setdefault((record.sequence, record.id), []).append(float(record.correct))
+    return list(groups.values())
 
 
 def history_bins(records: Records) -> list[Bin]:
-    """Return the correctness by length of history, as figure 4 of the paper, without empty bins."""
+    """Return the correctness by length of history, as figure 4 of the paper, without empty bins.
+
+    The intervals are Wilson's: a bin holds few questions.
+    """
     bins = []
     for low, high in pairwise((*HISTORY_EDGES_MIN, math.inf)):
         inside = [r for r in records if low <= r.history_sec / 60.0 < high]
-        found = fraction(inside)
-        if found.n:
+        groups = _scored(inside)
+        if groups:
+            sure = sum(map(statistics.fmean, groups))
+            found = replace(fraction(inside), interval=wilson_interval(sure, len(groups)))
             longest = max(r.history_sec / 60.0 for r in inside)
             bins.append(Bin(low, high if math.isfinite(high) else longest, found))
     return bins
@@ -87,14 +102,50 @@ def retrieved(records: Records) -> list[QuestionRecord]:
     return [r for r in once if r.relevant or r.rank is not None]
 
 
+def kinds_of(records: Records) -> tuple[Kind, ...]:
+    """Return the kinds that a run is reported by."""
+    absent = any(record.truth.kind is Kind.NOT_SEEN for record in records)
+    return (*KINDS, Kind.NOT_SEEN) if absent else KINDS
+
+
 def tables(records: Records) -> list[Table]:
-    """Return the tables of a report."""
+    """Return the tables of a report; of a run that measured retrieval alone, only that."""
+    if records and all(r.answer is None and r.outcome is Outcome.UNSCORED for r in records):
+        return [_retrieval(records)]
     found = [_paper(records), _by_kind(records), _outcomes(records), _retrieval(records), _cost(records)]
     seeds = sorted({r.seed for r in records})
     if len(seeds) > 1:
         rows = tuple((str(seed), *_fractions([r for r in records if r.seed == seed])) for seed in seeds)
         found.insert(1, Table('Correct, per seed', ('seed', *GROUPS), rows))
     return found
+
+
+def across(runs: Mapping[str, Records]) -> list[Table]:
+    """Return a table per figure, with a row per run: the form of the paper's table I."""
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for name, records in runs.items():
+        for table in (_paper(records), _retrieval(records), _cost(records)):
+            for figure, *cells in table.rows:
+                rows.setdefault(figure, []).append((name, *cells))
+    return [Table(figure, ('', *GROUPS), tuple(of_figure)) for figure, of_figure in rows.items()]
+
+
+def table_markdown(table: Table) -> str:
+    """Return a table as Markdown."""
+    rows = [(table.caption, *table.header[1:]), ('---',) * len(table.header), *table.rows]
+    lines = [f'| {" | ".join(cell.replace("|", "/") for cell in row)} |' for row in rows]
+    return '\n'.join([*lines, *(['', table.note] if table.note else [])])
+
+
+def table_text(table: Table) -> str:
+    """Return a table as lines of text."""
+    rows = [(table.caption, *table.header[1:]), *table.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        '  '.join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
+    return '\n'.join([*lines, *([table.note] if table.note else [])])
 
 
 def fraction_text(found: Fraction) -> str:
@@ -127,13 +178,13 @@ def _paper(records: Records) -> Table:
         'After table I of the paper (arXiv 2409.13682). Descriptive: yes/no and judged texts. '
         'Temporal: times and durations. Errors: mean ± standard deviation over the answers that have one. '
         'Correct: within 15 m, within 2 min, yes or no exactly, a text by its judge; what was not seen or '
-        'failed is not correct. Intervals: Wilson, over questions.',
+        'failed is not correct. Intervals: bootstrap, over questions.',
     )
 
 
 def _by_kind(records: Records) -> Table:
     rows = []
-    for kind in KINDS:
+    for kind in kinds_of(records):
         of_kind = _of(records, kind)
         correct = fraction(of_kind)
         errors = sorted(r.error for r in of_kind if r.error is not None)
@@ -142,11 +193,11 @@ def _by_kind(records: Records) -> Table:
             spread = (
                 _errors(of_kind, f' {UNITS[kind]}'),
                 f'{statistics.median(errors):.1f}' if errors else NOTHING,
-                f'{_quantile(errors, 0.9):.1f}' if errors else NOTHING,
+                f'{quantile(errors, 0.9):.1f}' if errors else NOTHING,
             )
         rows.append(
             (
-                'yes/no' if kind is Kind.BINARY else kind.value,
+                _KIND_NAMES.get(kind, kind.value),
                 str(len(of_kind)),
                 fraction_text(correct),
                 interval_text(correct.interval),
@@ -219,7 +270,7 @@ def _cost(records: Records) -> Table:
     def latency(share: float) -> Callable[[Records], str]:
         def cell(group: Records) -> str:
             times = sorted(r.latency_sec for r in group if r.latency_sec is not None)
-            return f'{_quantile(times, share):.2f}' if times else NOTHING
+            return f'{quantile(times, share):.2f}' if times else NOTHING
 
         return cell
 
@@ -257,6 +308,6 @@ def _errors(records: Records, unit: str = '') -> str:
     return f'{statistics.fmean(errors):.1f}{spread}{unit} (n={len(errors)})'
 
 
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Return the smallest value that this share of the values does not exceed."""
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest value that this share of the values does not exceed; there is at least one."""
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from html import escape
 
 from remembr_ros.evaluation.marks import XY, Mark, marks_of, place_of
-from remembr_ros.evaluation.metrics import CORRECT_WITHIN_M
 from remembr_ros.evaluation.reading import TrackPoint
 from remembr_ros.evaluation.record import QuestionRecord
+from remembr_ros.evaluation.sample import CORRECT_WITHIN_M
 
 _WIDTH, _LEAST_HEIGHT, _MOST_HEIGHT, _MARGIN = 640.0, 240.0, 460.0, 34.0  # pixels
 _LEAST_EXTENT_M = 20.0

@@ -1,1 +1,1 @@
-"""The verbs of the evaluation."""
+"""The data sets and tools of remembr eval, one file each."""

@@ -86,6 +86,14 @@ class Folder:
         (sequence / 'captions_haystack_3_secs.json').write_text(json.dumps(self.captions))
         return self.path
 
+    def write_corrected(self, objects: list[str], from_start: list[str]) -> None:
+        """Write the files with OC-NaVQA's table: positions of objects, in the window and of the drive."""
+        self.write()
+        columns = [*COLUMNS, 'GT Response', ' GT Response FullSeq']
+        rows = [[*row, *more] for row, *more in zip(self.rows, objects, from_start, strict=True)]
+        with (self.path / 'oc_navqa_data.csv').open('w', newline='', encoding='utf-8') as file:
+            csv.writer(file).writerows([columns, *rows])
+
 
 @pytest.fixture
 def record() -> Callable[..., QuestionRecord]:

@@ -40,7 +40,7 @@ def test_json_is_one_object_with_every_figure(folder, capsys):
 def test_the_table_has_lengths_denominators_and_excluded_rows(folder, capsys):
     assert evaluate(folder) == 0
     out = capsys.readouterr().out
-    for words in ('SHORT', 'MEDIUM', 'LONG', 'ALL', 'position error [m]', '/2)', 'excluded: LONG_2'):
+    for words in ('SHORT', 'MEDIUM', 'LONG', 'ALL', 'Positional error [m]', '/2)', 'excluded: LONG_2'):
         assert words in out
 
 
@@ -78,7 +78,7 @@ def test_a_folder_without_the_data_is_wrong_usage(tmp_path, capsys):
     assert 'data.csv' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('options', [['--sequences', 'x'], ['--sequences', '-1'], ['--planner', 'oracle']])
+@pytest.mark.parametrize('options', [['--sequences', 'x'], ['--sequences', '-1'], ['--planner', 'guess']])
 def test_wrong_options_are_wrong_usage(folder, options):
     with pytest.raises(SystemExit) as ended:
         evaluate(folder, *options)

@@ -249,7 +249,7 @@ def test_seeds_stand_under_one_question(page, record):
     for error in ('100.0 m', '60.0 m', '20.0 m'):
         assert error in found.text
     # One question, however often it is asked: the interval of 2/3 of 1.
-    assert '0.09 to 0.97' in found.text
+    assert '0.67 to 0.67' in found.text
 
 
 def test_a_trace_is_shown_bounded(page, record):

@@ -109,3 +109,35 @@ def test_recall_grows_with_k(ranks):
     assert values == sorted(values)
     assert values[0] <= metrics.mean_reciprocal_rank(ranks).value + 1e-12
     assert values[-1] == pytest.approx(sum(r is not None for r in ranks) / len(ranks))
+
+
+def test_a_judged_text_is_right_or_wrong():
+    for verdict in (True, False):
+        scored = score(TEXT, 'LONG', answer(Kind.TEXT), verdict)
+        assert scored == Score(Kind.TEXT, 'LONG', Outcome.ANSWERED, verdict)
+    assert score(TEXT, 'LONG', answer(Kind.NOT_SEEN), False).outcome is Outcome.NOT_SEEN
+    assert score(TEXT, 'LONG', None, False) == Score(Kind.TEXT, 'LONG', Outcome.FAILED, False)
+
+
+def test_what_is_not_there_is_rightly_not_seen_or_denied():
+    absent = Truth(Kind.NOT_SEEN)
+    assert score(absent, 'SHORT', answer(Kind.NOT_SEEN)).correct
+    assert score(absent, 'SHORT', answer(Kind.BINARY, binary=False)).correct
+    assert not score(absent, 'SHORT', answer(Kind.BINARY, binary=True)).correct
+    assert not score(absent, 'SHORT', answer(Kind.POSITION, pose=Pose(0.0, 0.0))).correct
+    assert score(absent, 'SHORT', None).correct is False
+
+
+def test_a_truth_in_doubt_scores_nothing():
+    doubtful = Truth(Kind.POSITION, unscored_because='the label is wrong')
+    given_answer = answer(Kind.POSITION, pose=Pose(0.0, 0.0))
+    assert score(doubtful, 'LONG', given_answer) == Score(Kind.POSITION, 'LONG', Outcome.UNSCORED)
+    assert score(doubtful, 'LONG', None) == Score(Kind.POSITION, 'LONG', Outcome.FAILED)
+
+
+def test_a_data_set_has_its_own_tolerance():
+    near = Truth(Kind.POSITION, positions=((0.0, 0.0, 0.0),), within_m=5.0)
+    assert not score(near, 'SHORT', answer(Kind.POSITION, pose=Pose(6.0, 0.0))).correct
+    soon = Truth(Kind.TIME, times_ns=(T0,), within_min=0.1)
+    assert score(soon, 'SHORT', answer(Kind.TIME, time_ns=T0 + 5 * NS)).correct
+    assert not score(soon, 'SHORT', answer(Kind.TIME, time_ns=T0 + 7 * NS)).correct

@@ -7,12 +7,17 @@ import pytest
 
 from remembr_ros.agent.answer import Kind
 from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.evaluation.navqa import find_sequences, load_navqa, resolve_clock
+from remembr_ros.evaluation.navqa import CAPTIONS, Outside, load_captions, load_navqa, resolve_clock
+from remembr_ros.evaluation.navqa_table import OC_NAVQA, find_sequences
 from remembr_ros.timestamps import NS, from_seconds, parse_time
 
 REAL = Path(__file__).resolve().parents[3] / '../shared/data/navqa'
 
 needs_navqa = pytest.mark.skipif(not REAL.exists(), reason='needs the data set of shared/data/navqa')
+
+
+def load(folder, number, captions=CAPTIONS, **options):
+    return load_navqa(folder, number, load_captions(folder, number, captions), **options)
 
 
 def window(start: str, end: str) -> tuple[int, int]:
@@ -74,7 +79,7 @@ def test_each_kind_of_truth_is_read(navqa, clock):
     navqa.ask('Was it red?', 'binary', clock(4), parsable='Yes')
     navqa.ask('Was it blue?', 'Binary', clock(4), parsable='no')
     navqa.ask('What colour?', 'text', clock(4), text='It was red')
-    sequence = load_navqa(navqa.write(), 7)
+    sequence = load(navqa.write(), 7)
     assert sequence.excluded == ()
     place, when, long, yes, no, colour = (sample.truth for sample in sequence.samples)
     assert place.kind is Kind.POSITION
@@ -90,7 +95,7 @@ def test_each_kind_of_truth_is_read(navqa, clock):
 
 def test_the_asker_stands_at_the_end_of_the_window(navqa, clock):
     navqa.ask('Where?', 'position', clock(6), window=(5, 9), length='LONG')
-    sequence = load_navqa(navqa.write(), 7)
+    sequence = load(navqa.write(), 7)
     sample = sequence.samples[0]
     assert sample.question.now_ns == from_seconds(navqa.captions[9]['time'])
     assert sample.question.here.position == (90.0, 1.0, 0.0)
@@ -111,14 +116,14 @@ def admitted(sequence, sample):
 @pytest.mark.parametrize('ends', [(0, 19), (0, 3), (16, 19), (5, 9), (7, 7)])
 def test_the_scope_admits_the_window_and_nothing_else(navqa, clock, ends):
     navqa.ask('Where?', 'position', clock(ends[0]), window=ends)
-    sequence = load_navqa(navqa.write(), 7)
+    sequence = load(navqa.write(), 7)
     assert admitted(sequence, sequence.samples[0]) == list(sequence.memories[ends[0] : ends[1] + 1])
 
 
 def test_memories_are_the_segments_in_the_order_of_time(navqa, clock):
     navqa.ask('Where?', 'position', clock(4))
     navqa.captions.reverse()
-    memories = load_navqa(navqa.write(), 7).memories
+    memories = load(navqa.write(), 7).memories
     assert len({memory.id for memory in memories}) == len(memories) == 20
     assert [m.pose.x for m in memories] == [10.0 * i for i in range(20)]
     assert memories[0].start_ns == 1673884800 * NS
@@ -137,7 +142,7 @@ def test_rows_that_cannot_be_used_are_listed_with_the_reason(navqa, clock):
     navqa.ask('', 'position', clock(4))
     navqa.rows.append(['orphan', '7', 'Where?', clock(4), 'position', '', '', ''])
     navqa.windows.append({**navqa.windows[0], 'id': 'unasked'})
-    sequence = load_navqa(navqa.write(), 7)
+    sequence = load(navqa.write(), 7)
     assert [sample.id for sample in sequence.samples] == [good]
     reasons = [row.reason for row in sequence.excluded]
     for reason, words in zip(
@@ -163,7 +168,7 @@ def test_several_questions_about_one_window_are_told_apart(navqa, clock):
     key = navqa.ask('Where?', 'position', clock(4))
     navqa.rows.append([key, '7', 'When?', clock(4), 'time', '', '', ''])
     navqa.rows.append(['other', '8', 'When?', clock(4), 'time', '', '', ''])
-    samples = load_navqa(navqa.write(), 7).samples
+    samples = load(navqa.write(), 7).samples
     assert [(s.id, s.question.text) for s in samples] == [(key, 'Where?'), (f'{key}#2', 'When?')]
 
 
@@ -173,7 +178,7 @@ def test_a_folder_without_navqa_is_wrong_usage(tmp_path, navqa):
     navqa.write()
     assert find_sequences(navqa.path) == [7]
     with pytest.raises(InvalidRequest, match='no sequence 8'):
-        load_navqa(navqa.path, 8)
+        load_navqa(navqa.path, 8, load_captions(navqa.path, 7))
     (navqa.path / '7' / 'qa_unfilled.json').unlink()
     with pytest.raises(InvalidRequest, match='no sequence'):
         find_sequences(navqa.path)
@@ -186,7 +191,7 @@ def test_a_damaged_file_is_named(navqa, clock, name, content):
     path = navqa.write() / '7' / name
     path.write_text(content)
     with pytest.raises(BagUnreadable, match=name):
-        load_navqa(navqa.path, 7)
+        load(navqa.path, 7)
 
 
 @pytest.mark.parametrize(
@@ -203,23 +208,23 @@ def test_a_caption_that_makes_no_sense_is_refused(navqa, clock, change):
     navqa.ask('Where?', 'position', clock(4))
     navqa.captions[3].update(change)
     with pytest.raises(BagUnreadable, match='captions'):
-        load_navqa(navqa.write(), 7)
+        load(navqa.write(), 7)
 
 
 def test_missing_captions_and_columns_are_named(navqa, clock):
     navqa.ask('Where?', 'position', clock(4))
     navqa.write()
     with pytest.raises(BagUnreadable, match='captions_of_mine'):
-        load_navqa(navqa.path, 7, 'captions_of_mine')
+        load(navqa.path, 7, 'captions_of_mine')
     (navqa.path / 'data.csv').write_text('UUID,Question\n1,Where?\n')
     with pytest.raises(BagUnreadable, match='Seq ID'):
-        load_navqa(navqa.path, 7)
+        load(navqa.path, 7)
 
 
 @needs_navqa
 @pytest.mark.parametrize(('number', 'excluded'), [(0, 0), (3, 3), (4, 2)])
 def test_the_real_sequences_are_read(number, excluded):
-    sequence = load_navqa(REAL, number)
+    sequence = load(REAL, number)
     assert len(sequence.samples) + len(sequence.excluded) == 30
     assert len(sequence.excluded) == excluded
     assert all('outside the window' in row.reason for row in sequence.excluded)
@@ -235,3 +240,59 @@ def test_the_real_sequences_are_read(number, excluded):
             if e['id'] == sample.id
         )
         assert inside[-1].end_ns - inside[0].start_ns == pytest.approx(entry['length'] * NS, abs=4 * NS)
+
+
+def test_an_answer_time_outside_its_window_is_handled_as_asked(navqa, clock):
+    navqa.ask('Where?', 'position', clock(4))
+    outside = navqa.ask('Where is it?', 'position', clock(2), window=(9, 15))
+    nowhere = navqa.ask('Where was it?', 'position', '8:30:00')
+    navqa.write()
+    excluding = load(navqa.path, 7)
+    assert [row.id for row in excluding.excluded] == [outside, nowhere]
+    unscored = load(navqa.path, 7, outside=Outside.UNSCORED)
+    assert unscored.excluded == ()
+    assert ['outside' in s.truth.unscored_because for s in unscored.samples] == [False, True, True]
+    assert [bool(s.relevant) for s in unscored.samples] == [True, False, False]
+    kept = load(navqa.path, 7, outside=Outside.KEEP)
+    assert [row.id for row in kept.excluded] == [nowhere], 'the drive never shows that time'
+    assert kept.samples[1].truth.positions == ((20.0, 1.0, 0.0),)
+    assert kept.samples[1].relevant == frozenset(), 'it cannot be found inside the window'
+
+
+def test_corrected_labels_are_of_the_object_and_look_back_to_the_start(navqa, clock):
+    navqa.ask('Where is the elevator?', 'position', clock(4), window=(3, 9), length='SHORT')
+    navqa.ask('Where?', 'position', clock(4), window=(3, 9))
+    navqa.ask('Where else?', 'position', clock(4), window=(3, 9))
+    navqa.ask('Where now?', 'position', clock(4), window=(3, 9))
+    navqa.ask('When?', 'time', clock(1), window=(3, 9))
+    objects = ['[1.5 -2.0 3e-1]', '', '[1 2]', '[1 2 3]', '']
+    navqa.write_corrected(objects, ['', '', '', '[7, 8, 9] [1 1 1]', ''])
+    sequence = load(navqa.path, 7, edition=OC_NAVQA)
+    first, last, when = sequence.samples
+    assert first.truth.positions == ((1.5, -2.0, 0.3),)
+    assert last.truth.positions == ((7.0, 8.0, 9.0), (1.0, 1.0, 1.0)), 'that of the whole drive counts'
+    assert admitted(sequence, first) == list(sequence.memories[:10])
+    assert (first.length, first.window_ns[0]) == ('SHORT', sequence.memories[0].start_ns)
+    assert when.relevant == {sequence.memories[1].id}, 'before the window, after the start'
+    reasons = [row.reason for row in sequence.excluded]
+    assert 'position' in reasons[0]
+    assert "'[1 2]'" in reasons[1]
+
+
+def test_a_corrected_position_needs_no_answer_time(navqa):
+    navqa.ask('Where is the elevator?', 'position', '23:00:00')
+    navqa.write_corrected(['[1 2 3]'], [''])
+    (sample,) = load(navqa.path, 7, edition=OC_NAVQA).samples
+    assert (sample.truth.positions, sample.relevant) == (((1.0, 2.0, 3.0),), frozenset())
+
+
+@needs_navqa
+@pytest.mark.parametrize('number', [0, 3, 4])
+def test_the_real_corrected_labels_are_read(number):
+    sequence = load(REAL, number, edition=OC_NAVQA)
+    assert len(sequence.samples) + len(sequence.excluded) == 30
+    assert all('outside the window' in row.reason for row in sequence.excluded)
+    assert not [r for r in sequence.excluded if 'where' in r.question.lower()], 'their labels are places'
+    for sample in sequence.samples:
+        assert sample.window_ns[0] == sequence.memories[0].start_ns
+        assert sample.truth.kind is not Kind.POSITION or len(sample.truth.positions) == 1

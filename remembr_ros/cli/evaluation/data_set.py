@@ -1,0 +1,163 @@
+"""remembr eval navqa, oc-navqa and building: a run over a data set."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.cli.evaluation.execution import add_execution, execution
+from remembr_ros.cli.options import add_json, count, seconds
+from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.evaluation.navqa import CAPTIONS, Outside
+from remembr_ros.evaluation.run import Run, carry_out
+from remembr_ros.evaluation.run_config import PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.tabulation import table_text, tables
+
+PLANNERS = tuple(name.value for name in PlannerName)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--data',
+        required=True,
+        metavar='DIR',
+        help='its folder: data.csv or oc_navqa_data.csv and N/qa_unfilled.json; of a building: bag and '
+        'truth.json',
+    )
+    parser.add_argument(
+        '--sequences', nargs='+', type=_sequence, metavar='N', help='only these (default: all that are there)'
+    )
+    parser.add_argument(
+        '--captions', metavar='NAME', default=CAPTIONS, help='captions in N/NAME.json (default: %(default)s)'
+    )
+    _add_bags(parser)
+    _add_planner(parser)
+    recall = parser.add_argument_group('recall')
+    recall.add_argument('--embedder', metavar='NAME', help='sentence-transformers model, by name or folder')
+    recall.add_argument(
+        '--no-diversity', action='store_true', help='show five memories of one parked hour, if they fit best'
+    )
+    recall.add_argument('--no-hybrid', action='store_true', help='recall by meaning alone, not by words')
+    recall.add_argument('--consolidation', action='store_true', help='merge stays in which nothing changes')
+    parser.add_argument(
+        '--outside',
+        choices=[choice.value for choice in Outside],
+        default=Outside.EXCLUDE.value,
+        help="questions whose answer time lies outside their window, the data set's errors: leave them out, "
+        'ask them unscored, or keep them as they are (default: %(default)s)',
+    )
+    parser.add_argument('--judge', metavar='MODEL', help='language model that judges answers in words')
+    parser.add_argument('--judge-url', metavar='URL', help='its OpenAI-compatible server')
+    parser.add_argument(
+        '--timeout', type=seconds, metavar='S', default=60.0, help='for one question (default: %(default)s)'
+    )
+    add_execution(parser)
+    add_json(parser)
+
+
+def _add_bags(parser: argparse.ArgumentParser) -> None:
+    bags = parser.add_argument_group('straight from recordings')
+    bags.add_argument(
+        '--bag',
+        action='append',
+        type=_bag,
+        metavar='N=BAG',
+        help='remember this recording as sequence N, in place of a captions file; may be repeated',
+    )
+    bags.add_argument('--captioner', metavar='NAME', default='scene_text', help='(default: %(default)s)')
+    bags.add_argument('--vlm', metavar='MODEL', help='model of the captioner openai')
+    bags.add_argument('--vlm-url', metavar='URL', help='its server')
+    bags.add_argument('--image-topic', metavar='T', help='the camera, if the bag has several')
+    bags.add_argument('--pose-topic', metavar='T', help='the pose source, if the bag has several')
+    bags.add_argument('--tf', nargs=2, metavar=('PARENT', 'CHILD'), help='take poses from TF')
+    bags.add_argument(
+        '--segment-length',
+        type=seconds,
+        metavar='S',
+        help='of a memory (default: 3); captions of a file are joined to that length',
+    )
+
+
+def _add_planner(parser: argparse.ArgumentParser) -> None:
+    planner = parser.add_argument_group('planner')
+    planner.add_argument(
+        '--planner',
+        choices=PLANNERS,
+        default=PlannerName.OFFLINE.value,
+        help='what answers; retrieval: only the first recall is measured (default: %(default)s)',
+    )
+    planner.add_argument('--llm', metavar='MODEL', help='language model (REMEMBR_LLM)')
+    planner.add_argument('--llm-url', metavar='URL', help='its OpenAI-compatible server (REMEMBR_LLM_URL)')
+    planner.add_argument('--temperature', type=float, metavar='T', help='of the language model (default: 0)')
+    planner.add_argument(
+        '--seeds', nargs='+', type=int, metavar='N', help='ask each question once per seed (default: once)'
+    )
+    planner.add_argument('--rounds', type=count, metavar='N', help='of recalling (default: 3)')
+    planner.add_argument('--calls-per-round', type=count, metavar='K', help='(default: 3)')
+    planner.add_argument('--memories-per-call', type=count, metavar='M', help='(default: 5)')
+    planner.add_argument('--frames', type=count, metavar='N', help='of the planner frames (default: 50)')
+    planner.add_argument(
+        '--context-tokens', type=count, metavar='N', help='of the planner all_captions (default: 100000)'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    config = _config(args)
+    with stdout_for_json(args.json):
+        result = carry_out(config, execution(args))
+    if args.out is not None:
+        _write_report(args.out)
+    if args.json:
+        print_json(result.summary)
+    else:
+        _show(result)
+    return 0
+
+
+def _config(args: argparse.Namespace) -> RunConfig:
+    """Return the configuration; what is not given keeps its default."""
+    values: dict[str, Any] = {
+        'data': args.name,
+        'folder': args.data,
+        'bags': dict(args.bag or ()),
+        'diversity': not args.no_diversity,
+        'hybrid': not args.no_hybrid,
+        'consolidation': args.consolidation,
+    }
+    named = vars(args)
+    values |= {
+        name: named[name]
+        for name in RunConfig.model_fields
+        if name not in values and named.get(name) is not None
+    }
+    return run_config(**values)
+
+
+def _show(result: Run) -> None:
+    summary = result.summary
+    print(f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n')
+    print('\n\n'.join(map(table_text, tables(result.records))))
+    for row in summary['excluded']:
+        print(f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}')
+
+
+def _write_report(folder: Path) -> None:
+    try:
+        from remembr_ros.evaluation.html_report import write_report
+
+        print(f'{write_report(folder)}', file=sys.stderr)
+    except ImportError as error:
+        print(f'no report.html: {error}; run: pip install "remembr_ros[evaluation]"', file=sys.stderr)
+
+
+def _sequence(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f'{text!r} is not the number of a sequence')
+    return int(text)
+
+
+def _bag(text: str) -> tuple[int, str]:
+    number, equals, path = text.partition('=')
+    if not equals or not path:
+        return 0, text
+    return _sequence(number), path

@@ -1,0 +1,97 @@
+"""Options that say how runs are carried out, and the bar that shows how far they are."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from remembr_ros.cli.options import count
+from remembr_ros.evaluation.metrics import correctness
+from remembr_ros.evaluation.run import Execution, Progress
+
+
+def add_execution(parser: argparse.ArgumentParser) -> None:
+    """Add --out, --resume, --parallel, --rate and --cache."""
+    parser.add_argument(
+        '--out',
+        type=Path,
+        metavar='DIR',
+        help='keep the run there: configuration, answers, traces, figures, report.html and the memory',
+    )
+    parser.add_argument('--resume', action='store_true', help='go on with the run in --out')
+    parser.add_argument(
+        '--parallel', type=count, metavar='N', default=1, help='questions at once (default: %(default)s)'
+    )
+    parser.add_argument(
+        '--rate', type=_per_minute, metavar='N', help='calls of the language model per minute, at most'
+    )
+    parser.add_argument(
+        '--cache',
+        type=Path,
+        metavar='DIR',
+        default=default_cache(),
+        help='captions and verdicts of earlier runs (default: %(default)s)',
+    )
+
+
+def default_cache() -> Path:
+    """Return where captions and verdicts are kept: the user's cache folder."""
+    return Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'remembr'
+
+
+def execution(args: argparse.Namespace) -> Execution:
+    """Return how a run is carried out, with a progress bar on standard error."""
+    return Execution(
+        out=args.out,
+        resume=args.resume,
+        parallel=args.parallel,
+        per_minute=args.rate,
+        cache=args.cache,
+        on_progress=ProgressBar(),
+    )
+
+
+class ProgressBar:
+    """A bar over what a sequence takes, with the scores and the cost so far."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+        self._shown = ('', '')
+
+    def __call__(self, progress: Progress) -> None:
+        shown = (progress.name, progress.stage)
+        if self._bar is None or shown != self._shown:
+            if self._bar is not None:
+                self._bar.close()
+            self._bar = tqdm(desc=': '.join(shown), total=progress.total, disable=None, file=sys.stderr)
+            self._shown = shown
+        self._bar.n = progress.done
+        self._bar.set_postfix_str(_so_far(progress), refresh=False)
+        self._bar.refresh()
+        if progress.done >= progress.total:
+            self._bar.close()
+            self._bar = None
+
+
+def _so_far(progress: Progress) -> str:
+    records = progress.records
+    correct = correctness(record.score for record in records)
+    if correct.value is None:
+        return ''
+    text = f'correct {correct.value:.2f} of {correct.n}'
+    calls = sum(record.llm_calls for record in records)
+    tokens = sum(record.prompt_tokens + record.completion_tokens for record in records)
+    return f'{text}, {calls} LLM calls, {tokens / 1000:.0f} k tokens' if calls else text
+
+
+def _per_minute(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < float('inf'):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of calls per minute')
+    return number

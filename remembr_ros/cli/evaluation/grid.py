@@ -1,0 +1,56 @@
+"""remembr eval grid: ablations."""
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from remembr_ros.cli.evaluation.execution import add_execution, execution
+from remembr_ros.cli.options import add_json
+from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.grid import grid_markdown, read_grid
+from remembr_ros.evaluation.run import Run, carry_out
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('file', type=Path, metavar='FILE', help="YAML file with 'base' and 'grid' settings")
+    parser.add_argument('--data', metavar='DIR', help='folder of the data set, in place of the one in FILE')
+    add_execution(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    cells = read_grid(args.file, **({'folder': args.data} if args.data else {}))
+    if args.out is None:
+        raise InvalidRequest('a grid needs a folder for its runs: give --out DIR')
+    embedders: dict[str, Embedder] = {}
+    runs: list[Run] = []
+    with stdout_for_json(args.json):
+        for cell in cells:
+            if cell.config.embedder not in embedders:
+                embedders[cell.config.embedder] = get_embedder(cell.config.embedder or None)
+            embedder = embedders[cell.config.embedder]
+            # A memory for each embedder, shared by the runs.
+            number = list(embedders).index(cell.config.embedder)
+            each = replace(
+                execution(args),
+                out=args.out / cell.name,
+                embedder=embedder,
+                memory=args.out / f'memory_{number}.db',
+            )
+            runs.append(carry_out(cell.config, each))
+    table = grid_markdown(cells, [run.records for run in runs])
+    (args.out / 'grid.md').write_text(f'{table}\n', encoding='utf-8')
+    rows = [
+        {'run': cell.name, 'settings': cell.settings, **run.summary}
+        for cell, run in zip(cells, runs, strict=True)
+    ]
+    (args.out / 'grid.json').write_text(json.dumps(rows, indent=2, default=str) + '\n', encoding='utf-8')
+    if args.json:
+        print_json({'runs': json.loads(json.dumps(rows, default=str))})
+    else:
+        print(table)
+    return 0

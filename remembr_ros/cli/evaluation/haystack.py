@@ -1,0 +1,70 @@
+"""remembr eval haystack: retrieval at scale."""
+
+import argparse
+import json
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from tqdm import tqdm
+
+from remembr_ros.cli.options import add_json, count
+from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation import datasets
+from remembr_ros.evaluation.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
+from remembr_ros.evaluation.navqa import CAPTIONS
+from remembr_ros.evaluation.run_config import run_config
+from remembr_ros.evaluation.streetview import read_captions
+from remembr_ros.memory.store import open_store
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--data', required=True, metavar='DIR', help='folder of NaVQA')
+    parser.add_argument(
+        '--graph', required=True, type=Path, metavar='FILE', help='street-view graph with captions (GML)'
+    )
+    parser.add_argument('--sequences', nargs='+', type=int, metavar='N', help='(default: all that are there)')
+    parser.add_argument('--captions', metavar='NAME', default=CAPTIONS, help='(default: %(default)s)')
+    parser.add_argument(
+        '--factors',
+        nargs='+',
+        type=count,
+        metavar='N',
+        default=[1, 10, 100],
+        help='distractors per memory that holds an answer (default: 1 10 100)',
+    )
+    parser.add_argument('--embedder', metavar='NAME', help='sentence-transformers model, by name or folder')
+    parser.add_argument('--out', type=Path, metavar='DIR', help='write haystack.json there')
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    with stdout_for_json(args.json), ExitStack() as stack:
+        config = run_config(folder=args.data, sequences=tuple(args.sequences or ()), captions=args.captions)
+        captions = read_captions(args.graph)
+        embedder = RememberedEmbedder(get_embedder(args.embedder))
+        drives = datasets.load(config, Path(), embedder)
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_haystack_'))
+        store = stack.enter_context(open_store(f'{folder}/memory.db', embedder))
+        bar = stack.enter_context(tqdm(desc='memories', disable=None, file=sys.stderr))
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        figures = list(measure(drives, captions, args.factors, store, progress))
+        result = haystack_json(figures, embedder.name, f'navqa {args.captions}')
+    if args.out is not None:
+        try:
+            args.out.mkdir(parents=True, exist_ok=True)
+            (args.out / 'haystack.json').write_text(json.dumps(result, indent=2) + '\n', encoding='utf-8')
+        except OSError as error:
+            raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
+    if args.json:
+        print_json(result)
+    else:
+        print(haystack_table(figures))
+    return 0

@@ -1,0 +1,171 @@
+"""The folder of a run: what it was made with, and what became of each question, written as it happens.
+
+config.json    the configuration, versions of packages and hashes of prompts
+answers.jsonl  a QuestionRecord per line
+traces.jsonl   a line per question: what was recalled, and the talk with the language model
+tracks.json    where the robot was, for the maps of the report
+results.json   the figures, when all questions are done
+"""
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from remembr_ros import __version__
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.reading import read_records
+from remembr_ros.evaluation.record import QuestionRecord
+from remembr_ros.evaluation.run_config import RunConfig
+from remembr_ros.evaluation.sample import Sequence
+from remembr_ros.evaluation.trace import Trace
+
+CONFIG, ANSWERS, TRACES = 'config.json', 'answers.jsonl', 'traces.jsonl'
+TRACKS, RESULTS = 'tracks.json', 'results.json'
+
+_PACKAGES = ('pymilvus', 'milvus-lite', 'sentence-transformers', 'transformers', 'torch', 'openai', 'numpy')
+_PROMPTS = ('agent', 'evaluation', 'captioning')
+
+
+class RunFolder:
+    """One run on disk. What add has returned from survives whatever happens.
+
+    :param path: made if missing
+    :param resume: go on with the run that is there; without it, a run that is there is put aside
+    :raises InvalidRequest: the run that is there was made with another configuration, or the folder cannot be
+        written
+    """
+
+    def __init__(self, path: Path, config: RunConfig, *, resume: bool = False) -> None:
+        self.path = path
+        described = {'config': config.model_dump(mode='json'), 'versions': versions(), 'prompts': prompts()}
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if resume and (path / CONFIG).exists():
+                self._check_same(described)
+            else:
+                self._put_aside()
+            self.records = read_records(path) if (path / ANSWERS).exists() else []
+            self._rewrite(self.records)
+            _end_last_line(path / TRACES)
+            _write(path / CONFIG, described)
+        except (OSError, ValueError) as error:
+            raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
+
+    @property
+    def done(self) -> set[tuple[str, str, int]]:
+        """Keys of the questions that need not be asked again."""
+        return {record.key for record in self.records}
+
+    def add(self, record: QuestionRecord, trace: Trace) -> None:
+        """Keep what became of a question."""
+        key = {'sequence': record.sequence, 'id': record.id, 'seed': record.seed}
+        _append(
+            self.path / TRACES,
+            json.dumps(
+                {**key, 'recalls': trace.recalls, 'chat': trace.chat}, ensure_ascii=False, default=str
+            ),
+        )
+        _append(self.path / ANSWERS, record.model_dump_json())
+        self.records.append(record)
+
+    def keep_tracks(self, sequences: Iterable[Sequence]) -> None:
+        """Keep where the robot was and what it remembers of it."""
+        tracks = {
+            sequence.name: [
+                {
+                    'id': memory.id,
+                    'start_ns': memory.start_ns,
+                    'end_ns': memory.end_ns,
+                    'x': memory.pose.x,
+                    'y': memory.pose.y,
+                    'caption': memory.caption[:300],
+                }
+                for memory in sequence.memories
+                if memory.pose is not None
+            ]
+            for sequence in sequences
+        }
+        _write(self.path / TRACKS, tracks)
+
+    def finish(self, results: dict[str, Any]) -> None:
+        """Keep the figures."""
+        _write(self.path / RESULTS, results)
+
+    def _check_same(self, described: dict[str, Any]) -> None:
+        known = json.loads((self.path / CONFIG).read_text(encoding='utf-8'))
+        for part in ('config', 'prompts'):
+            old, new = known.get(part, {}), described[part]
+            changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+            if changed:
+                was = ', '.join(f'{name} was {old.get(name)!r}, is {new.get(name)!r}' for name in changed)
+                raise InvalidRequest(
+                    f'{self.path} holds a run of another {part.rstrip("s")}: {was}; '
+                    'resume it as it was, or choose another folder with --out'
+                )
+
+    def _put_aside(self) -> None:
+        """Move an earlier run into a folder of its own: it may have cost money."""
+        present = [self.path / name for name in (ANSWERS, TRACES, RESULTS, TRACKS, CONFIG, 'report.html')]
+        present = [file for file in present if file.exists()]
+        if (self.path / ANSWERS) not in present:
+            return
+        number = 1
+        while (earlier := self.path / f'earlier-{number}').exists():
+            number += 1
+        earlier.mkdir()
+        for file in present:
+            file.rename(earlier / file.name)
+
+    def _rewrite(self, records: Iterable[QuestionRecord]) -> None:
+        """Drop what a stop in the middle of a line has left."""
+        lines = ''.join(f'{record.model_dump_json()}\n' for record in records)
+        temporary = self.path / f'{ANSWERS}.part'
+        temporary.write_text(lines, encoding='utf-8')
+        temporary.replace(self.path / ANSWERS)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a run depends on."""
+    found = {'remembr_ros': __version__, 'python': platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def prompts() -> dict[str, str]:
+    """Return the SHA-256 of each prompt in the package."""
+    found = {}
+    for package in _PROMPTS:
+        folder = resources.files(f'remembr_ros.{package}') / 'prompts'
+        for file in sorted(folder.iterdir(), key=lambda f: f.name) if folder.is_dir() else ():
+            if file.name.endswith('.md'):
+                found[f'{package}/{file.name}'] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
+
+
+def _end_last_line(path: Path) -> None:
+    """Close the line that a stop has cut off, so that the next one does not continue it."""
+    if path.exists() and path.stat().st_size and not path.read_bytes().endswith(b'\n'):
+        with path.open('ab') as file:
+            file.write(b'\n')
+
+
+def _append(path: Path, line: str) -> None:
+    with path.open('a', encoding='utf-8') as file:
+        file.write(line.replace('\n', ' ') + '\n')
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write(path: Path, value: Any) -> None:
+    temporary = path.with_suffix('.part')
+    temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + '\n', encoding='utf-8')
+    temporary.replace(path)

@@ -1,0 +1,130 @@
+import json
+
+import pytest
+
+from remembr_ros.agent.answer import Kind
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.metrics import Outcome
+from remembr_ros.evaluation.record import QuestionRecord, TruthRecord
+from remembr_ros.evaluation.run_config import PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.run_folder import RunFolder, prompts, versions
+from remembr_ros.evaluation.trace import Trace
+
+
+def record(name: str, **changes) -> QuestionRecord:
+    fields = {
+        'sequence': 'navqa-0',
+        'id': name,
+        'seed': 0,
+        'question': 'Where\nis it?',
+        'length': 'SHORT',
+        'history_sec': 60.0,
+        'window_ns': (0, 60),
+        'memories': 20,
+        'now_ns': 60,
+        'here': (1.0, 2.0, 0.0),
+        'truth': TruthRecord(kind=Kind.POSITION, positions=((1.0, 2.0, 3.0),)),
+        'answer': None,
+        'outcome': Outcome.FAILED,
+        'correct': False,
+        'error': None,
+    }
+    return QuestionRecord(**{**fields, **changes})
+
+
+CONFIG = RunConfig(folder='navqa', planner=PlannerName.OFFLINE)
+
+
+def test_what_was_kept_is_there_when_the_run_goes_on(tmp_path):
+    folder = RunFolder(tmp_path / 'run', CONFIG)
+    first, second = record('a', error=1.5, failure='“why”\n'), record('b', seed=1)
+    folder.add(first, Trace([{'by': 'text'}], []))
+    folder.add(second, Trace())
+    again = RunFolder(tmp_path / 'run', CONFIG, resume=True)
+    assert again.records == [first, second]
+    assert again.done == {('navqa-0', 'a', 0), ('navqa-0', 'b', 1)}
+    traces = [json.loads(line) for line in (tmp_path / 'run' / 'traces.jsonl').read_text().splitlines()]
+    assert [t['id'] for t in traces] == ['a', 'b']
+    assert traces[0]['recalls'] == [{'by': 'text'}]
+
+
+def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
+    folder = RunFolder(tmp_path, CONFIG)
+    folder.add(record('a'), Trace())
+    folder.add(record('b'), Trace())
+    for name in ('answers.jsonl', 'traces.jsonl'):
+        whole = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[:-20])
+    again = RunFolder(tmp_path, CONFIG, resume=True)
+    assert again.done == {('navqa-0', 'a', 0)}
+    again.add(record('b'), Trace())
+    assert [r.id for r in RunFolder(tmp_path, CONFIG, resume=True).records] == ['a', 'b']
+    assert json.loads((tmp_path / 'traces.jsonl').read_text().splitlines()[-1])['id'] == 'b'
+
+
+def test_another_configuration_is_not_mixed_in(tmp_path):
+    RunFolder(tmp_path, CONFIG).add(record('a'), Trace())
+    other = CONFIG.model_copy(update={'rounds': 5})
+    with pytest.raises(InvalidRequest, match='rounds was 3, is 5'):
+        RunFolder(tmp_path, other, resume=True)
+    config = json.loads((tmp_path / 'config.json').read_text())
+    config['prompts']['agent/system.md'] = 'other'
+    (tmp_path / 'config.json').write_text(json.dumps(config))
+    with pytest.raises(InvalidRequest, match=r'agent/system\.md'):
+        RunFolder(tmp_path, CONFIG, resume=True)
+
+
+def test_a_run_that_is_not_resumed_is_put_aside_not_lost(tmp_path):
+    RunFolder(tmp_path, CONFIG).add(record('a'), Trace())
+    RunFolder(tmp_path, CONFIG).add(record('b'), Trace())
+    assert RunFolder(tmp_path, CONFIG).records == []
+    kept = [(tmp_path / f'earlier-{i}' / 'answers.jsonl').read_text() for i in (1, 2)]
+    assert ['"id":"a"' in kept[0], '"id":"b"' in kept[1]] == [True, True]
+
+
+def test_what_a_run_was_made_with_is_kept(tmp_path):
+    RunFolder(tmp_path, CONFIG)
+    kept = json.loads((tmp_path / 'config.json').read_text())
+    assert RunConfig(**kept['config']) == CONFIG
+    assert kept['versions'] == versions()
+    assert kept['prompts'] == prompts()
+    assert {'remembr_ros', 'python', 'pymilvus'} <= set(versions())
+    assert {'agent/system.md', 'captioning/caption.md', 'evaluation/judge.md'} <= set(prompts())
+
+
+def test_a_folder_that_cannot_hold_a_run_is_refused(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(InvalidRequest, match='cannot hold a run'):
+        RunFolder(tmp_path / 'file', CONFIG)
+    (tmp_path / 'config.json').write_text('{')
+    with pytest.raises(InvalidRequest, match='cannot hold a run'):
+        RunFolder(tmp_path, CONFIG, resume=True)
+
+
+@pytest.mark.parametrize(
+    ('values', 'words'),
+    [
+        ({'planner': 'oracles'}, 'planner'),
+        ({'rounds': 0}, 'rounds'),
+        ({'round': 3}, 'round'),
+        ({'seeds': [1, 1]}, 'seed'),
+        ({'seeds': []}, 'seeds'),
+        ({'data': 'coda'}, 'navqa, oc-navqa, building'),
+        ({'tf': ['map']}, 'two frames'),
+        ({'segment_length': -3}, 'segment_length'),
+    ],
+)
+def test_a_configuration_without_sense_is_refused(values, words):
+    with pytest.raises(InvalidRequest, match=words):
+        run_config(**values)
+
+
+@pytest.mark.parametrize('planner', ['agent', 'all_captions', 'frames'])
+def test_a_planner_with_a_language_model_needs_one(monkeypatch, planner):
+    for name in ('REMEMBR_LLM', 'REMEMBR_LLM_URL', 'OPENAI_API_KEY'):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(InvalidRequest, match='--llm'):
+        run_config(planner=planner)
+    monkeypatch.setenv('REMEMBR_LLM', 'qwen3')
+    assert run_config(planner=planner).llm == 'qwen3'
+    assert run_config(planner='offline').llm == '', 'what is not used does not count'
