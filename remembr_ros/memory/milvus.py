@@ -48,8 +48,11 @@ def database_path(uri: str) -> Path:
 
     :raises InvalidRequest: Milvus Lite cannot use a file of that name
     """
-    path = Path(uri.removeprefix('file://')).expanduser().absolute()
-    if not uri.removeprefix('file://') or not _LITE_NAME.fullmatch(path.name):
+    name = uri.removeprefix('file://')
+    if not name.strip():
+        raise InvalidRequest('the memory has no name; give the path of a file, or http(s)://host:port')
+    path = Path(name).expanduser().absolute()
+    if not _LITE_NAME.fullmatch(path.name):
         raise InvalidRequest(
             f'{path.name!r} cannot be the name of a Milvus Lite file; '
             'use at most 36 letters, digits, dots, dashes and underscores'

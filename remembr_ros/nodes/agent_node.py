@@ -27,16 +27,13 @@ from remembr_ros.nodes.conversions import (
     is_finite,
     stamped_pose_to_msg,
 )
-from remembr_ros.nodes.inquiry import Feedback, Inquiry, Outcome
+from remembr_ros.nodes.inquiry import Feedback, Inquiries, Inquiry, Outcome
 from remembr_ros.nodes.lifecycle import run
 from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import AgentParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.recall_client import RecallClient
 from remembr_ros.nodes.worker_pool import WorkerPool, settle
-
-GRACE_S = 0.5
-"""What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
 
 
 class AgentNode(ManagedNode):
@@ -47,12 +44,10 @@ class AgentNode(ManagedNode):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('agent', AgentParameters, **kwargs)
         self._here: StampedPose | None = None
-        self._inquiries: set[Inquiry] = set()
+        self._inquiries = Inquiries(self, self._steady)
         self._by_goal: dict[bytes, Inquiry] = {}
         self._poses: PoseSource | None = None
         self._recall: RecallClient | None = None
-        self._answered = self._failed = 0
-        self._latency_s = 0.0
         self._endpoints: list[Callable[[], Any]] = []
 
     def load(self) -> None:
@@ -110,7 +105,7 @@ class AgentNode(ManagedNode):
         self._poses = PoseSource(self, self.parameters, self._on_pose)
 
     def stop(self) -> None:
-        self._cancel_all()
+        self._inquiries.cancel_all()
         if self._poses is not None:
             self._poses.close()
             self._poses = None
@@ -126,7 +121,7 @@ class AgentNode(ManagedNode):
 
     def linger(self) -> None:
         self._active = False
-        self._cancel_all()
+        self._inquiries.cancel_all()
         deadline = time.monotonic() + 2.0
         while self._inquiries and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -135,9 +130,9 @@ class AgentNode(ManagedNode):
         values = {
             'planner': self._agent.planner,
             'under way': len(self._inquiries),
-            'answered': self._answered,
-            'failed': self._failed,
-            'latency [s]': f'{self._latency_s:.3f}',
+            'answered': self._inquiries.answered,
+            'failed': self._inquiries.failed,
+            'latency [s]': f'{self._inquiries.latency_s:.3f}',
         }
         return True, 'answering' if self._inquiries else 'waiting for questions', values
 
@@ -148,7 +143,7 @@ class AgentNode(ManagedNode):
         inquiry = self._inquiry(goal.request, goal.publish_feedback)
         self._by_goal[key] = inquiry
         if goal.is_cancel_requested:
-            self._cancel(inquiry)
+            self._inquiries.cancel(inquiry)
         outcome = await self._outcome(inquiry)
         del self._by_goal[key]
         if outcome.error_code == AskAction.Result.NONE:
@@ -162,7 +157,7 @@ class AgentNode(ManagedNode):
     def _on_cancel(self, goal: Any) -> CancelResponse:
         inquiry = self._by_goal.get(bytes(goal.goal_id.uuid))
         if inquiry is not None:
-            self._cancel(inquiry)
+            self._inquiries.cancel(inquiry)
         return CancelResponse.ACCEPT
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
@@ -191,23 +186,7 @@ class AgentNode(ManagedNode):
         return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback)
 
     async def _outcome(self, inquiry: Inquiry) -> Outcome:
-        """Return what becomes of the question; at once when cancelled or too late, even if a thread works."""
-        self._inquiries.add(inquiry)
-        left_s = max(0.0, inquiry.deadline - time.monotonic())
-        timer = self.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._steady)
-        try:
-            self._pool.call(self._work, inquiry)
-            outcome = await inquiry.outcome
-        finally:
-            self._inquiries.discard(inquiry)
-            self.destroy_timer(timer)
-        if outcome.error_code == AskAction.Result.NONE:
-            self._answered += 1
-            self._latency_s = outcome.answer.latency
-        else:
-            self._failed += 1
-            self.get_logger().warning(f'no answer to {inquiry.text[:100]!r}: {outcome.error_msg}')
-        return outcome
+        return await self._inquiries.outcome(inquiry, lambda: self._pool.call(self._work, inquiry))
 
     def _work(self, inquiry: Inquiry) -> None:
         """Answer a question, on a thread of the pool."""
@@ -277,19 +256,6 @@ class AgentNode(ManagedNode):
             newest = self._recall.newest(limit=1)
             return newest[0].memory.end_ns if newest else 0
         return now_ns
-
-    def _cancel(self, inquiry: Inquiry) -> None:
-        inquiry.cancel.set()
-        settle(self, inquiry.outcome, Outcome(AskAction.Result.CANCELLED, 'the question was cancelled'))
-
-    def _give_up(self, inquiry: Inquiry) -> None:
-        inquiry.cancel.set()
-        reason = 'no answer within the time allowed; ask again with a longer timeout'
-        settle(self, inquiry.outcome, Outcome(AskAction.Result.BUDGET_EXCEEDED, reason))
-
-    def _cancel_all(self) -> None:
-        for inquiry in list(self._inquiries):
-            self._cancel(inquiry)
 
     def _on_pose(self, pose: StampedPose) -> None:
         if is_finite(pose.pose):

@@ -1,17 +1,24 @@
-"""A question on its way through the agent node, and what became of it."""
+"""Questions on their way through the agent node, and what became of them."""
 
 import math
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rclpy.clock import Clock
+from rclpy.node import Node
 from rclpy.task import Future
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_ros.nodes.worker_pool import settle
 
 Feedback = AskAction.Feedback
+
+GRACE_S = 0.5
+"""What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
 
 
 @dataclass(eq=False)
@@ -47,3 +54,62 @@ class Outcome:
             self.answer,
         )
         return response
+
+
+class Inquiries:
+    """The questions under way; nobody waits for an answer longer than the question allows.
+
+    :param node: its executor is woken when a question ends
+    :param clock: steady, whatever simulated time does
+    """
+
+    def __init__(self, node: Node, clock: Clock) -> None:
+        self._node = node
+        self._clock = clock
+        self._open: set[Inquiry] = set()
+        self.answered = 0
+        self.failed = 0
+        self.latency_s = 0.0
+        """Of the last answer."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def outcome(self, inquiry: Inquiry, start: Callable[[], Any]) -> Outcome:
+        """Return what becomes of a question; at once when cancelled or too late, even if a thread works.
+
+        :param start: has the question answered, and its outcome completed, elsewhere
+        """
+        self._open.add(inquiry)
+        left_s = max(0.0, inquiry.deadline - time.monotonic())
+        timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._clock)
+        try:
+            start()
+            outcome = await inquiry.outcome
+        finally:
+            self._open.discard(inquiry)
+            self._node.destroy_timer(timer)
+        if outcome.error_code == AskAction.Result.NONE:
+            self.answered += 1
+            self.latency_s = outcome.answer.latency
+        else:
+            self.failed += 1
+            self._node.get_logger().warning(f'no answer to {inquiry.text[:100]!r}: {outcome.error_msg}')
+        return outcome
+
+    def cancel(self, inquiry: Inquiry) -> None:
+        """End a question that nobody wants answered any more."""
+        self._end(inquiry, AskAction.Result.CANCELLED, 'the question was cancelled')
+
+    def cancel_all(self) -> None:
+        """End every question."""
+        for inquiry in list(self._open):
+            self.cancel(inquiry)
+
+    def _give_up(self, inquiry: Inquiry) -> None:
+        reason = 'no answer within the time allowed; ask again with a longer timeout'
+        self._end(inquiry, AskAction.Result.BUDGET_EXCEEDED, reason)
+
+    def _end(self, inquiry: Inquiry, error_code: int, reason: str) -> None:
+        inquiry.cancel.set()
+        settle(self._node, inquiry.outcome, Outcome(error_code, reason))
