@@ -121,13 +121,17 @@ def tables(records: Records) -> list[Table]:
 
 
 def across(runs: Mapping[str, Records]) -> list[Table]:
-    """Return a table per figure, with a row per run: the form of the paper's table I."""
+    """Return a table per figure, with a row per run: the form of the paper's table I.
+
+    Figures that say nothing of any run, such as tokens where there is no language model, are left out.
+    """
     rows: dict[str, list[tuple[str, ...]]] = {}
     for name, records in runs.items():
         for table in (_paper(records), _retrieval(records), _cost(records)):
             for figure, *cells in table.rows:
                 rows.setdefault(figure, []).append((name, *cells))
-    return [Table(figure, ('', *GROUPS), tuple(of_figure)) for figure, of_figure in rows.items()]
+    said = {name: found for name, found in rows.items() if any(set(r[1:]) - {NOTHING, '0.0'} for r in found)}
+    return [Table(name, ('', *GROUPS), tuple(found)) for name, found in said.items()]
 
 
 def table_markdown(table: Table) -> str:

@@ -76,6 +76,7 @@ def test_each_figure_is_a_table_with_a_row_per_run(grid, record):
     assert lines[0] == '| Overall correctness ↑ | SHORT | MEDIUM | LONG | ALL |'
     assert [line.split(' | ')[0] for line in lines[2:]] == ['| diversity true', '| diversity false']
     assert lines[3] == '| diversity false | - | - | - | - |'
+    assert 'tokens' not in table, 'there was no language model'
 
 
 def test_runs_that_differ_by_their_planner_are_called_by_it(grid):
