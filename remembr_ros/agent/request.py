@@ -115,6 +115,8 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 _PHRASES = re.compile(
     r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate)\b'
     rf'(?:\s+(?:me|us)\b)?(?:\s+back\b)?|\b(?:which|what)\s+{_PLACES}\b'
+    # Where all memories are from, not a thing in one
+    r'|\b(?:in|inside|within|of|on)\s+this\s+(?:building|house|place|area|floor)\b'
     r'|\bin\s+front\s+of\b|\b(?:close|next)\s+to\b|\blook(?:ed|s)?\s+like\b'
     + ''.join(
         rf'|\b(?:{"|".join(group.split())})\b'

@@ -17,6 +17,8 @@ Robot, where is the exit?                                | position | exit      
 WHERE IS THE CAFETERIA?                                  | position | CAFETERIA         |
 where is Lab 3                                           | position | Lab 3             |
 Where is Dr. Ellis?                                      | position | Dr Ellis          |
+Where are the stairs in this house?                      | position | stairs            |
+Is there room 126 in this building?                      | binary   | 126               |
 Where is "FIRE EXIT"?                                    | position | FIRE EXIT         |
 Where is the WAY OUT?                                    | position | WAY OUT           |
 Where is the front desk?                                 | position | front desk        |
