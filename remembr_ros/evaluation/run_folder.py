@@ -51,7 +51,7 @@ class RunFolder:
                 self._put_aside()
             self.records = read_records(path) if (path / ANSWERS).exists() else []
             self._rewrite(self.records)
-            _end_last_line(path / TRACES)
+            _drop_cut_line(path / TRACES)
             _write(path / CONFIG, described)
         except (OSError, ValueError) as error:
             raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
@@ -151,11 +151,13 @@ def prompts() -> dict[str, str]:
     return found
 
 
-def _end_last_line(path: Path) -> None:
-    """Close the line that a stop has cut off, so that the next one does not continue it."""
-    if path.exists() and path.stat().st_size and not path.read_bytes().endswith(b'\n'):
-        with path.open('ab') as file:
-            file.write(b'\n')
+def _drop_cut_line(path: Path) -> None:
+    """Drop the line that a stop has cut off; its question has no answer yet and is asked again."""
+    if path.exists():
+        written = path.read_bytes()
+        whole = written.rfind(b'\n') + 1
+        if whole < len(written):
+            os.truncate(path, whole)
 
 
 def _append(path: Path, line: str) -> None:

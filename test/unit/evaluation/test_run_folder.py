@@ -5,6 +5,7 @@ import pytest
 from remembr_ros.agent.answer import Kind
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.metrics import Outcome
+from remembr_ros.evaluation.reading import read_traces
 from remembr_ros.evaluation.record import QuestionRecord, TruthRecord
 from remembr_ros.evaluation.run_config import PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.run_folder import RunFolder, prompts, versions
@@ -59,7 +60,7 @@ def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
     assert again.done == {('navqa-0', 'a', 0)}
     again.add(record('b'), Trace())
     assert [r.id for r in RunFolder(tmp_path, CONFIG, resume=True).records] == ['a', 'b']
-    assert json.loads((tmp_path / 'traces.jsonl').read_text().splitlines()[-1])['id'] == 'b'
+    assert list(read_traces(tmp_path)) == [('navqa-0', 'a', 0), ('navqa-0', 'b', 0)]
 
 
 def test_another_configuration_is_not_mixed_in(tmp_path):
