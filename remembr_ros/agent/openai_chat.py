@@ -165,11 +165,13 @@ def _reply(response: Any, where: str) -> Reply:
         message = response.choices[0].message
         calls = tuple(
             ToolCall(
-                str(call.id or f'call_{index}'), str(call.function.name), str(call.function.arguments or '')
+                _text(call.id or f'call_{index}'),
+                _text(call.function.name),
+                _text(call.function.arguments or ''),
             )
             for index, call in enumerate(message.tool_calls or ())
         )
-        content = message.content if isinstance(message.content, str) else ''
+        content = _text(message.content) if isinstance(message.content, str) else ''
     except (AttributeError, IndexError, TypeError) as error:
         raise ChatUnavailable(f'{where} sends no chat replies; is the URL right, with /v1?') from error
     usage = getattr(response, 'usage', None)
@@ -180,3 +182,8 @@ def _reply(response: Any, where: str) -> Reply:
         prompt if isinstance(prompt, int) else 0,
         completion if isinstance(completion, int) else 0,
     )
+
+
+def _text(value: Any) -> str:
+    # A reply may hold half a character, which JSON allows: it could be neither sent back nor written down.
+    return str(value).encode('utf-8', 'replace').decode()

@@ -70,7 +70,7 @@ class RunFolder:
                 {**key, 'recalls': trace.recalls, 'chat': trace.chat}, ensure_ascii=False, default=str
             ),
         )
-        _append(self.path / ANSWERS, record.model_dump_json())
+        _append(self.path / ANSWERS, _line(record))
         self.records.append(record)
 
     def keep_tracks(self, sequences: Iterable[Sequence]) -> None:
@@ -123,7 +123,7 @@ class RunFolder:
 
     def _rewrite(self, records: Iterable[QuestionRecord]) -> None:
         """Drop what a stop in the middle of a line has left."""
-        lines = ''.join(f'{record.model_dump_json()}\n' for record in records)
+        lines = ''.join(f'{_line(record)}\n' for record in records)
         temporary = self.path / f'{ANSWERS}.part'
         temporary.write_text(lines, encoding='utf-8')
         temporary.replace(self.path / ANSWERS)
@@ -160,8 +160,13 @@ def _drop_cut_line(path: Path) -> None:
             os.truncate(path, whole)
 
 
+def _line(record: QuestionRecord) -> str:
+    # Not model_dump_json: it fails at half a character in what a server or a judge said.
+    return json.dumps(record.model_dump(mode='json'), ensure_ascii=False, separators=(',', ':'))
+
+
 def _append(path: Path, line: str) -> None:
-    with path.open('a', encoding='utf-8') as file:
+    with path.open('a', encoding='utf-8', errors='replace') as file:
         file.write(line.replace('\n', ' ') + '\n')
         file.flush()
         os.fsync(file.fileno())
@@ -169,5 +174,7 @@ def _append(path: Path, line: str) -> None:
 
 def _write(path: Path, value: Any) -> None:
     temporary = path.with_suffix('.part')
-    temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + '\n', encoding='utf-8')
+    text = json.dumps(value, indent=2, ensure_ascii=False) + '\n'
+    # A caption may hold half a character, which JSON allows and UTF-8 does not.
+    temporary.write_bytes(text.encode('utf-8', 'replace'))
     temporary.replace(path)

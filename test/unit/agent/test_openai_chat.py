@@ -61,6 +61,17 @@ def test_tool_calls_come_back_as_they_were_written(server: ScriptedServer, conne
     assert reply == Reply('', (ToolCall('a1', 'recall_text', '{"query": '),), 0, 0)
 
 
+def test_half_a_character_in_a_reply_is_replaced(server: ScriptedServer, connect: Any) -> None:
+    call = {
+        'id': 'a1',
+        'type': 'function',
+        'function': {'name': 'recall_text', 'arguments': '{"q": "\ud83d"}'},
+    }
+    server.reply = [said({'role': 'assistant', 'content': 'A \ud83d', 'tool_calls': [call]})]
+    reply = complete(connect())
+    assert (reply.content, reply.tool_calls[0].arguments) == ('A ?', '{"q": "?"}')
+
+
 def test_calls_without_an_id_get_one_each(server: ScriptedServer, connect: Any) -> None:
     call = {'type': 'function', 'function': {'name': 'recall_text', 'arguments': '{}'}}
     server.reply = [said({'role': 'assistant', 'content': None, 'tool_calls': [call, call]})]

@@ -57,6 +57,14 @@ def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
     assert again | {'cost': 0} == printed | {'cost': 0}
 
 
+def test_half_a_character_in_a_caption_ends_no_run(navqa, folder, tmp_path, capsys):
+    navqa.captions[4]['caption'] = 'I see an elevator \ud83d.'
+    navqa.write()
+    assert evaluate(folder, '--out', str(tmp_path / 'run'), '--json') == 0
+    assert json.loads(capsys.readouterr().out)['questions'] == 2
+    assert 'elevator ?.' in (tmp_path / 'run' / 'tracks.json').read_text()
+
+
 @pytest.mark.parametrize(
     ('options', 'code', 'words'),
     [

@@ -63,6 +63,14 @@ def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
     assert list(read_traces(tmp_path)) == [('navqa-0', 'a', 0), ('navqa-0', 'b', 0)]
 
 
+def test_half_a_character_in_what_was_said_is_kept_as_a_mark(tmp_path):
+    said = record('a', verdict='red \ud83d', failure='503 \ud83d')
+    RunFolder(tmp_path, CONFIG).add(said, Trace(chat=[{'reply': 'red \ud83d'}]))
+    (kept,) = RunFolder(tmp_path, CONFIG, resume=True).records
+    assert (kept.verdict, kept.failure) == ('red ?', '503 ?')
+    assert read_traces(tmp_path)['navqa-0', 'a', 0]['chat'] == [{'reply': 'red ?'}]
+
+
 def test_another_configuration_is_not_mixed_in(tmp_path):
     RunFolder(tmp_path, CONFIG).add(record('a'), Trace())
     other = CONFIG.model_copy(update={'rounds': 5})
