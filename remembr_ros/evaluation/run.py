@@ -91,6 +91,7 @@ def carry_out(config: RunConfig, execution: Execution) -> Run:
     with ExitStack() as stack:
         out = execution.out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_eval_')))
         folder = RunFolder(out, config, resume=execution.resume)
+        stack.callback(folder.close)
         embedder = execution.embedder or get_embedder(config.embedder or None)
         sequences = datasets.load(
             config,

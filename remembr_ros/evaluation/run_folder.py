@@ -1,5 +1,6 @@
 """The folder of a run: what it was made with, and what became of each question, written as it happens.
 
+run.lock       held by the process whose run it is
 config.json    the configuration, versions of packages and hashes of prompts
 answers.jsonl  a QuestionRecord per line
 traces.jsonl   a line per question: what was recalled, and the talk with the language model
@@ -7,6 +8,7 @@ tracks.json    where the robot was, for the maps of the report
 results.json   the figures, when all questions are done
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -26,6 +28,7 @@ from remembr_ros.evaluation.trace import Trace
 
 CONFIG, ANSWERS, TRACES = 'config.json', 'answers.jsonl', 'traces.jsonl'
 TRACKS, RESULTS = 'tracks.json', 'results.json'
+LOCK = 'run.lock'
 
 _PACKAGES = ('pymilvus', 'milvus-lite', 'sentence-transformers', 'transformers', 'torch', 'openai', 'numpy')
 _PROMPTS = ('agent', 'evaluation', 'captioning')
@@ -34,17 +37,21 @@ _PROMPTS = ('agent', 'evaluation', 'captioning')
 class RunFolder:
     """One run on disk. What add has returned from survives whatever happens.
 
+    Until it is closed no other process can open it.
+
     :param path: made if missing
     :param resume: go on with the run that is there; without it, a run that is there is put aside
     :raises InvalidRequest: the run that is there was made with another configuration, or the folder cannot be
-        written
+        written, or another process is writing it
     """
 
     def __init__(self, path: Path, config: RunConfig, *, resume: bool = False) -> None:
         self.path = path
         described = {'config': config.model_dump(mode='json'), 'versions': versions(), 'prompts': prompts()}
+        self._lock: int | None = None
         try:
             path.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(path / LOCK)
             if resume and (path / CONFIG).exists():
                 self._check_same(described)
             else:
@@ -53,8 +60,18 @@ class RunFolder:
             self._rewrite(self.records)
             _drop_cut_line(path / TRACES)
             _write(path / CONFIG, described)
+        except InvalidRequest:
+            self.close()
+            raise
         except (OSError, ValueError) as error:
+            self.close()
             raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
+
+    def close(self) -> None:
+        """Let other processes have the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     @property
     def done(self) -> set[tuple[str, str, int]]:
@@ -149,6 +166,26 @@ def prompts() -> dict[str, str]:
             if file.name.endswith('.md'):
                 found[f'{package}/{file.name}'] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found
+
+
+def _lock(path: Path) -> int:
+    """Take a folder for this process; whatever ends the process gives it back.
+
+    :return: the descriptor that holds it
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        raise InvalidRequest(
+            f'another process is writing the run in {path.parent}; '
+            'wait until it has ended, or choose another folder with --out'
+        ) from error
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
 
 
 def _drop_cut_line(path: Path) -> None:

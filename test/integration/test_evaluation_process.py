@@ -143,6 +143,27 @@ def test_a_run_that_was_killed_is_resumed_and_loses_nothing(navqa: Path, tmp_pat
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize('options', [(), ('--resume',)])
+def test_a_folder_in_which_a_run_is_under_way_is_left_alone(
+    navqa: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    out = tmp_path / 'run'
+    with ScriptedServer(agent, delay_s=0.5) as server:
+        first = start(navqa, server.url, out)
+        deadline = time.monotonic() + 100.0
+        while not answers(out):
+            assert first.poll() is None, first.communicate()[1]
+            assert time.monotonic() < deadline
+            threading.Event().wait(0.02)
+        second = start(navqa, server.url, out, *options)
+        _, stderr = second.communicate(timeout=100.0)
+        assert (second.returncode, 'another process is writing' in stderr) == (2, True), stderr
+        finish(first)
+    assert len(answers(out)) == QUESTIONS
+    assert not list(out.glob('earlier-*'))
+
+
+@pytest.mark.timeout(120)
 def test_a_server_that_refuses_for_the_rate_is_asked_again(navqa: Path, tmp_path: Path) -> None:
     seen: Counter[str] = Counter()
 
