@@ -13,13 +13,14 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 from remembr_ros import __version__
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.reading import read_records
 from remembr_ros.evaluation.record import QuestionRecord
 from remembr_ros.evaluation.run_config import RunConfig
@@ -79,19 +80,22 @@ class RunFolder:
         return {record.key for record in self.records}
 
     def add(self, record: QuestionRecord, trace: Trace) -> None:
-        """Keep what became of a question."""
+        """Keep what became of a question.
+
+        :raises RemembrError: it cannot be written
+        """
         key = {'sequence': record.sequence, 'id': record.id, 'seed': record.seed}
-        _append(
-            self.path / TRACES,
-            json.dumps(
-                {**key, 'recalls': trace.recalls, 'chat': trace.chat}, ensure_ascii=False, default=str
-            ),
-        )
-        _append(self.path / ANSWERS, _line(record))
+        traced = {**key, 'recalls': trace.recalls, 'chat': trace.chat}
+        with self._writing():
+            _append(self.path / TRACES, json.dumps(traced, ensure_ascii=False, default=str))
+            _append(self.path / ANSWERS, _line(record))
         self.records.append(record)
 
     def keep_tracks(self, sequences: Iterable[Sequence]) -> None:
-        """Keep where the robot was and what it remembers of it."""
+        """Keep where the robot was and what it remembers of it.
+
+        :raises RemembrError: it cannot be written
+        """
         tracks = {
             sequence.name: [
                 {
@@ -107,11 +111,26 @@ class RunFolder:
             ]
             for sequence in sequences
         }
-        _write(self.path / TRACKS, tracks)
+        with self._writing():
+            _write(self.path / TRACKS, tracks)
 
     def finish(self, results: dict[str, Any]) -> None:
-        """Keep the figures."""
-        _write(self.path / RESULTS, results)
+        """Keep the figures.
+
+        :raises RemembrError: they cannot be written
+        """
+        with self._writing():
+            _write(self.path / RESULTS, results)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RemembrError(
+                f'{self.path} cannot be written: {error}; what was kept before is safe: '
+                'mend that, and go on with --resume'
+            ) from error
 
     def _check_same(self, described: dict[str, Any]) -> None:
         known = json.loads((self.path / CONFIG).read_text(encoding='utf-8'))

@@ -43,12 +43,15 @@ def run(args: argparse.Namespace) -> int:
             )
             runs.append(carry_out(cell.config, each))
     table = grid_markdown(cells, [run.records for run in runs])
-    (args.out / 'grid.md').write_text(f'{table}\n', encoding='utf-8')
     rows = [
         {'run': cell.name, 'settings': cell.settings, **run.summary}
         for cell, run in zip(cells, runs, strict=True)
     ]
-    (args.out / 'grid.json').write_text(json.dumps(rows, indent=2, default=str) + '\n', encoding='utf-8')
+    try:
+        (args.out / 'grid.md').write_text(f'{table}\n', encoding='utf-8')
+        (args.out / 'grid.json').write_text(json.dumps(rows, indent=2, default=str) + '\n', encoding='utf-8')
+    except OSError as error:
+        raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
     if args.json:
         print_json({'runs': json.loads(json.dumps(rows, default=str))})
     else:

@@ -1,9 +1,11 @@
+import errno
 import json
+import os
 
 import pytest
 
 from remembr_ros.agent.answer import Kind
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics import Outcome
 from remembr_ros.evaluation.reading import read_traces
 from remembr_ros.evaluation.record import QuestionRecord, TruthRecord
@@ -69,6 +71,24 @@ def test_half_a_character_in_what_was_said_is_kept_as_a_mark(tmp_path):
     (kept,) = RunFolder(tmp_path, CONFIG, resume=True).records
     assert (kept.verdict, kept.failure) == ('red ?', '503 ?')
     assert read_traces(tmp_path)['navqa-0', 'a', 0]['chat'] == [{'reply': 'red ?'}]
+
+
+def test_a_full_disk_is_said_and_what_was_kept_before_is_safe(tmp_path, monkeypatch):
+    folder = RunFolder(tmp_path, CONFIG)
+    folder.add(record('a'), Trace())
+
+    def full(_):
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, 'fsync', full)
+        with pytest.raises(RemembrError, match=r'No space left.*--resume'):
+            folder.add(record('b'), Trace())
+    folder.close()
+    (tmp_path / 'tracks.part').mkdir()
+    with pytest.raises(RemembrError, match='cannot be written'):
+        folder.keep_tracks([])
+    assert RunFolder(tmp_path, CONFIG, resume=True).records == [record('a')]
 
 
 def test_another_configuration_is_not_mixed_in(tmp_path):
