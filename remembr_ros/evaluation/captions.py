@@ -38,6 +38,12 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     :param name: of the sequence; becomes the map of the memories
     :raises BagUnreadable: the file is missing, damaged or in another format
     """
+    if not path.is_file():
+        there = ', '.join(sorted(file.stem for file in path.parent.glob('*caption*.json'))) or 'none'
+        raise BagUnreadable(
+            f'there is no {path}; name a captions file with --captions (there: {there}), '
+            'or remember a recording with --bag'
+        )
     content = read_json(path)
     segments = []
     try:

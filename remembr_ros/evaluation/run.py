@@ -15,6 +15,7 @@ from remembr_ros.agent.planner import Planner
 from remembr_ros.agent.recording_chat import RecordingChat
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation import datasets
 from remembr_ros.evaluation.judge import Judge
 from remembr_ros.evaluation.planners import RETRIES, get_chats, get_planner
@@ -101,6 +102,7 @@ def carry_out(config: RunConfig, execution: Execution) -> Run:
                 Progress(name, 'captioning', done, total, folder.records)
             ),
         )
+        _check_frames(config, sequences)
         folder.keep_tracks(sequences)
         pacer = Pacer(execution.per_minute) if execution.per_minute else None
         asking = _Asking(config, execution, folder, embedder, pacer)
@@ -131,6 +133,16 @@ def data_title(config: RunConfig, sequences: list[Sequence]) -> str:
         f'bags, captioner {config.captioner}' if config.bags or config.data == 'building' else config.captions
     )
     return f'{config.data} {source}, sequences {", ".join(s.name.rsplit("-", 1)[-1] for s in sequences)}'
+
+
+def _check_frames(config: RunConfig, sequences: list[Sequence]) -> None:
+    """Refuse before every question fails for the same reason."""
+    without = [sequence.name for sequence in sequences if not sequence.images]
+    if config.planner is PlannerName.FRAMES and without:
+        raise InvalidRequest(
+            f'the planner frames has no frames of {", ".join(without)}: captions files have none; '
+            'give a recording of each with --bag N=BAG'
+        )
 
 
 class _Asking:

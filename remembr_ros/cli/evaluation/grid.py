@@ -10,7 +10,7 @@ from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.grid import grid_markdown, read_grid
 from remembr_ros.evaluation.run import Run, carry_out
 
@@ -41,7 +41,13 @@ def run(args: argparse.Namespace) -> int:
                 embedder=embedder,
                 memory=args.out / f'memory_{number}.db',
             )
-            runs.append(carry_out(cell.config, each))
+            try:
+                runs.append(carry_out(cell.config, each))
+            except RemembrError as error:
+                raise type(error)(
+                    f'{cell.name}: {error}; the {len(runs)} runs before it are kept: '
+                    'mend that, and go on with --resume'
+                ) from error
     table = grid_markdown(cells, [run.records for run in runs])
     rows = [
         {'run': cell.name, 'settings': cell.settings, **run.summary}

@@ -69,7 +69,12 @@ def test_half_a_character_in_a_caption_ends_no_run(navqa, folder, tmp_path, caps
     ('options', 'code', 'words'),
     [
         (['--sequences', '8'], 2, 'no sequence 8'),
-        (['--captions', 'mine'], 1, 'mine.json'),
+        (
+            ['--captions', 'mine'],
+            1,
+            'mine.json; name a captions file with --captions (there: captions_haystack',
+        ),
+        (['--planner', 'frames', '--llm', 'm'], 2, 'no frames of navqa-7'),
         (['--planner', 'agent'], 2, '--llm'),
     ],
 )
@@ -79,6 +84,19 @@ def test_failures_say_what_is_wrong(folder, capsys, options, code, words):
     printed = capsys.readouterr()
     assert words in printed.err
     assert printed.out == ''
+
+
+def test_a_grid_says_which_run_failed_and_keeps_those_before_it(folder, tmp_path, capsys):
+    grid, out = tmp_path / 'grid.yaml', tmp_path / 'out'
+    grid.write_text(
+        f'base: {{folder: {folder}, embedder: hashing}}\n'
+        'grid: {captions: [captions_haystack_3_secs, mine], planner: [top1]}'
+    )
+    assert main(['eval', 'grid', str(grid), '--out', str(out)]) == 1
+    said = capsys.readouterr().err
+    assert 'captions=mine,planner=top1: there is no' in said
+    assert 'the 1 runs before it are kept' in said
+    assert (out / 'captions=captions_haystack_3_secs,planner=top1' / 'results.json').exists()
 
 
 def test_a_folder_without_the_data_is_wrong_usage(tmp_path, capsys):
