@@ -81,7 +81,8 @@ def _render(run: Run) -> str:
         questions=views,
         counts=[(name, sum(view.verdict == name for view in views)) for name in VERDICTS],
         drives=[drive_path(path_id, tracks[name]) for name, path_id in path_ids.items()],
-        excluded=_excluded(run.results),
+        excluded=_rows(run.results, 'excluded'),
+        doubtful=_rows(run.results, 'doubtful'),
         config=json.dumps(run.config, ensure_ascii=False, indent=2) if run.config else '',
         seeds=len({record.seed for record in run.records}),
     )
@@ -159,9 +160,9 @@ def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
     return drawn
 
 
-def _excluded(results: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return id, question and reason of the rows of the data set that could not be used."""
-    rows = results.get('excluded')
+def _rows(results: dict[str, Any], name: str) -> list[tuple[str, str, str]]:
+    """Return id, question and reason of the rows of the data set with which something is wrong."""
+    rows = results.get(name)
     return [
         (str(row.get('id', '')), str(row.get('question', '')), str(row.get('reason', '')))
         for row in (rows if isinstance(rows, list) else [])

@@ -185,11 +185,12 @@ class _Reader:
             (inside[0].memory.start_ns, inside[-1].memory.end_ns),
             len(inside),
             frozenset(segment.memory.id for segment in findable),
-            self._truth(row, shown, doubt),
+            self._truth(row, shown, doubt if self._outside is Outside.UNSCORED else ''),
+            doubt,
         )
 
     def _times(self, row: dict[str, str], start_ns: int, end_ns: int) -> tuple[list[int], str]:
-        """Return when the answer was shown, and why that is not to be trusted."""
+        """Return when the answer was shown, and why that is an error; a labelled place needs no time."""
         texts = [text for text in row[navqa_table.TIMES].split(',') if text.strip()]
         if not texts:
             raise _Unusable('it has no answer time')
@@ -201,7 +202,7 @@ class _Reader:
             if self._outside is Outside.EXCLUDE:
                 raise
             if self._outside is Outside.KEEP:
-                return [resolve_clock(text, *self._drive) for text in texts], ''
+                return [resolve_clock(text, *self._drive) for text in texts], str(error)
             return [], str(error)
 
     def _truth(self, row: dict[str, str], shown: list[TimedMemory], doubt: str) -> Truth:

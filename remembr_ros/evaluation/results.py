@@ -3,6 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from remembr_ros.agent.answer import Kind
@@ -13,11 +14,20 @@ from remembr_ros.evaluation.tabulation import CUTOFFS, Records, fraction, kinds_
 
 
 def results_json(
-    records: Records, excluded: Iterable[Excluded], *, planner: str, data: str, embedder: str
+    records: Records,
+    excluded: Iterable[Excluded],
+    doubtful: Iterable[Excluded] = (),
+    *,
+    planner: str,
+    data: str,
+    embedder: str,
 ) -> dict[str, Any]:
     """Return the figures of a run: fractions from 0 to 1, errors in metres or minutes, None over nothing.
 
     A figure is the mean over seeds of the mean over questions; std is over seeds, interval over questions.
+
+    :param excluded: rows that were not asked
+    :param doubtful: rows that were asked, although their label is an error of the data set
     """
     groups = _by_length(records)
     correct = {name: metrics.correctness(r.score for r in group) for name, group in groups.items()}
@@ -46,7 +56,8 @@ def results_json(
         },
         'retrievable': len(ranks),
         'cost': _cost_json(records),
-        'excluded': [{'id': row.id, 'question': row.question, 'reason': row.reason} for row in excluded],
+        'excluded': [asdict(row) for row in excluded],
+        'doubtful': [asdict(row) for row in doubtful],
     }
 
 

@@ -109,9 +109,16 @@ def carry_out(config: RunConfig, execution: Execution) -> Run:
         for sequence in sequences:
             asking.ask(sequence, execution.memory or out / 'memory.db')
         excluded: list[Excluded] = [row for sequence in sequences for row in sequence.excluded]
+        doubtful = [
+            Excluded(sample.id, sample.question.text, sample.doubt)
+            for sequence in sequences
+            for sample in sequence.samples
+            if sample.doubt
+        ]
         summary = results_json(
             folder.records,
             excluded,
+            doubtful,
             planner=planner_title(config),
             data=data_title(config, sequences),
             embedder=embedder.name,

@@ -54,6 +54,7 @@ class Sample:
     :param window_ns: start of the first and end of the last of them
     :param memories: how many they are
     :param relevant: ids of the memories that show the answer
+    :param doubt: why its label is an error of the data set, though it is asked; empty: it is none
     """
 
     id: str
@@ -64,6 +65,7 @@ class Sample:
     memories: int
     relevant: frozenset[str]
     truth: Truth
+    doubt: str = ''
 
 
 @dataclass(frozen=True, slots=True)

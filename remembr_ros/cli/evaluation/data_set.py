@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result.summary)
     else:
-        _show(result)
+        _show(result, config.outside)
     return 0
 
 
@@ -133,12 +133,14 @@ def _config(args: argparse.Namespace) -> RunConfig:
     return run_config(**values)
 
 
-def _show(result: Run) -> None:
+def _show(result: Run, outside: Outside) -> None:
     summary = result.summary
     print(f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n')
     print('\n\n'.join(map(table_text, tables(result.records))))
     for row in summary['excluded']:
         print(f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}')
+    for row in summary['doubtful']:
+        print(f'{outside.value}: {row["id"]} {row["question"]!r}: {row["reason"]}')
 
 
 def _write_report(folder: Path) -> None:

@@ -44,6 +44,20 @@ def test_the_table_has_lengths_denominators_and_excluded_rows(folder, capsys):
         assert words in out
 
 
+@pytest.mark.parametrize('outside', ['unscored', 'keep'])
+def test_an_answer_time_outside_its_window_is_listed_however_it_is_handled(navqa, tmp_path, capsys, outside):
+    navqa.ask('Where is the elevator?', 'position', '8:00:14')
+    odd = navqa.ask('Where is it?', 'position', '8:00:08', window=(9, 15))
+    folder = navqa.write()
+    out = tmp_path / 'run'
+    assert evaluate(folder, '--outside', outside, '--out', str(out)) == 0
+    assert f"{outside}: {odd} 'Where is it?': answer time" in capsys.readouterr().out
+    result = json.loads((out / 'results.json').read_text())
+    assert odd in [row['id'] for row in result['doubtful']]
+    assert result['excluded'] == []
+    assert odd in (out / 'report.html').read_text().split('Asked, though its label is in error')[1]
+
+
 def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
     out = tmp_path / 'run' / 'one'
     assert evaluate(folder, '--out', str(out), '--sequences', '7', '--json') == 0
