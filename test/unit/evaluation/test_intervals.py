@@ -32,6 +32,11 @@ def test_the_bootstrap_is_the_same_each_time_and_holds_the_mean():
     assert bootstrap_interval([[]]) is None
 
 
+def test_the_bootstrap_does_not_depend_on_the_order_of_questions():
+    groups = [[1.0]] * 17 + [[0.0]] * 9 + [[1.0, 0.0]]
+    assert bootstrap_interval(groups) == bootstrap_interval(groups[::-1])
+
+
 def test_the_bootstrap_takes_seeds_of_a_question_together():
     """A question asked ten times says no more than when it is asked once."""
     once = [[float(i % 2)] for i in range(20)]
