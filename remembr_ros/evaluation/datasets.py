@@ -1,6 +1,6 @@
 """The sequences that a run is about: memories and questions, from files or out of rosbags."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +13,9 @@ from remembr_ros.evaluation.navqa import load_captions, load_navqa, sequence_nam
 from remembr_ros.evaluation.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.recorded_drive import remember_bag
 from remembr_ros.evaluation.run_config import RunConfig
-from remembr_ros.evaluation.sample import Sequence
+from remembr_ros.evaluation.sample import Sample, Sequence
 from remembr_ros.memory.consolidation import consolidate
-from remembr_ros.memory.record import Observation
+from remembr_ros.memory.record import Memory, Observation
 
 OnFrame = Callable[[str, int, int], None]
 """Called with a sequence's name, the frames read and all frames, while a bag is captioned."""
@@ -83,11 +83,33 @@ def _building(config: RunConfig, folder: Path, cache: Path, on_frame: OnFrame) -
 
 
 def _consolidated(sequence: Sequence, embedder: Embedder) -> Sequence:
-    """Return the sequence with stays merged; what holds an answer is then the memory that absorbed it."""
-    merged = consolidate(sequence.memories, embedder)
+    """Return the sequence with stays merged; what holds an answer is then the memory that absorbed it.
+
+    A stay is cut where a window begins or ends: its later part would tell a question of its future.
+    """
+    cuts = {s.window_ns[0] for s in sequence.samples}
+    cuts |= {s.scope.before_ns + 1 for s in sequence.samples if s.scope.before_ns is not None}
+    pieces: list[list[Memory]] = []
+    for memory in sequence.memories:
+        if not pieces or memory.start_ns in cuts:
+            pieces.append([])
+        pieces[-1].append(memory)
+    merged = [memory for piece in pieces for memory in consolidate(piece, embedder)]
     starts = [memory.start_ns for memory in merged]
     now = {m.id: merged[max(bisect_right(starts, m.start_ns) - 1, 0)].id for m in sequence.memories}
     samples = tuple(
-        replace(sample, relevant=frozenset(now[i] for i in sample.relevant)) for sample in sequence.samples
+        replace(
+            sample,
+            memories=_count(starts, sample),
+            relevant=frozenset(now[i] for i in sample.relevant),
+        )
+        for sample in sequence.samples
     )
     return replace(sequence, memories=tuple(merged), samples=samples)
+
+
+def _count(starts: list[int], sample: Sample) -> int:
+    """Return how many memories that begin then are inside the window."""
+    before_ns = sample.scope.before_ns
+    last = bisect_right(starts, before_ns) if before_ns is not None else len(starts)
+    return last - bisect_left(starts, sample.window_ns[0])

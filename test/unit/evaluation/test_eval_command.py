@@ -58,6 +58,19 @@ def test_an_answer_time_outside_its_window_is_listed_however_it_is_handled(navqa
     assert odd in (out / 'report.html').read_text().split('Asked, though its label is in error')[1]
 
 
+def test_a_stay_that_goes_on_after_a_window_tells_nothing_of_it(navqa, tmp_path, capsys):
+    for caption in navqa.captions:
+        caption |= {'position': [0.0, 0.0, 0.0], 'caption': 'I see a red fountain. The sky is grey.'}
+    navqa.ask('When did you see the fountain?', 'time', '8:00:25', window=(5, 15))
+    navqa.ask('When did you see the fountain?', 'time', '8:00:25', window=(0, 19))
+    folder, out = navqa.write(), tmp_path / 'run'
+    assert evaluate(folder, '--consolidation', '--planner', 'top1', '--out', str(out), '--json') == 0
+    inside, whole = map(json.loads, (out / 'answers.jsonl').read_text().splitlines())
+    assert (inside['memories'], whole['memories']) == (1, 3), 'before, in and after the narrower window'
+    assert inside['answer']['evidence'] == inside['relevant']
+    assert inside['answer']['minutes_ago'] >= -0.05, 'at most to the end of the last memory inside'
+
+
 def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
     out = tmp_path / 'run' / 'one'
     assert evaluate(folder, '--out', str(out), '--sequences', '7', '--json') == 0
