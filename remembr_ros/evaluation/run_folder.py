@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros import __version__
-from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.reading import read_records
 from remembr_ros.evaluation.record import QuestionRecord
 from remembr_ros.evaluation.run_config import RunConfig
@@ -33,6 +33,9 @@ LOCK = 'run.lock'
 
 _PACKAGES = ('pymilvus', 'milvus-lite', 'sentence-transformers', 'transformers', 'torch', 'openai', 'numpy')
 _PROMPTS = ('agent', 'evaluation', 'captioning')
+
+_OUT_OF_REACH = f'{ChatUnavailable.__name__}:'
+"""How the failure of a question begins that found no language model."""
 
 
 class RunFolder:
@@ -57,7 +60,9 @@ class RunFolder:
                 self._check_same(described)
             else:
                 self._put_aside()
-            self.records = read_records(path) if (path / ANSWERS).exists() else []
+            kept = read_records(path) if (path / ANSWERS).exists() else []
+            # A server that was out of reach says nothing about the planner: asked again.
+            self.records = [record for record in kept if not record.failure.startswith(_OUT_OF_REACH)]
             self._rewrite(self.records)
             _drop_cut_line(path / TRACES)
             _write(path / CONFIG, described)

@@ -51,6 +51,17 @@ def test_what_was_kept_is_there_when_the_run_goes_on(tmp_path):
     assert traces[0]['recalls'] == [{'by': 'text'}]
 
 
+def test_what_found_no_language_model_is_asked_again(tmp_path):
+    folder = RunFolder(tmp_path, CONFIG)
+    folder.add(record('a', failure='ChatUnavailable: nobody is there'), Trace())
+    folder.add(record('b', failure='BudgetExceeded: too slow'), Trace())
+    folder.close()
+    again = RunFolder(tmp_path, CONFIG, resume=True)
+    assert again.done == {('navqa-0', 'b', 0)}
+    again.add(record('a'), Trace())
+    assert [r.id for r in again.records] == ['b', 'a']
+
+
 def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
     folder = RunFolder(tmp_path, CONFIG)
     folder.add(record('a'), Trace())
