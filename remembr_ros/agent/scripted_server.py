@@ -17,6 +17,7 @@ optional.
 import argparse
 import json
 import logging
+import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -187,8 +188,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ScriptedServer(script, options.model, options.delay, port=options.port) as server:
             sys.stdout.write(f'{server.url}\n')
             sys.stdout.flush()
-            with suppress(KeyboardInterrupt):
-                threading.Event().wait()
+            # Not KeyboardInterrupt: a shell starts what runs in the background with SIGINT ignored.
+            ended = threading.Event()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: ended.set())
+            ended.wait()
     except (InvalidRequest, OSError) as error:
         sys.stderr.write(f'{error}\n')
         return 1

@@ -30,7 +30,7 @@ def observation(i):
     memory = Memory(f'm{i}', 'r', i * 10**9, i * 10**9 + 1, f'thing{i} is here', Pose(float(i), 0.0))
     return Observation(memory, (b'jpeg %d' % i,))
 
-# Not KeyboardInterrupt: where it strikes inside a destructor of a library, Python drops it.
+# Not KeyboardInterrupt: a shell starts what runs in the background with SIGINT ignored.
 interrupts = []
 signal.signal(signal.SIGINT, lambda *_: interrupts.append(1))
 store = open_store(sys.argv[1], 'hashing-16')
