@@ -77,12 +77,21 @@ def name(text: str) -> str:
 
 def seconds(text: str) -> float:
     """Return a duration above zero."""
+    return _positive(text, 'number of seconds')
+
+
+def per_minute(text: str) -> float:
+    """Return a rate above zero."""
+    return _positive(text, 'number of calls per minute')
+
+
+def _positive(text: str, what: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0.0 < number < float('inf'):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number of seconds above 0')
+        raise argparse.ArgumentTypeError(f'{text!r} is not a {what} above 0')
     return number
 
 

@@ -43,6 +43,10 @@ def results_json(
             **{name: fraction.value for name, fraction in correct.items()},
             'scored': correct['ALL'].n,
             'scored_by_length': {length: correct[length].n for length in LENGTHS},
+            'of_answered': {
+                name: metrics.correctness_answered(r.score for r in group).value
+                for name, group in groups.items()
+            },
             'std': {name: _over_seeds(group) for name, group in groups.items()},
             'interval': {name: _interval(group) for name, group in groups.items()},
         },

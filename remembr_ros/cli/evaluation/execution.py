@@ -8,7 +8,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from remembr_ros.cli.options import count
+from remembr_ros.cli.options import count, per_minute
 from remembr_ros.evaluation.metrics import correctness
 from remembr_ros.evaluation.run import Execution, Progress
 
@@ -26,7 +26,7 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         '--parallel', type=count, metavar='N', default=1, help='questions at once (default: %(default)s)'
     )
     parser.add_argument(
-        '--rate', type=_per_minute, metavar='N', help='calls of the language model per minute, at most'
+        '--rate', type=per_minute, metavar='N', help='calls of the language model per minute, at most'
     )
     parser.add_argument(
         '--cache',
@@ -85,13 +85,3 @@ def _so_far(progress: Progress) -> str:
     calls = sum(record.llm_calls for record in records)
     tokens = sum(record.prompt_tokens + record.completion_tokens for record in records)
     return f'{text}, {calls} LLM calls, {tokens / 1000:.0f} k tokens' if calls else text
-
-
-def _per_minute(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0.0 < number < float('inf'):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number of calls per minute')
-    return number

@@ -130,6 +130,7 @@ def test_a_constant_answer_scores_what_a_hand_count_says(ask):
     summary = summary_of(ask(Constant()))
     # right: the one yes-or-no question; wrong: position, time and duration; the text is not scored
     assert (summary['overall']['ALL'], summary['overall']['scored']) == (0.25, 4)
+    assert summary['overall']['of_answered']['ALL'] == 0.25
     assert summary['by_kind']['binary']['correct'] == 1.0
     assert summary['by_kind']['position'] | {'interval': 0} == {
         'n': 1,
@@ -151,6 +152,7 @@ def test_a_planner_that_fails_is_not_wrong_but_failed(ask):
     summary = summary_of(records)
     assert summary['overall']['ALL'] == 0.0
     assert summary['overall']['scored'] == 4
+    assert summary['overall']['of_answered']['ALL'] is None, 'nothing was answered'
     assert summary['cost']['latency_p50_sec'] is None
     assert records[0].answer is None
     assert '0.00 (0/4)' in table_text(tables(records)[0])
