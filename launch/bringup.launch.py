@@ -1,126 +1,141 @@
-"""Bring up captioner, memory and agent: configured and activated, one after the other."""
+"""Bring up memory, captioners, agent and, if asked for, speech: configured and activated on their events."""
 
-from launch.actions import DeclareLaunchArgument, EmitEvent, LogInfo, RegisterEventHandler
+from launch.action import Action
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    LogInfo,
+    OpaqueFunction,
+    RegisterEventHandler,
+    TimerAction,
+)
+from launch.event import Event
+from launch.event_handler import EventHandler
+from launch.event_handlers import OnProcessStart
 from launch.events import matches_action
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, TextSubstitution
+from launch.launch_context import LaunchContext
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.event_handlers import OnStateTransition
-from launch_ros.events.lifecycle import ChangeState
+from launch_ros.events.lifecycle import ChangeState, StateTransition
 from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.ros_adapters import get_ros_node
 from launch_ros.substitutions import FindPackageShare
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
+from remembr_ros.bringup import ARGUMENTS, NodePlan, plan_nodes
 
-ARGUMENTS = (
-    ('namespace', 'remembr', 'namespace of the nodes'),
-    ('use_sim_time', 'false', 'true: time comes from /clock (simulation, or a bag that is played)'),
-    ('memory_uri', 'remembr.db', 'the store: a file (Milvus Lite), or http(s):// of a Milvus server'),
-    ('captioner', 'scene_text', 'captioner: scene_text, openai or none'),
-    ('pose_source', 'pose_with_covariance', 'tf, odometry, pose_with_covariance, pose, navsat or none'),
-    ('image_topic', '/camera/image_raw', 'sensor_msgs/Image; with /compressed behind it: CompressedImage'),
-    ('odom_topic', '/odom', 'nav_msgs/Odometry, for pose_source odometry'),
-    ('pose_topic', '/amcl_pose', 'for pose_source pose_with_covariance or pose'),
-    ('fix_topic', '/fix', 'sensor_msgs/NavSatFix, for pose_source navsat'),
-    ('goal_topic', '/goal_pose', 'where goals are published (geometry_msgs/PoseStamped)'),
-    ('question_topic', 'question', 'where questions are heard (std_msgs/String), such as /speech'),
-    ('log_level', 'info', 'debug, info, warn, error or fatal'),
-)
+RESPAWN_DELAY_S = 2.0
+"""Before a node that died is started again [s]."""
+
+RETRY_S = 5.0
+"""Between two looks whether a node that is there was asked in vain: DDS may lose a first request [s]."""
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the three nodes and what brings them up."""
-    text = {name: LaunchConfiguration(name) for name, _, _ in ARGUMENTS}
+    """Return the arguments, and what starts the nodes that follow from them."""
     arguments = [
-        DeclareLaunchArgument(name, default_value=default, description=description)
-        for name, default, description in ARGUMENTS
-    ]
-    default_file = PathJoinSubstitution([FindPackageShare('remembr_ros'), 'config', 'remembr.yaml'])
-    arguments.append(
         DeclareLaunchArgument(
-            'params_file',
-            default_value=default_file,
-            description='YAML file with the parameters of the nodes',
+            argument.name,
+            default_value=argument.default,
+            description=argument.text,
+            choices=list(argument.choices) or None,
         )
-    )
-    poses = [
-        ('odom', text['odom_topic']),
-        ('pose_with_covariance', text['pose_topic']),
-        ('pose', text['pose_topic']),
-        ('fix', text['fix_topic']),
+        for argument in ARGUMENTS
     ]
-    compressed = [text['image_topic'], TextSubstitution(text='/compressed')]
-    memory = _node('memory', {'uri': text['memory_uri']}, [])
-    captioner = _node(
-        'captioner',
-        {'captioner': text['captioner'], 'pose_source': text['pose_source']},
-        [('image', text['image_topic']), ('image/compressed', compressed), *poses],
-    )
-    agent = _node(
-        'agent',
-        {'pose_source': text['pose_source']},
-        [('goal_pose', text['goal_topic']), ('question', text['question_topic']), *poses],
-    )
-    nodes = [memory, captioner, agent]
+    return LaunchDescription([*arguments, OpaqueFunction(function=_start)])
+
+
+def _start(context: LaunchContext) -> list[Action]:
+    given = {argument.name: LaunchConfiguration(argument.name).perform(context) for argument in ARGUMENTS}
+    config = PathJoinSubstitution([FindPackageShare('remembr_ros'), 'config'])
+    files = [PathJoinSubstitution([config, 'remembr.yaml'])]
+    if given['preset']:
+        files.append(PathJoinSubstitution([config, 'presets', f'{given["preset"]}.yaml']))
+    if given['params_file']:
+        files.append(given['params_file'])
+    plans = plan_nodes(given)
+    nodes = [_node(plan, files, given['respawn'] == 'true') for plan in plans]
+    by_events = given['autostart'] == 'true' and not any('autostart' in plan.parameters for plan in plans)
+    handlers = [
+        handler
+        for node, plan in zip(nodes, plans, strict=True)
+        for handler in (*_reports(node, plan), *(_transitions(node) if by_events else ()))
+    ]
     # Handlers first: a transition that nobody listens for yet would be missed.
-    return LaunchDescription(
-        [
-            *arguments,
-            *(handler for node in nodes for handler in _activation(node)),
-            *nodes,
-            *map(_configure, nodes),
-        ]
-    )
+    return [*handlers, *nodes]
 
 
-def _node(name: str, parameters: dict, remappings: list) -> LifecycleNode:
-    own = {key: ParameterValue(value, value_type=str) for key, value in parameters.items()}
-    sim_time = ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)
+def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
+    own = {name: ParameterValue(value, value_type=type(value)) for name, value in plan.parameters.items()}
     return LifecycleNode(
         package='remembr_ros',
-        executable=f'{name}_node',
-        name=name,
-        namespace=LaunchConfiguration('namespace'),
-        parameters=[LaunchConfiguration('params_file'), {'use_sim_time': sim_time, **own}],
-        remappings=remappings,
-        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
+        executable=plan.executable,
+        name=plan.name,
+        namespace=plan.namespace,
+        parameters=[*files, *([own] if own else [])],
+        remappings=list(plan.remappings),
+        arguments=['--ros-args', *plan.arguments],
         output='screen',
+        respawn=respawn,
+        respawn_delay=RESPAWN_DELAY_S,
         # Time for the last segment: see parameter drain_timeout.
         sigterm_timeout='15',
     )
 
 
-def _configure(node: LifecycleNode) -> EmitEvent:
-    return EmitEvent(
-        event=ChangeState(
-            lifecycle_node_matcher=matches_action(node), transition_id=Transition.TRANSITION_CONFIGURE
-        )
-    )
+def _transitions(node: LifecycleNode) -> list[Action]:
+    """Return what configures the node when its process has started, and activates it when that is done."""
 
+    heard: list[str] = []
+    there: list[bool] = []
 
-def _activation(node: LifecycleNode) -> list[RegisterEventHandler]:
-    """Return what activates the node once it is configured, and says so when that failed."""
-    activate = EmitEvent(
-        event=ChangeState(
-            lifecycle_node_matcher=matches_action(node), transition_id=Transition.TRANSITION_ACTIVATE
+    def change(transition: int) -> EmitEvent:
+        return EmitEvent(
+            event=ChangeState(lifecycle_node_matcher=matches_action(node), transition_id=transition)
         )
-    )
-    name = node.node_executable
+
+    def note(event: Event) -> bool:
+        if isinstance(event, StateTransition) and event.action is node:
+            heard.append(event.goal_state)
+        return False  # nothing else is done about it
+
+    def later() -> TimerAction:
+        return TimerAction(period=RETRY_S, actions=[OpaqueFunction(function=ask_again)])
+
+    def ask_again(context: LaunchContext) -> list[Action]:
+        if heard:
+            return []
+        there.append(get_ros_node(context).count_publishers(f'{node.node_name}/transition_event') > 0)
+        # A process that is still starting gets the first request as soon as it listens.
+        return configure() if there[-2:] == [True, True] else [later()]
+
+    def configure() -> list[Action]:
+        there.clear()
+        return [change(Transition.TRANSITION_CONFIGURE), later()]
+
     return [
-        RegisterEventHandler(
-            OnStateTransition(
-                target_lifecycle_node=node,
-                start_state='configuring',
-                goal_state='inactive',
-                entities=[activate],
-            )
-        ),
-        RegisterEventHandler(
-            OnStateTransition(
-                target_lifecycle_node=node,
-                start_state='configuring',
-                goal_state='unconfigured',
-                entities=[LogInfo(msg=f'{name} could not be configured; its log says why')],
-            )
-        ),
+        RegisterEventHandler(EventHandler(matcher=note)),
+        RegisterEventHandler(OnProcessStart(target_action=node, on_start=configure())),
+        _on(node, 'configuring', 'inactive', change(Transition.TRANSITION_ACTIVATE)),
     ]
+
+
+def _reports(node: LifecycleNode, plan: NodePlan) -> list[Action]:
+    """Return what says that a transition has failed, and how it is tried again."""
+    again = f'its log says why; when the cause is gone: ros2 lifecycle set {plan.full_name}'
+    failures = (
+        ('configuring', 'unconfigured', 'configured', 'configure'),
+        ('activating', 'inactive', 'activated', 'activate'),
+    )
+    return [
+        _on(node, start, goal, LogInfo(msg=f'{plan.full_name} could not be {done}: {again} {verb}'))
+        for start, goal, done, verb in failures
+    ]
+
+
+def _on(node: LifecycleNode, start: str, goal: str, action: Action) -> RegisterEventHandler:
+    return RegisterEventHandler(
+        OnStateTransition(target_lifecycle_node=node, start_state=start, goal_state=goal, entities=[action])
+    )

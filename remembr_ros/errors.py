@@ -6,13 +6,23 @@
     ├── EmbedderUnavailable the embedding model is not installed or cannot be loaded
     ├── CaptionerFailed     a captioner could not describe a segment
     ├── TranscriberUnavailable  speech recognition is not installed or cannot be loaded
+    ├── SoundUnavailable    a microphone, or a program that speaks, is missing or failed
     ├── ChatUnavailable     the language model's server cannot be reached, or refused
     ├── ReplyInvalid        the language model's replies could not be used
     ├── Ungrounded          the answer cites memories that were never recalled
+    │   └── Unsupported     nothing that was recalled supports the answer
     ├── BudgetExceeded      a deadline, a number of calls or of tokens is used up
     ├── Cancelled           whoever asked does not want the answer any more
     ├── StalePose           no pose is known near enough to the asked time
     ├── GoalRejected        an answer cannot become a navigation goal
+    ├── NavigationFailed    the robot did not get to its goal
+    │   ├── NavigationUnavailable   what drives the robot is not there, or went away
+    │   ├── NavigationRefused       it refused the goal
+    │   ├── NavigationAborted       it gave up on the way
+    │   ├── NavigationCancelled     somebody else cancelled the goal
+    │   ├── NavigationTimedOut      it fell silent, or did not arrive in time
+    │   ├── Preempted               a newer goal took its place
+    │   └── NotConfirmed            a person refused the goal, or did not confirm it in time
     ├── NodeUnavailable     a ROS node does not answer or cannot be configured
     ├── BagUnreadable       a recording is damaged, empty or lacks what is needed
     └── InvalidRequest      an argument makes no sense (wrong usage)
@@ -23,6 +33,11 @@ Messages say what is wrong and what to do about it.
 
 class RemembrError(Exception):
     """Base of every error that the package raises on purpose."""
+
+    @property
+    def kind(self) -> str:
+        """The name above by which it is caught; that of its class says more to the modules that raise it."""
+        return next(one.__name__ for one in type(self).__mro__ if one.__module__ == __name__)
 
 
 class StoreUnavailable(RemembrError):
@@ -40,13 +55,28 @@ class EmbedderUnavailable(RemembrError):
 class CaptionerFailed(RemembrError):
     """Raised when a captioner could not describe a segment."""
 
+    scene_text: tuple[str, ...] = ()
+    """What could be read in the segment all the same, one entry per sign, as of a caption."""
+
 
 class TranscriberUnavailable(RemembrError):
     """Raised when speech recognition is not installed or its model cannot be loaded."""
 
 
+class SoundUnavailable(RemembrError):
+    """Raised when a microphone, or a program that speaks, is missing or failed."""
+
+
 class ChatUnavailable(RemembrError):
-    """Raised when the language model's server cannot be reached or refuses the request."""
+    """Raised when the language model's server cannot be reached or refuses the request.
+
+    The attributes say what was spent all the same, as far as is known.
+    """
+
+    calls = 0
+    prompt_tokens = 0
+    completion_tokens = 0
+    estimated = False
 
 
 class ReplyInvalid(RemembrError):
@@ -55,6 +85,10 @@ class ReplyInvalid(RemembrError):
 
 class Ungrounded(RemembrError):
     """Raised when an answer cites memories that were never recalled."""
+
+
+class Unsupported(Ungrounded):
+    """Raised when nothing that was recalled supports the answer."""
 
 
 class BudgetExceeded(RemembrError):
@@ -71,6 +105,38 @@ class StalePose(RemembrError):
 
 class GoalRejected(RemembrError):
     """Raised when an answer cannot become a navigation goal."""
+
+
+class NavigationFailed(RemembrError):
+    """Raised when the robot did not get to its goal."""
+
+
+class NavigationUnavailable(NavigationFailed):
+    """Raised when what drives the robot is not there, or went away."""
+
+
+class NavigationRefused(NavigationFailed):
+    """Raised when what drives the robot refused the goal."""
+
+
+class NavigationAborted(NavigationFailed):
+    """Raised when what drives the robot gave up on the way."""
+
+
+class NavigationCancelled(NavigationFailed):
+    """Raised when somebody else cancelled the goal."""
+
+
+class NavigationTimedOut(NavigationFailed):
+    """Raised when what drives the robot fell silent, or did not arrive in time."""
+
+
+class Preempted(NavigationFailed):
+    """Raised when a newer goal took the place of this one."""
+
+
+class NotConfirmed(NavigationFailed):
+    """Raised when a person refused the goal, or did not confirm it in time."""
 
 
 class NodeUnavailable(RemembrError):

@@ -1,11 +1,16 @@
-"""Planar poses in a map frame: metres, radians counter-clockwise from the x axis (REP-103)."""
+"""Poses and transforms between frames: metres, radians counter-clockwise from the x axis (REP-103)."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from remembr_ros.errors import InvalidRequest
 
 Point = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # x, y, z, w, as in geometry_msgs
+
+Transform = tuple[Point, Quaternion]
+"""Translation [m] and rotation, of length 1, of a child frame in its parent: p_parent = R p_child + t."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +109,102 @@ def mean_pose(poses: Iterable[Pose]) -> Pose:
 def distance(a: Point, b: Point) -> float:
     """Return the distance between two points [m]."""
     return math.dist(a, b)
+
+
+def rotate(rotation: Quaternion, vector: Point) -> Point:
+    """Return the vector turned by a rotation of length 1."""
+    x, y, z, w = rotation
+    a, b, c = vector
+    # t = 2 q x v; v' = v + w t + q x t
+    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    return (a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx)
+
+
+def compose(a: Transform, b: Transform) -> Transform:
+    """Return the pose in A's parent of what b places in A."""
+    (ax, ay, az), (x1, y1, z1, w1) = a
+    x2, y2, z2, w2 = b[1]
+    rx, ry, rz = rotate(a[1], b[0])
+    rotation = (
+        w1 * x2 + x1 * w2 + y1 * z2 - z1 * y2,
+        w1 * y2 - x1 * z2 + y1 * w2 + z1 * x2,
+        w1 * z2 + x1 * y2 - y1 * x2 + z1 * w2,
+        w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2,
+    )
+    return (ax + rx, ay + ry, az + rz), rotation
+
+
+def inverse(transform: Transform) -> Transform:
+    """Return the pose of the parent in the child."""
+    translation, (x, y, z, w) = transform
+    back = (-x, -y, -z, w)
+    tx, ty, tz = rotate(back, translation)
+    return (-tx, -ty, -tz), back
+
+
+@dataclass(frozen=True, slots=True)
+class RigidTransform:
+    """Where a frame is in another one, such as an old map in a new one: p_new = R p_old + t.
+
+    :param translation: the old frame's origin in the new frame [m]
+    :param rotation: of the old frame in the new one (x, y, z, w); is brought to length 1
+    :raises InvalidRequest: a number is not finite, or the rotation is far from length 1
+    """
+
+    translation: Point
+    rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, (*self.translation, *self.rotation))):
+            raise InvalidRequest(f'{self} is not finite; give numbers in metres and radians')
+        length = math.hypot(*self.rotation)
+        # Rounded to two digits it is off by a hundredth; more than a tenth is something else than a rotation.
+        if abs(length - 1.0) > 0.1:
+            raise InvalidRequest(
+                f'the rotation {self.rotation} has length {length:.3g}, not 1; give a quaternion as x y z w'
+            )
+        x, y, z, w = (value / length for value in self.rotation)
+        object.__setattr__(self, 'rotation', (x, y, z, w))
+
+    @classmethod
+    def parse(cls, numbers: Sequence[float | str]) -> 'RigidTransform':
+        """Return the transform of x y yaw [m, rad], or of x y z qx qy qz qw.
+
+        :raises InvalidRequest: these are neither
+        """
+        try:
+            values = [float(number) for number in numbers]
+        except ValueError as error:
+            raise InvalidRequest(f'{" ".join(map(str, numbers))}: {error}; give numbers') from None
+        if len(values) == 3:
+            x, y, yaw = values
+            if not math.isfinite(yaw):
+                raise InvalidRequest(f'{yaw} is not an angle; give radians')
+            return cls((x, y, 0.0), quaternion_from_yaw(yaw))
+        if len(values) == 7:
+            x, y, z, qx, qy, qz, qw = values
+            return cls((x, y, z), (qx, qy, qz, qw))
+        raise InvalidRequest(
+            f'a transform of {len(values)} numbers; give 3 (x y yaw) or 7 (x y z and the quaternion x y z w)'
+        )
+
+    def point(self, point: Point) -> Point:
+        """Return a point of the old frame in the new one [m]."""
+        x, y, z = rotate(self.rotation, point)
+        return (x + self.translation[0], y + self.translation[1], z + self.translation[2])
+
+    def pose(self, pose: Pose) -> Pose:
+        """Return a pose of the old frame in the new one; a heading that would point straight up becomes 0."""
+        x, y, _ = rotate(self.rotation, (math.cos(pose.yaw), math.sin(pose.yaw), 0.0))
+        yaw = wrap_angle(math.atan2(y, x)) if math.hypot(x, y) > 1e-9 else 0.0
+        return Pose(*self.point(pose.position), yaw)
+
+    def after(self, first: 'RigidTransform') -> 'RigidTransform':
+        """Return the transform that does the first and then this one."""
+        return RigidTransform(
+            *compose((self.translation, self.rotation), (first.translation, first.rotation))
+        )
+
+    def inverse(self) -> 'RigidTransform':
+        """Return the transform from the new frame to the old one."""
+        return RigidTransform(*inverse((self.translation, self.rotation)))

@@ -133,7 +133,7 @@ def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
         buffer = buffer[12:]  # compressed_depth_image_transport puts its quantisation in front
     if buffer.size == 0:
         raise ValueError(f'a compressed image ({format!r}) without data')
-    size = _announced_size(buffer[: 2**20].tobytes())
+    size = announced_size(buffer[: 2**20].tobytes())
     if size is not None:
         _check_size(*size)
     try:
@@ -250,7 +250,7 @@ def _stretched(values: NDArray[Any]) -> Bgr:
     return np.repeat(grey[..., np.newaxis], 3, axis=2)
 
 
-def _announced_size(head: bytes) -> tuple[int, int] | None:
+def announced_size(head: bytes) -> tuple[int, int] | None:
     """Return width and height as a PNG or JPEG header announces them; None if it is neither, or damaged."""
     if head.startswith(b'\x89PNG\r\n\x1a\n') and len(head) >= 24:
         return int.from_bytes(head[16:20], 'big'), int.from_bytes(head[20:24], 'big')

@@ -4,8 +4,10 @@ import math
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 from decimal import Decimal, DecimalException
+from zoneinfo import ZoneInfo
 
 from dateutil import parser as iso
+from dateutil import tz
 
 from remembr_ros.errors import InvalidRequest
 
@@ -56,6 +58,22 @@ def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
     if not 0 <= ns <= MAX_NS:
         raise InvalidRequest(f'{text!r} is out of range; times lie between 1970 and 2262')
     return ns
+
+
+def zone_named(name: str) -> tzinfo:
+    """Return a time zone by its IANA name, such as 'Europe/Berlin'.
+
+    :param name: empty: the zone of this machine
+    :raises InvalidRequest: there is no such zone
+    """
+    if not name:
+        return tz.gettz() or tz.tzlocal()
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:  # depends on what is wrong with the name
+        raise InvalidRequest(
+            f'there is no time zone {name[:60]!r}; give an IANA name such as Europe/Berlin'
+        ) from error
 
 
 def from_seconds(seconds: float) -> int:

@@ -96,5 +96,17 @@ else
   run "$colcon" --log-base "$build/log" build --merge-install --install-base "$venv" --build-base "$build" \
     --base-paths "${packages[@]}" --cmake-args "${cmake_args[@]}"
 fi
+
+# A real Milvus server for test/integration, which skips without it. Its Python package is for Linux on x86-64 only,
+# and wants other versions of what .venv has.
+milvus=$root/.venv-milvus
+if [ "$(uname -sm)" = 'Linux x86_64' ] && ! "$milvus/bin/python" -c 'import milvus' 2> /dev/null; then
+  say 'installing a Milvus server for the tests'
+  if ! { "$python" -m venv --clear --without-pip "$milvus" && "$venv/bin/uv" pip install --quiet \
+    --python "$milvus/bin/python" 'milvus==2.3.5' 'setuptools<80'; } >> "$log" 2>&1; then
+    say "no Milvus server: its tests are skipped ($log)"
+    rm -rf "$milvus"
+  fi
+fi
 echo "$wanted" > "$venv/.setup-done"
 say 'done'

@@ -1,6 +1,7 @@
 """Questions and answers."""
 
 from dataclasses import dataclass, field
+from datetime import timezone, tzinfo
 from enum import Enum
 
 from remembr_ros.geometry import Pose
@@ -27,7 +28,9 @@ class Question:
     :param here: where the robot is now, in the map frame; None if unknown
     :param frame_id: the frame of here
     :param map_id: the map that the robot is on
-    :param asker: who asks, so that follow-up questions have a context
+    :param asker: who asks, so that follow-up questions have a context; empty: there are none
+    :param zone: the asker's time zone: what 'yesterday' and '3 pm' are
+    :param prior: what the same asker asked before, where this question refers to it
     """
 
     text: str
@@ -36,16 +39,22 @@ class Question:
     frame_id: str = 'map'
     map_id: str = ''
     asker: str = ''
+    zone: tzinfo = timezone.utc
+    prior: 'Turn | None' = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an answer took. Zero calls: no language model was asked."""
+    """What an answer took. Zero calls: no language model was asked.
+
+    :param estimated: a server did not count all of the tokens; those are a quarter of the characters
+    """
 
     llm_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     latency_s: float = 0.0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,7 @@ class Answer:
     :param time_ns: kind TIME: when, nanoseconds since the Unix epoch
     :param duration_s: kind DURATION: how long [s]
     :param evidence: what the answer rests on, the deciding memory first; empty for NOT_SEEN
+    :param every_place: kind POSITION: it is about the places of all evidence, not just of the first
     """
 
     kind: Kind
@@ -74,4 +84,13 @@ class Answer:
     time_ns: int | None = None
     duration_s: float | None = None
     evidence: tuple[Hit, ...] = ()
+    every_place: bool = False
     cost: Cost = field(default_factory=Cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question that was answered."""
+
+    question: str
+    answer: Answer

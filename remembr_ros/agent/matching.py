@@ -7,28 +7,24 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 
-from remembr_ros.agent.request import ROOMS, Request
-from remembr_ros.memory.ranking import MEANING_WEIGHT, STOP_WORDS, content_stems, stem, words
+from remembr_ros.agent.request import Request
+from remembr_ros.agent.seen import Likeness, chance
+from remembr_ros.agent.wording import ROOMS
 from remembr_ros.memory.recall import Hit
 from remembr_ros.memory.record import Memory
+from remembr_ros.memory.terms import STOP_WORDS, content_stems, stem, words
 
-MIN_SCORE = 0.45
-"""Below this a memory does not show what was asked for."""
-
-MIN_SCORE_UNNAMED = 0.6
-"""The same, if the memory has no word for the thing: a fire extinguisher is no fire hydrant."""
-
-MIN_SCORE_ROOM = 0.75
-"""The same, if it has but the word for its sort: a sign that says 'ROOM' is no server room."""
-
-MIN_SCORE_WORD = 0.3
-"""The same, if one word is asked for and the memory has that very word."""
+RECALL_WEIGHT = 0.7
+"""Share of the recall's score in the rank of a memory; the rest is that of the asked words found in it."""
 
 MIN_ALIKE = 0.8
 """Share of letters in which a name and a word read by OCR agree, if they are the same."""
 
 MIN_MISREAD = 0.88
 """The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
+
+MIN_ROOT = 7
+"""Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not."""
 
 _QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
@@ -45,6 +41,10 @@ _SYNONYMS = tuple(
         'tv television',
         'sofa couch settee',
         'bicycle bike',
+        'cyclist bicyclist biker',
+        'motorcycle motorbike',
+        'drink beverage',
+        'food meal snack',
         'person people man woman pedestrian someone somebody anyone anybody men women human',
         'stair staircase stairway stairwell',
         'bin trash garbage dustbin wastebasket',
@@ -62,6 +62,19 @@ _SYNONYMS = tuple(
 )
 """Stems of words that people and signs use for the same thing."""
 
+_LOOKS = {
+    'enter': ('entrance',),
+    'entered': ('entrance',),
+    'entering': ('entrance',),
+    'leave': ('exit',),
+    'leaving': ('exit',),
+    'left': ('exit',),
+    'sit': ('seat', 'seating', 'bench', 'chair'),
+    'eat': ('food', 'restaurant', 'cafeteria'),
+    'call': ('phone', 'telephone'),
+}
+"""Stems of what a robot or a person does, and of what a camera sees there."""
+
 _NUMBERED = ROOMS | frozenset(
     'aisle bay building classroom desk dock elevator exit floor gate hall lab laboratory level lift line '
     'machine platform printer rack shelf station studio suite table unit workshop'.split()
@@ -74,10 +87,10 @@ _COLOURS = frozenset(
 )
 
 _SORTS = frozenset(
-    'area building centre center class classroom department hall lab laboratory office room shop station '
-    'store studio suite wing zone'.split()
+    'area building centre center class classroom department hall lab laboratory machine office room shop '
+    'station store studio suite wing zone'.split()
 )
-"""What there is much of in a building: the word before it says which."""
+"""What there are many sorts of: the word before it says which."""
 
 
 def variants(target: str) -> list[str]:
@@ -95,30 +108,66 @@ def asked_stems(request: Request) -> frozenset[str]:
     return asked.union(*map(_same, asked))
 
 
-def shows_all(request: Request, memory: Memory) -> bool:
-    """Tell whether a memory has all the words of what is asked about, or words for the same."""
-    present = {stem(word) for text in _texts(memory) for word in words(text)}
-    return all(_is_present(word, present) for word in _asked(request.target))
+def fitting(request: Request, hits: Sequence[Hit], least: float) -> list[Hit]:
+    """Return the hits whose memories show what a request is about, best first.
+
+    The recall tells which memories are nearest to a text. How near is near enough, and whether the words are
+    there as the asker or the camera spelled them, is told here: a misread word counts as that word. Of those
+    that are near enough, words that few others have count for more: all of a campus shows buildings.
+
+    :param least: how likely it has to be that a memory shows it, see :func:`remembr_ros.agent.seen.chance`
+    :return: with the recall's score and the words found for a score, 0 to 1
+    """
+    asked = list(dict.fromkeys(_asked(request.target)))
+    found = [_found(asked, hit.memory) for hit in hits]
+    rarity = [1.0 - sum(column) / len(hits) for column in zip(*found, strict=True)]
+    fit = []
+    for hit, has in zip(hits, found, strict=True):
+        present = _present(hit.memory)
+        likely = chance(_likeness(request, hit, has, present)) >= least
+        if likely and has_what_it_must(request, hit.memory):
+            telling = (
+                sum(rare for rare, one in zip(rarity, has, strict=True) if one) / len(has) if has else 0.0
+            )
+            fit.append(replace(hit, score=RECALL_WEIGHT * hit.score + (1.0 - RECALL_WEIGHT) * telling))
+    return sorted(fit, key=lambda hit: -hit.score)
 
 
-def fitting(request: Request, hit: Hit) -> Hit | None:
-    """Return the hit if its memory shows what a request is about; a misread word then counts as that word."""
-    texts = _texts(hit.memory)
-    present = {stem(word) for text in texts for word in words(text)}
-    asked = frozenset(_asked(request.target))
-    misread = sum(_is_alike(word, present, MIN_MISREAD) for word in asked - present)
-    score = min(hit.score + (1.0 - MEANING_WEIGHT) * misread / max(len(asked), 1), 1.0)
-    if not _has_what_it_must(request, texts, present) or score < _threshold(request, present):
-        return None
-    return hit if misread == 0 else replace(hit, score=score)
+def likeness(request: Request, hit: Hit) -> Likeness:
+    """Return what speaks for a memory to show what a request is about."""
+    asked = list(dict.fromkeys(_asked(request.target)))
+    return _likeness(request, hit, _found(asked, hit.memory), _present(hit.memory))
 
 
-def _has_what_it_must(request: Request, texts: tuple[str, ...], present: set[str]) -> bool:
+def _likeness(request: Request, hit: Hit, found: Sequence[bool], present: set[str]) -> Likeness:
+    named = bool(request.head) and _is_present(request.head, present)
+    return Likeness(hit.score, sum(found) / len(found) if found else 0.0, named)
+
+
+def _found(asked: Sequence[str], memory: Memory) -> list[bool]:
+    present = _present(memory)
+    return [_is_present(word, present, MIN_MISREAD) for word in asked]
+
+
+def _present(memory: Memory) -> set[str]:
+    return {stem(word) for text in _texts(memory) for word in words(text)}
+
+
+def has_what_it_must(request: Request, memory: Memory) -> bool:
+    """Tell whether a memory has the numbers, quotations, names and colours that are asked for."""
+    texts, present = _texts(memory), _present(memory)
     if not all(_is_present(identifier, present) for identifier in request.identifiers):
         return False
     if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
         return False
     named = sum(_is_present(name, present) for name in request.names)
+    asked = _asked(request.target)
+    which = [word for word in asked if word != request.head and word not in _SORTS and word not in _LOOKS]
+    if request.head in _SORTS and which:
+        # A sign that says 'ROOM' is no server room, and two people are no men's room.
+        of_that_sort = _is_present(request.head, present) or (named > 0 and named == len(request.names))
+        if not of_that_sort or not any(_is_present(word, present) for word in which):
+            return False
     return 2 * named >= len(request.names) and not _has_other_colour(request.target, texts)
 
 
@@ -223,33 +272,21 @@ def _asked(target: str) -> list[str]:
     return [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
 
 
-def _threshold(request: Request, present: set[str]) -> float:
-    asked = _asked(request.target)
-    if not asked:
-        return MIN_SCORE
-    head = asked[-1]  # of 'red fire extinguisher'
-    if len(asked) == 1 and (head in present or not present.isdisjoint(_same(head))):
-        return MIN_SCORE_WORD
-    of_which = [word for word in asked[:-1] if word not in _SORTS]
-    if head in _SORTS and of_which and not any(_is_present(word, present) for word in of_which):
-        return MIN_SCORE_ROOM
-    by_name = bool(request.names) and all(_is_present(name, present) for name in request.names)
-    named = by_name or _is_present(head, present) or any(c.isdigit() for c in head)
-    return MIN_SCORE if named else MIN_SCORE_UNNAMED
-
-
-def _is_present(asked: str, present: set[str]) -> bool:
-    return asked in present or not present.isdisjoint(_same(asked)) or _is_alike(asked, present, MIN_ALIKE)
+def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE) -> bool:
+    return asked in present or not present.isdisjoint(_same(asked)) or _is_alike(asked, present, least)
 
 
 def _is_alike(asked: str, present: set[str], least: float) -> bool:
     """Tell whether a word is there as a camera may misread it. Numbers are read right or not at all."""
     if len(asked) < 5 or any(c.isdigit() for c in asked):
         return False
+    if len(asked) >= MIN_ROOT and any(word.startswith(asked) for word in present):
+        return True  # 'skateboarding' shows a skateboard
     return any(SequenceMatcher(None, asked, word).ratio() >= least for word in present if len(word) > 3)
 
 
 @cache
 def _same(word: str) -> tuple[str, ...]:
     """Return the other stems for the same thing, the commonest first."""
-    return tuple(other for group in _SYNONYMS if word in group for other in group if other != word)
+    found = [other for group in _SYNONYMS if word in group for other in group if other != word]
+    return (*found, *_LOOKS.get(word, ()))

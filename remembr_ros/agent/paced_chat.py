@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from remembr_ros.agent.chat import ChatClient, Message, Reply, Tool
-from remembr_ros.errors import ChatUnavailable, InvalidRequest
+from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest
 
 
 class Pacer:
@@ -14,7 +14,7 @@ class Pacer:
 
     :param per_minute: turns at most; a turn that nobody takes is lost, so that there are no bursts
     :param clock: seconds that never go back
-    :param wait: returns after that many seconds
+    :param wait: returns after that many seconds; used where nothing can cancel the wait
     :raises InvalidRequest: the pace is no positive number
     """
 
@@ -38,9 +38,11 @@ class Pacer:
     def per_minute(self) -> float:
         return 60.0 / self._interval_s
 
-    def take_turn(self, timeout_s: float) -> float | None:
+    def take_turn(self, timeout_s: float, cancel: threading.Event | None = None) -> float | None:
         """Wait for a turn.
 
+        :param cancel: ends the wait; the turn is lost
+        :raises Cancelled: cancel was set
         :return: how long that took [s]; None at once if no turn comes within the time, and then none is taken
         """
         with self._lock:
@@ -49,8 +51,10 @@ class Pacer:
             if turn - now >= timeout_s:
                 return None
             self._next = turn + self._interval_s
-        if turn > now:
+        if turn > now and cancel is None:
             self._wait(turn - now)
+        elif cancel is not None and cancel.wait(turn - now):
+            raise Cancelled('the question was cancelled')
         return turn - now
 
 
@@ -78,9 +82,15 @@ class PacedChat:
             return self._waited_s
 
     def complete(
-        self, messages: Sequence[Message], tools: Sequence[Tool], *, must_call: str | None, timeout_s: float
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
     ) -> Reply:
-        waited = self._pacer.take_turn(timeout_s)
+        waited = self._pacer.take_turn(timeout_s, cancel)
         if waited is None:
             raise ChatUnavailable(
                 f'the pace of {self._pacer.per_minute:g} calls per minute leaves no turn within '
@@ -88,4 +98,6 @@ class PacedChat:
             )
         with self._lock:
             self._waited_s += waited
-        return self._chat.complete(messages, tools, must_call=must_call, timeout_s=timeout_s - waited)
+        return self._chat.complete(
+            messages, tools, must_call=must_call, timeout_s=timeout_s - waited, cancel=cancel
+        )

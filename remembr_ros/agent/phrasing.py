@@ -1,16 +1,17 @@
 """Answers and memories in words, with every number filled in by code."""
 
-import json
 from dataclasses import replace
-from datetime import timezone, tzinfo
 
 from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.excerpt import excerpt
+from remembr_ros.agent.grounding import comparable
+from remembr_ros.agent.quoting import neutral, quoted
 from remembr_ros.geometry import distance
 from remembr_ros.memory.recall import Hit
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500
-"""Characters of a caption that a model is shown."""
+"""Characters of a caption, and of the text in view, that a model is shown."""
 
 
 def ago(then_ns: int, now_ns: int) -> str:
@@ -27,20 +28,20 @@ def place(answer: Answer, question: Question) -> str:
         return 'at an unknown place'
     x, y, _ = answer.pose.position
     text = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
-    if question.here is not None and question.frame_id == answer.frame_id:
+    if question.here is not None and comparable(answer, question):
         text += f', {distance(answer.pose.position, question.here.position):.1f} m from here'
     return text
 
 
-def with_facts(answer: Answer, question: Question, zone: tzinfo = timezone.utc) -> Answer:
-    """Return the answer with its place, time or duration appended to the text."""
+def with_facts(answer: Answer, question: Question) -> Answer:
+    """Return the answer with its place, time or duration appended to the text, on the asker's clock."""
     facts = ''
     if answer.kind is Kind.POSITION:
         facts = place(answer, question)
         if answer.evidence:
             facts += f'; seen {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
     elif answer.kind is Kind.TIME and answer.time_ns is not None:
-        facts = f'{format_clock(answer.time_ns, zone)}, {ago(answer.time_ns, question.now_ns)}'
+        facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'
     elif answer.kind is Kind.DURATION and answer.duration_s is not None:
         facts = format_duration(answer.duration_s)
     if not facts:
@@ -54,33 +55,61 @@ def situation(question: Question) -> str:
     here = 'unknown'
     if question.here is not None:
         here = '({:.2f}, {:.2f}, {:.2f})'.format(*question.here.position)
-    return f'Question: {question.text}\nNow: {format_clock(question.now_ns)}\nHere: {here}'
+    now = format_clock(question.now_ns, question.zone)
+    return f'Question: {question.text}\nNow: {now}\nHere: {here}'
 
 
-def describe(label: str, hit: Hit, question: Question, zone: tzinfo = timezone.utc) -> str:
-    """Return a memory as a model is shown it: one line, what the camera saw quoted as data."""
+def describe(
+    label: str,
+    hit: Hit,
+    question: Question,
+    *,
+    about: str = '',
+    limit: int = MAX_CAPTION,
+    with_robot: bool = False,
+) -> str:
+    """Return a memory as a model is shown it: one line, what the camera saw quoted as data.
+
+    :param about: what is looked for: of a caption above the limit, the sentences about it are shown
+    :param limit: characters of the caption, and of the text in view
+    :param with_robot: say which robot remembers
+    """
     memory = hit.memory
-    parts = [whereabouts(label, hit, question, zone)]
+    parts = [whereabouts(label, hit, question)]
+    if with_robot:
+        parts.append(f'robot {quoted(memory.robot[:60])}')
     if memory.source != 'captioner':
-        parts.append(f'source {memory.source}')
-    parts.append(f'caption {json.dumps(memory.caption[:MAX_CAPTION], ensure_ascii=False)}')
+        parts.append(f'by {neutral(memory.source)[:20]}')
+    parts.append(f'caption {quoted(excerpt(memory.caption, about or question.text, limit))}')
     if memory.scene_text:
-        parts.append(f'text in view {json.dumps(list(memory.scene_text), ensure_ascii=False)[:MAX_CAPTION]}')
+        parts.append(f'text {_texts(memory.scene_text, limit)}')
     return ', '.join(parts)
 
 
-def whereabouts(label: str, hit: Hit, question: Question, zone: tzinfo = timezone.utc) -> str:
+def whereabouts(label: str, hit: Hit, question: Question) -> str:
     """Return when and where a memory was made, without what was seen."""
     memory = hit.memory
-    parts = [
-        f'[{label}] {format_clock(memory.start_ns, zone)} ({ago(memory.end_ns, question.now_ns)})',
-        f'lasted {format_duration((memory.end_ns - memory.start_ns) / NS)}',
-    ]
+    start = format_clock(memory.start_ns, question.zone)
+    date, clock, _ = start.split(' ', 2)
+    if date != format_clock(question.now_ns, question.zone)[: len(date)]:
+        clock = f'{date} {clock}'
+    lasted = format_duration((memory.end_ns - memory.start_ns) / NS)
+    parts = [f'[{label}] {clock}', ago(memory.end_ns, question.now_ns), f'for {lasted}']
     if memory.pose is None:
         parts.append('place unknown')
     else:
         x, y, z = memory.pose.position
-        parts.append(f'at ({x:.1f}, {y:.1f}, {z:.1f})')
-        if question.here is not None and question.map_id == memory.map_id:
+        parts.append(f'at ({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'at ({x:.1f}, {y:.1f}, {z:.1f})')
+        if question.here is not None and comparable(memory, question):
             parts.append(f'{distance(memory.pose.position, question.here.position):.1f} m from here')
     return ', '.join(parts)
+
+
+def _texts(texts: tuple[str, ...], limit: int) -> str:
+    shown: list[str] = []
+    for text in texts:
+        shown.append(quoted(text[:limit]))
+        limit -= len(text)
+        if limit <= 0:
+            break
+    return ' '.join(shown)

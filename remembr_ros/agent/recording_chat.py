@@ -1,12 +1,12 @@
 """A chat client that tells what another one was asked and what it replied."""
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from remembr_ros.agent.chat import ChatClient, Message, Reply, Tool, ToolCall
+from remembr_ros.agent.chat import ChatClient, Message, Reply, Tool
+from remembr_ros.agent.chat_json import chat_event
 from remembr_ros.errors import RemembrError
 
 
@@ -39,28 +39,29 @@ class RecordingChat:
         return self._chat.model
 
     def complete(
-        self, messages: Sequence[Message], tools: Sequence[Tool], *, must_call: str | None, timeout_s: float
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
     ) -> Reply:
-        call: dict[str, Any] = {
-            'messages': [_message(m) for m in self._new(messages)],
-            'must_call': must_call,
-        }
+        new = self._new(messages)
         began = self._clock()
+        outcome: Reply | RemembrError | None = None
         try:
-            reply = self._chat.complete(messages, tools, must_call=must_call, timeout_s=timeout_s)
+            outcome = self._chat.complete(
+                messages, tools, must_call=must_call, timeout_s=timeout_s, cancel=cancel
+            )
         except RemembrError as error:
-            call['error'] = f'{type(error).__name__}: {error}'
-            self._tell(call, began)
+            outcome = error
             raise
-        call['reply'] = {'content': reply.content, 'tool_calls': _tool_calls(reply.tool_calls)}
-        call['prompt_tokens'] = reply.prompt_tokens
-        call['completion_tokens'] = reply.completion_tokens
-        self._tell(call, began)
-        return reply
-
-    def _tell(self, call: dict[str, Any], began: float) -> None:
-        # The model's name may be known only after the first call.
-        self._on_call({'model': self.model, **call, 'seconds': round(self._clock() - began, 3)})
+        finally:
+            if outcome is not None:
+                # The model's name may be known only after the first call.
+                self._on_call(chat_event(self.model, new, must_call, outcome, self._clock() - began))
+        return outcome
 
     def _new(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         messages = tuple(messages)
@@ -69,22 +70,3 @@ class RecordingChat:
             continues = known < len(messages) and messages[:known] == self._last
             self._last = messages
         return messages[known:] if continues else messages
-
-
-def _message(message: Message) -> dict[str, Any]:
-    """Return a message without what it lacks; of an image, its text, size and SHA-256."""
-    written: dict[str, Any] = {'role': message.role, 'content': message.content}
-    if message.tool_calls:
-        written['tool_calls'] = _tool_calls(message.tool_calls)
-    if message.tool_call_id:
-        written['tool_call_id'] = message.tool_call_id
-    if message.images:
-        written['images'] = [
-            {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
-            for image in message.images
-        ]
-    return written
-
-
-def _tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, str]]:
-    return [{'id': call.id, 'name': call.name, 'arguments': call.arguments} for call in calls]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from remembr_ros.agent.chat import ToolCall
 from remembr_ros.errors import InvalidRequest
@@ -24,6 +24,14 @@ class ScriptedReply:
     :param headers: sent besides, such as {'Retry-After': '2'}, or a Content-Type other than JSON
     :param body: sent in place of a message: bytes as they are, anything else but None as JSON
     :param hang_s: how long to wait before it is sent [s]
+    :param refuse: fields such as tools or response_format; a request that has one gets a 400 in place of this
+    :param retry_after_s: sent as Retry-After [s]; None: not sent
+    :param retry_after_date: it is sent as an HTTP date
+    :param drip_s: how long to wait before each byte of the status line, the headers and the body [s]
+    :param cut_after: the connection is closed after so many bytes of the body; None: after the last one
+    :param linger_s: how long the connection stays open after the last byte [s]
+    :param pad_mb: so many megabytes of white space are sent before the body, which JSON allows [MB]
+    :param gzip: the body is compressed, padding and all
     """
 
     content: str = ''
@@ -34,6 +42,21 @@ class ScriptedReply:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: object = None
     hang_s: float = 0.0
+    refuse: tuple[str, ...] = ()
+    retry_after_s: float | None = None
+    retry_after_date: bool = False
+    drip_s: float = 0.0
+    cut_after: int | None = None
+    linger_s: float = 0.0
+    pad_mb: float = 0.0
+    gzip: bool = False
+
+    def refusal(self, body: Mapping[str, Any]) -> 'ScriptedReply | None':
+        """Return what is sent in place of this to a request that has a field which this refuses."""
+        for name in self.refuse:
+            if name in body:
+                return ScriptedReply(f'{name} is not supported by this model', status=400)
+        return None
 
 
 def completion(message: object, finish_reason: str = 'stop', **more: object) -> dict[str, Any]:
@@ -90,7 +113,14 @@ class _RuleReply(_Part):
     status: int = 200
     headers: dict[str, str] = {}
     body: Any = None
-    hang_s: float = 0.0
+    hang_s: float = Field(0.0, ge=0.0)
+    refuse: tuple[str, ...] = ()
+    retry_after_s: float | None = None
+    retry_after_date: bool = False
+    drip_s: float = Field(0.0, ge=0.0)
+    cut_after: int | None = Field(None, ge=0)
+    pad_mb: float = Field(0.0, ge=0.0, le=10_000.0)
+    gzip: bool = False
 
 
 class _Rule(_Part):

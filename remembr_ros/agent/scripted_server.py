@@ -11,23 +11,25 @@ list of rules; the first one that fits replies, as often as it fits:
 
 "when" is looked for in the last message of the user, in any case of letters; "any" fits all. "turn", if
 given, is how often the model has spoken in the conversation. A reply has the fields of ScriptedReply, each
-optional.
+optional; they make whatever a server can do wrong: docs/models.md.
 """
 
 import argparse
 import json
 import logging
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.agent.scripted_reply import ScriptedReply, body_of, load_rules
+from remembr_ros.agent.scripted_reply import ScriptedReply, load_rules
+from remembr_ros.agent.scripted_sending import send
 from remembr_ros.errors import InvalidRequest
 
 __all__ = ['ChatRequest', 'Script', 'ScriptedReply', 'ScriptedServer', 'main']
@@ -70,6 +72,7 @@ class ScriptedServer:
         self._reply: Script = ()
         self._sent = 0
         self._requests: list[ChatRequest] = []
+        self._hung_up = 0
         self._closed = threading.Event()
         self.reply = reply
         self._server = _Server(('127.0.0.1', port), _handler(self))
@@ -93,6 +96,12 @@ class ScriptedServer:
         """What was asked until now, in the order of asking; the list of models is not counted."""
         with self._lock:
             return list(self._requests)
+
+    @property
+    def hung_up(self) -> int:
+        """How many clients closed the connection before they had their reply."""
+        with self._lock:
+            return self._hung_up
 
     @property
     def reply(self) -> Script:
@@ -120,14 +129,18 @@ class ScriptedServer:
             turn = self._sent
             self._sent += 1
         if callable(script):
-            return script(request.body)
-        if not script:
-            return ScriptedReply('the script is empty', status=500)
-        return script[min(turn, len(script) - 1)]
+            reply = script(request.body)
+        elif not script:
+            reply = ScriptedReply('the script is empty', status=500)
+        else:
+            reply = script[min(turn, len(script) - 1)]
+        return reply.refusal(request.body) or reply
 
-    def wait(self, seconds: float) -> bool:
-        """Wait before a reply; return whether the server is still running."""
-        return not self._closed.wait(self._delay_s + seconds)
+    def send(self, reply: ScriptedReply, connection: socket.socket) -> None:
+        """Send a reply, unless the server is closed or the client hangs up before."""
+        if not send(replace(reply, hang_s=reply.hang_s + self._delay_s), connection, self._closed):
+            with self._lock:
+                self._hung_up += 1
 
 
 class _Server(ThreadingHTTPServer):
@@ -158,16 +171,8 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             self._send(reply)
 
         def _send(self, reply: ScriptedReply) -> None:
-            if not server.wait(reply.hang_s):
-                return
-            data = body_of(reply)
-            headers = {'Content-Type': 'application/json', 'Content-Length': str(len(data)), **reply.headers}
-            with suppress(ConnectionError):  # the client did not wait
-                self.send_response(reply.status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data)
+            self.close_connection = True
+            server.send(reply, self.connection)
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -189,10 +194,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(f'{server.url}\n')
             sys.stdout.flush()
             # Not KeyboardInterrupt: a shell starts what runs in the background with SIGINT ignored.
-            ended = threading.Event()
+            # Looked at from time to time: a signal that another thread gets wakes nobody.
+            signals: list[int] = []
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda *_: ended.set())
-            ended.wait()
+                signal.signal(number, lambda got, _: signals.append(got))
+            while not signals:
+                time.sleep(0.05)
     except (InvalidRequest, OSError) as error:
         sys.stderr.write(f'{error}\n')
         return 1

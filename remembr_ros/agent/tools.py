@@ -1,27 +1,73 @@
-"""The tools that a language model may call, and what they do. Arguments are checked against a schema."""
+"""The tools that a language model may call. Arguments are checked against a schema.
 
-import math
-from collections.abc import Callable
-from typing import Any, Literal
+What a model may mean only in one way is understood: a refusal costs a call.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
-from remembr_ros.agent.answer import Kind, Question
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from remembr_ros.agent.answer import Kind
 from remembr_ros.agent.chat import Tool
 from remembr_ros.agent.evidence import Evidence
-from remembr_ros.agent.grounding import Choice, Claim, without_invented_numbers
-from remembr_ros.agent.phrasing import describe
-from remembr_ros.agent.when import parse_moment
-from remembr_ros.errors import InvalidRequest, ReplyInvalid
-from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.recall import Hit, Recall, Scope
-from remembr_ros.timestamps import NS, format_duration
-
-_Place = list[float] | str
+from remembr_ros.agent.grounding import Choice, Claim
+from remembr_ros.agent.loose_json import read_object
+from remembr_ros.errors import ReplyInvalid
 
 
-class _Arguments(BaseModel):
-    model_config = ConfigDict(extra='forbid')
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_point(value: Any) -> Any:
+    if isinstance(value, dict) and {'x', 'y'} <= value.keys():
+        return [value['x'], value['y'], value.get('z', 0.0)]
+    if isinstance(value, int | float):
+        raise ValueError('a place is here, a label, or x, y, z')
+    return value
+
+
+def _as_one_of(aliases: Mapping[str, str]) -> Callable[[Any], Any]:
+    def named(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        word = '_'.join(value.lower().replace('-', ' ').replace('/', ' ').replace('_', ' ').split())
+        return aliases.get(word, word)
+
+    return named
+
+
+_KINDS = _as_one_of(
+    {
+        **dict.fromkeys(('where', 'place', 'location', 'pose'), 'position'),
+        **dict.fromkeys(('when', 'timestamp', 'datetime', 'date'), 'time'),
+        **dict.fromkeys(('yes_no', 'yes_or_no', 'boolean', 'bool'), 'binary'),
+        **dict.fromkeys(('notseen', 'unseen', 'not_found'), 'not_seen'),
+        'how_long': 'duration',
+        'string': 'text',
+    }
+)
+_CHOICES = _as_one_of(
+    {
+        'closest': 'nearest',
+        'furthest': 'farthest',
+        **dict.fromkeys(('last', 'last_seen', 'newest', 'most_recent'), 'latest'),
+        **dict.fromkeys(('first_seen', 'oldest'), 'earliest'),
+        **dict.fromkeys(('most_frequent', 'most_common'), 'most_often'),
+        **dict.fromkeys(('all', 'each'), 'every'),
+    }
+)
+_MEASURES = _as_one_of({'closest': 'nearest', 'furthest': 'farthest', 'elapsed_time': 'elapsed'})
+
+Place = Annotated[list[float] | str, BeforeValidator(_as_point)]
+Labels = Annotated[list[str], BeforeValidator(_as_list)]
+
+
+class Arguments(BaseModel):
+    """What a call of a tool says."""
+
+    model_config = ConfigDict(extra='ignore', coerce_numbers_to_str=True)
 
     @model_validator(mode='before')
     @classmethod
@@ -36,89 +82,151 @@ class _Arguments(BaseModel):
         }
 
 
-class _Window(_Arguments):
-    after: str | None = Field(
-        None, description='only memories after this: ISO 8601, "10 minutes ago" or a label'
-    )
-    before: str | None = Field(None, description='only memories before this')
-    near: _Place | None = Field(None, description='only memories around this: "here", a label or [x, y, z]')
-    radius: float = Field(10.0, gt=0.0, le=1e6, description='how far around near, in metres')
+_UNTOLD: dict[str, Any] = {'untold': True}
+"""Understood, as many models use it, but not in the schema: each word of it is paid for in every call."""
 
 
-class RecallText(_Window):
+class Narrowing(Arguments):
+    """What every recall may be narrowed down to. The system prompt explains these once for all tools."""
+
+    when: str | None = Field(None, max_length=200)
+    after: str | None = Field(None, max_length=200, json_schema_extra=_UNTOLD)
+    before: str | None = Field(None, max_length=200, json_schema_extra=_UNTOLD)
+    near: Place | None = None
+    radius: float = Field(10.0, gt=0.0, le=1e6)
+    robot: str | None = Field(None, max_length=200)
+
+
+class RecallText(Narrowing):
     """Find memories by what was seen or could be read."""
 
-    query: str = Field(min_length=1, max_length=2_000, description='the thing in a few words')
+    query: str = Field(min_length=1, max_length=2_000)
 
 
-class RecallPosition(_Window):
+class RecallPosition(Narrowing):
     """Find the memories nearest to a place."""
 
-    position: _Place = Field(description='"here", the label of a memory, or [x, y, z] in metres')
+    position: Place
 
 
-class RecallTime(_Window):
+class RecallTime(Narrowing):
     """Find the memories nearest to a time."""
 
-    time: str = Field(description='ISO 8601, a time of day, "10 minutes ago", or the label of a memory')
+    time: str = Field(max_length=200)
 
 
-class Measure(_Arguments):
-    """Measure between memories: arithmetic is done here, not by you."""
+class LookAgain(Arguments):
+    """Look at the pictures of memories again, for what their captions leave out."""
 
-    what: Literal['distance', 'elapsed', 'nearest', 'farthest'] = Field(
-        description='distance between two memories, or of one from here; elapsed time between two, or since '
-        'one; which one is nearest to or farthest from here'
-    )
-    ids: list[str] = Field(min_length=1, max_length=50, description='labels of memories')
+    ids: Labels = Field(min_length=1, max_length=50, description='labels, at most 3')
+    question: str = Field(min_length=1, max_length=500, description='what to look for')
 
 
-class AnswerCall(_Arguments):
+class Measure(Arguments):
+    """Measure memories: distance of two or of one from here, time elapsed between two or since one, duration
+    of one or of several in a row, which is nearest or farthest."""
+
+    what: Annotated[
+        Literal['distance', 'elapsed', 'duration', 'nearest', 'farthest'], BeforeValidator(_MEASURES)
+    ]
+    ids: Labels = Field(min_length=1, max_length=50)
+
+
+class AnswerCall(Arguments):
     """Answer the question; this ends it."""
 
-    kind: Kind
-    text: str = Field('', max_length=4_000, description='one or two sentences without coordinates and times')
-    binary: bool | None = Field(None, description='kind binary: yes is true')
-    ids: list[str] = Field(
-        default_factory=list, max_length=50, description='labels of the memories that show it'
-    )
-    choice: Choice = Field(
-        Choice.CITED_FIRST, description='which of several cited memories gives place and time'
-    )
-    start_id: str | None = Field(None, description='kind duration: the memory in which it began')
-    end_id: str | None = Field(None, description='kind duration: the memory in which it ended')
+    kind: Annotated[Kind, BeforeValidator(_KINDS)]
+    text: str = Field('', max_length=4_000)
+    binary: bool | None = None
+    ids: Labels = Field(default_factory=list, max_length=50)
+    choice: Annotated[Choice, BeforeValidator(_CHOICES)] = Choice.CITED_FIRST
+    start_id: str | None = None
+    end_id: str | None = None
 
 
 ANSWER = 'answer'
-_SCHEMAS: dict[str, type[_Arguments]] = {
+LOOK_AGAIN = 'look_again'
+_SCHEMAS: dict[str, type[Arguments]] = {
     'recall_text': RecallText,
     'recall_position': RecallPosition,
     'recall_time': RecallTime,
+    LOOK_AGAIN: LookAgain,
     'measure': Measure,
     ANSWER: AnswerCall,
 }
-TOOLS = tuple(
-    Tool(name, schema.__doc__ or '', schema.model_json_schema()) for name, schema in _SCHEMAS.items()
-)
 
 
-def parse_arguments(name: str, text: str) -> _Arguments:
+TOOL_NAMES = frozenset(_SCHEMAS)
+
+
+def tool_name(name: str) -> str:
+    """Return the name of a tool as it is called here: of functions.Answer, answer."""
+    return name.strip().rpartition('.')[2].lower()
+
+
+def is_kind(word: Any) -> bool:
+    """Tell whether a model may mean a kind of answer."""
+    return isinstance(word, str) and _KINDS(word) in {kind.value for kind in Kind}
+
+
+def compact(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a JSON schema in as few words as a model needs: the checks themselves are done by code.
+
+    Without titles, defaults and bounds, with references filled in. An optional value is of its only type, and
+    what may be a text or something else is a text.
+    """
+    definitions = {**(definitions or {}), **schema.get('$defs', {})}
+    if '$ref' in schema:
+        named = definitions[schema['$ref'].rpartition('/')[2]]
+        about = {'description': schema['description']} if 'description' in schema else {}
+        return compact({**named, 'description': '', **about}, definitions)
+    kept = {key: schema[key] for key in ('type', 'enum', 'required') if key in schema}
+    if schema.get('description'):
+        kept['description'] = ' '.join(schema['description'].split())
+    options = [option for option in schema.get('anyOf', ()) if option.get('type') != 'null']
+    if options:
+        kept |= compact(next((o for o in options if o.get('type') == 'string'), options[0]), definitions)
+    if 'items' in schema:
+        kept['items'] = compact(schema['items'], definitions)
+    if 'properties' in schema:
+        kept['properties'] = {
+            name: compact(inner, definitions)
+            for name, inner in schema['properties'].items()
+            if not inner.get('untold')
+        }
+    return kept
+
+
+def _tool(name: str, schema: type[Arguments]) -> Tool:
+    parameters = compact(schema.model_json_schema())
+    return Tool(name, parameters.pop('description', ''), parameters)
+
+
+ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
+TOOLS = tuple(tool for tool in ALL_TOOLS if tool.name != LOOK_AGAIN)
+"""Those that need nothing but a recall."""
+
+
+def parse_arguments(name: str, text: str) -> Arguments:
     """Return the checked arguments of a call.
 
-    :param text: JSON, as the model wrote it
+    :param text: JSON, as the model wrote it, see :mod:`remembr_ros.agent.loose_json`
     :raises ReplyInvalid: there is no such tool, or the arguments do not fit; the message helps the model
     """
-    schema = _SCHEMAS.get(name)
+    schema = _SCHEMAS.get(tool_name(name))
     if schema is None:
         raise ReplyInvalid(f'there is no tool {name[:60]!r}; there are {", ".join(_SCHEMAS)}')
+    given = read_object(text or '{}')
+    if given is None:
+        raise ReplyInvalid(f'the arguments of {name} are no JSON object')
     try:
-        return schema.model_validate_json(text or '{}')
+        return schema.model_validate(given)
     except ValidationError as error:
         faults = '; '.join(
             f'{".".join(map(str, fault["loc"])) or "arguments"}: {fault["msg"]}'
             for fault in error.errors()[:5]
         )
-        raise ReplyInvalid(f'the arguments of {name} do not fit: {faults}') from error
+        raise ReplyInvalid(f'the arguments of {name} do not fit: {faults[:500]}') from error
 
 
 def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
@@ -126,121 +234,19 @@ def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
 
     :raises Ungrounded: it cites a memory that was never recalled
     """
+    hits = evidence.cite_all(arguments.ids)
+    start = evidence.cite(arguments.start_id) if arguments.start_id else None
+    end = evidence.cite(arguments.end_id) if arguments.end_id else None
+    if arguments.kind is Kind.DURATION and hits:
+        # Many models cite what it lasted through, and leave it at that.
+        start = start or min(hits, key=lambda hit: hit.memory.start_ns)
+        end = end or max(hits, key=lambda hit: hit.memory.end_ns)
     return Claim(
         arguments.kind,
         arguments.text,
-        evidence.cite_all(arguments.ids),
+        hits,
         binary=arguments.binary,
         choice=arguments.choice,
-        start=evidence.cite(arguments.start_id) if arguments.start_id else None,
-        end=evidence.cite(arguments.end_id) if arguments.end_id else None,
+        start=start,
+        end=end,
     )
-
-
-class Toolbox:
-    """Runs the tools for one question.
-
-    :param limit: memories per recall
-    """
-
-    def __init__(self, question: Question, recall: Recall, limit: int) -> None:
-        self.evidence = Evidence()
-        self._question = question
-        self._recall = recall
-        self._limit = limit
-
-    def run(self, arguments: _Arguments) -> str:
-        """Return what a tool finds, for the model to read.
-
-        :raises InvalidRequest: the arguments make no sense; the message helps the model
-        :raises Ungrounded: they name a memory that was never recalled
-        :raises StoreUnavailable: there is no memory to recall from
-        """
-        if isinstance(arguments, Measure):
-            return self._measure(arguments)
-        if not isinstance(arguments, _Window):
-            raise InvalidRequest('this is not a recall')
-        scope = self._scope(arguments)
-        hits = self._search(arguments, scope)
-        total = self._recall.count(scope)
-        return self._show(hits, total)
-
-    def claim(self, arguments: AnswerCall) -> Claim:
-        """Return what an answer claims, with its citations looked up and without numbers of the model's own.
-
-        :raises Ungrounded: it cites a memory that was never recalled
-        """
-        return without_invented_numbers(cited(arguments, self.evidence), self._question)
-
-    def _search(self, arguments: _Window, scope: Scope) -> list[Hit]:
-        if isinstance(arguments, RecallText):
-            return self._recall.by_text(arguments.query, scope, self._limit)
-        if isinstance(arguments, RecallPosition):
-            return self._recall.by_position(self._point(arguments.position), scope, self._limit)
-        if isinstance(arguments, RecallTime):
-            return self._recall.by_time(self._moment(arguments.time), scope, self._limit)
-        raise InvalidRequest('this is not a recall')
-
-    def _show(self, hits: list[Hit], total: int) -> str:
-        lines = [f'{len(hits)} of {total} memories in that time and place:']
-        repeated = []
-        for label, hit, new in self.evidence.add(hits):
-            if new:
-                lines.append(describe(label, hit, self._question))
-            else:
-                repeated.append(label)
-        if repeated:
-            lines.append(f'shown before: {", ".join(repeated)}')
-        return '\n'.join(lines) if hits else f'nothing found; {total} memories in that time and place'
-
-    def _measure(self, arguments: Measure) -> str:
-        hits = self.evidence.cite_all(arguments.ids)
-        if arguments.what == 'elapsed':
-            first = hits[0].memory.end_ns
-            until = hits[1].memory.start_ns if len(hits) > 1 else self._question.now_ns
-            return f'{format_duration((until - first) / NS)}'
-        if arguments.what == 'distance':
-            other = self._place_of(hits[1]) if len(hits) > 1 else self._here()
-            return f'{distance(self._place_of(hits[0]), other):.2f} m'
-        here = self._here()
-        pick: Callable[..., Hit] = min if arguments.what == 'nearest' else max
-        best = pick(hits, key=lambda hit: distance(self._place_of(hit), here))
-        return f'{self.evidence.label(best)}, {distance(self._place_of(best), here):.2f} m from here'
-
-    def _scope(self, window: _Window) -> Scope:
-        near = None if window.near is None else self._point(window.near)
-        return Scope(
-            after_ns=None if window.after is None else self._moment(window.after),
-            before_ns=None if window.before is None else self._moment(window.before),
-            near=near,
-            radius_m=None if near is None else window.radius,
-            map_id=self._question.map_id or None,
-        )
-
-    def _point(self, place: _Place) -> Point:
-        if isinstance(place, str):
-            return (
-                self._here() if place.strip().lower() == 'here' else self._place_of(self.evidence.cite(place))
-            )
-        if len(place) not in (2, 3) or not all(math.isfinite(value) for value in place):
-            raise InvalidRequest('a position is [x, y, z] in metres')
-        x, y, z = (*place, 0.0)[:3]
-        return (x, y, z)
-
-    def _here(self) -> Point:
-        if self._question.here is None:
-            raise InvalidRequest('the robot does not know where it is; give a label or [x, y, z]')
-        return self._question.here.position
-
-    def _place_of(self, hit: Hit) -> Point:
-        if hit.memory.pose is None:
-            raise InvalidRequest('that memory has no place')
-        return hit.memory.pose.position
-
-    def _moment(self, text: str) -> int:
-        try:
-            return parse_moment(text, self._question.now_ns)
-        except InvalidRequest:
-            if text.strip().strip('[]').startswith('m'):
-                return self.evidence.cite(text).memory.start_ns
-            raise

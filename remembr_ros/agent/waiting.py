@@ -8,7 +8,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 
 from remembr_ros.agent.chat import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.planner import Run
+from remembr_ros.agent.chat_json import chat_event
+from remembr_ros.agent.planner import Run, record_nothing
 from remembr_ros.errors import ChatUnavailable, RemembrError
 
 logger = logging.getLogger(__name__)
@@ -18,6 +19,14 @@ POLL_S = 0.05
 
 RESERVE_S = 1.0
 """Time kept back for what follows when the model does not answer."""
+
+CLIENTS_SHARE = 0.95
+"""A little less than is waited here: the client knows better why there is no reply."""
+
+
+def allowed_s(call_timeout_s: float, remaining_s: float) -> float:
+    """Return the most that a call may take while a question has so much time left [s]."""
+    return min(call_timeout_s, max(remaining_s - RESERVE_S, remaining_s / 2.0))
 
 
 def complete(
@@ -33,18 +42,32 @@ def complete(
 
     :param call_timeout_s: the most that this call may take; less if the question has less time left [s]
     :raises Cancelled, BudgetExceeded: the question ended meanwhile
-    :raises ChatUnavailable, ReplyInvalid: see :class:`remembr_ros.agent.chat.ChatClient`
+    :raises ChatUnavailable: see :class:`remembr_ros.agent.chat.ChatClient`
     """
     run.check()
-    allowed = min(call_timeout_s, max(run.remaining_s - RESERVE_S, run.remaining_s / 2.0))
+    allowed = allowed_s(call_timeout_s, run.remaining_s)
     messages = tuple(messages)
-    return _wait(
-        # A little less than is waited here: the client knows better why there is no reply.
-        lambda: chat.complete(messages, tools, must_call=must_call, timeout_s=0.95 * allowed),
-        run,
-        allowed,
-        chat.model,
-    )
+    began = time.monotonic()
+    outcome: Reply | RemembrError | None = None
+    try:
+        outcome = _wait(
+            lambda: chat.complete(
+                messages, tools, must_call=must_call, timeout_s=CLIENTS_SHARE * allowed, cancel=run.cancel
+            ),
+            run,
+            allowed,
+            chat.model,
+        )
+    except RemembrError as error:
+        outcome = error
+        raise
+    finally:
+        if isinstance(outcome, Reply | ChatUnavailable):
+            run.spent.add(outcome.calls, outcome.prompt_tokens, outcome.completion_tokens, outcome.estimated)
+        if run.record is not record_nothing and outcome is not None:
+            about = chat_event(chat.model, messages, must_call, outcome, time.monotonic() - began)
+            run.record('chat', about)
+    return outcome
 
 
 def _wait(request: Callable[[], Reply], run: Run, timeout_s: float, name: str) -> Reply:

@@ -12,9 +12,8 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from remembr_ros.bags.transforms import Transform, compose, inverse
 from remembr_ros.errors import BagUnreadable
-from remembr_ros.geometry import Quaternion
+from remembr_ros.geometry import Quaternion, Transform, compose, inverse
 
 _TOLERANCE = 0.01
 """How far the rows of a rotation may be from length 1 and right angles: the files have few digits."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from remembr_ros.bags.transforms import Transform
 from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.geometry import Transform
 from remembr_ros.timestamps import format_iso, parse_time
 
 CAMERAS = ('cam0', 'cam1')

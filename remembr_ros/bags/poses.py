@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from remembr_ros.bags.recording import RawMessage, Recording, Topic
-from remembr_ros.bags.transforms import rotate
-from remembr_ros.geometry import Point, Pose, Quaternion, StampedPose, yaw_from_quaternion
+from remembr_ros.geometry import Point, Pose, Quaternion, StampedPose, rotate, yaw_from_quaternion
 from remembr_ros.timestamps import MAX_NS, NS
 
 POSE_WITH_COVARIANCE = 'geometry_msgs/msg/PoseWithCovarianceStamped'

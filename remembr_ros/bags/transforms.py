@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from remembr_ros.errors import StalePose
-from remembr_ros.geometry import Point, Quaternion
+from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.timestamps import NS, format_iso
-
-Transform = tuple[Point, Quaternion]
-"""Translation [m] and rotation (x, y, z, w) of a child in its parent."""
 
 MAX_LATE_NS = NS
 """A transform that is older than the newest of its frame by more than this means that time jumped back."""
@@ -227,37 +224,6 @@ class TransformTree:
 
 def _name(frame: str) -> str:
     return frame.strip().lstrip('/')
-
-
-def rotate(rotation: Quaternion, vector: Point) -> Point:
-    """Return the vector turned by a rotation of length 1."""
-    x, y, z, w = rotation
-    a, b, c = vector
-    # t = 2 q x v; v' = v + w t + q x t
-    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return (a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx)
-
-
-def compose(a: Transform, b: Transform) -> Transform:
-    """Return the pose in A's parent of what b places in A."""
-    (ax, ay, az), (x1, y1, z1, w1) = a
-    x2, y2, z2, w2 = b[1]
-    rx, ry, rz = rotate(a[1], b[0])
-    rotation = (
-        w1 * x2 + x1 * w2 + y1 * z2 - z1 * y2,
-        w1 * y2 - x1 * z2 + y1 * w2 + z1 * x2,
-        w1 * z2 + x1 * y2 - y1 * x2 + z1 * w2,
-        w1 * w2 - x1 * x2 - y1 * y2 - z1 * z2,
-    )
-    return (ax + rx, ay + ry, az + rz), rotation
-
-
-def inverse(transform: Transform) -> Transform:
-    """Return the pose of the parent in the child."""
-    translation, (x, y, z, w) = transform
-    back = (-x, -y, -z, w)
-    tx, ty, tz = rotate(back, translation)
-    return (-tx, -ty, -tz), back
 
 
 def interpolated(a: Transform, b: Transform, fraction: float) -> Transform:

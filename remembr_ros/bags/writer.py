@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from remembr_ros.bags.transforms import Transform
+from remembr_ros.geometry import Transform
 from remembr_ros.timestamps import NS
 
 _Self = TypeVar('_Self', bound='BagWriter')

@@ -5,10 +5,10 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from remembr_ros.captioning.captioner import Caption, Captioner
+from remembr_ros.captioning.captioner import Caption, Captioner, TimedCaptioner, caption_segment
 from remembr_ros.images import Bgr
 
 _log = logging.getLogger(__name__)
@@ -38,12 +38,24 @@ class CachingCaptioner:
         return self._captioner.name
 
     def caption(self, images: Sequence[Bgr]) -> Caption:
-        file = self._folder / f'{self._key(images)}.json'
+        return self._kept_or_made(images, (), lambda: self._captioner.caption(images))
+
+    def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
+        """See :class:`TimedCaptioner`; the time is part of the key if the captioner looks at it."""
+        times = (start_ns, end_ns) if isinstance(self._captioner, TimedCaptioner) else ()
+        return self._kept_or_made(
+            images, times, lambda: caption_segment(self._captioner, images, start_ns, end_ns)
+        )
+
+    def _kept_or_made(
+        self, images: Sequence[Bgr], times: tuple[int, ...], make: Callable[[], Caption]
+    ) -> Caption:
+        file = self._folder / f'{self._key(images, times)}.json'
         kept = _read(file)
         if kept is not None:
             self.found += 1
             return kept
-        caption = self._captioner.caption(images)
+        caption = make()
         self.made += 1
         try:
             _write(file, caption)
@@ -51,8 +63,9 @@ class CachingCaptioner:
             _log.warning('a caption is not kept for the next time: %s', error)
         return caption
 
-    def _key(self, images: Sequence[Bgr]) -> str:
-        digest = hashlib.sha256(json.dumps([self.name, self._settings, len(images)]).encode())
+    def _key(self, images: Sequence[Bgr], times: tuple[int, ...]) -> str:
+        # Without times it is the key that it was before there were any: what was kept stays of use.
+        digest = hashlib.sha256(json.dumps([self.name, self._settings, len(images), *times]).encode())
         for image in images:
             digest.update(str(image.shape).encode())
             digest.update(image.tobytes())

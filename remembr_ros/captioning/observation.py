@@ -1,108 +1,148 @@
 """Segments to observations: placed first, where the frames were taken, then described."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from remembr_ros.captioning.captioner import Caption, Captioner
+from remembr_ros.captioning.captioner import BatchCaptioner, Caption, Captioner, caption_segment
 from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
-from remembr_ros.errors import CaptionerFailed
+from remembr_ros.captioning.still_scene import StillScene
+from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.images import Bgr, Frame, encode_jpeg
-from remembr_ros.memory.record import Memory, Observation, memory_id
+from remembr_ros.memory.record import UNCAPTIONED, Memory, Observation, memory_id
 
 _log = logging.getLogger(__name__)
 
-UNCAPTIONED = '(not captioned)'
-"""Caption of a segment that the captioner failed on: place, time and keyframes are kept all the same."""
 
-
-def describe(
-    placed: PlacedSegment,
-    captioner: Captioner,
-    robot: str,
-    map_id: str = '',
-    *,
-    keyframes: int = 2,
-    keyframe_quality: int = 90,
-    keyframe_width: int = 640,
-) -> Observation:
-    """Return what is remembered of a segment. Takes as long as the captioner does.
+@dataclass(frozen=True, slots=True)
+class Remembering:
+    """Who remembers a segment, and what is kept beside its caption.
 
     :param robot: name of the robot
-    :param map_id: the map that the pose refers to
+    :param map_id: the map that poses refer to
+    :param camera: which camera it is; empty if the robot has only one
     :param keyframes: how many of the sharpest frames go along
     :param keyframe_quality: of the JPEGs, 1 to 100
     :param keyframe_width: wider frames are reduced to this [px]
-    :raises CaptionerFailed: there is no caption; :func:`keep_uncaptioned` keeps the rest
     """
-    caption = captioner.caption([frame.image for frame in placed.segment.frames])
-    images = _keyframes(placed.segment, keyframes, keyframe_quality, keyframe_width)
-    return _observation(placed, caption, captioner.name, robot=robot, map_id=map_id, images=images)
+
+    robot: str
+    map_id: str = ''
+    camera: str = ''
+    keyframes: int = 2
+    keyframe_quality: int = 90
+    keyframe_width: int = 640
+
+    def __post_init__(self) -> None:
+        if self.keyframes < 0:
+            raise InvalidRequest(f'keyframes is {self.keyframes}; it must not be negative')
 
 
-def keep_uncaptioned(
-    placed: PlacedSegment,
-    robot: str,
-    map_id: str = '',
-    *,
-    keyframes: int = 2,
-    keyframe_quality: int = 90,
-    keyframe_width: int = 640,
-) -> Observation:
-    """Return what is remembered of a segment that no caption could be had for; parameters as in describe."""
-    images = _keyframes(placed.segment, keyframes, keyframe_quality, keyframe_width)
-    return _observation(placed, Caption(UNCAPTIONED), '', robot=robot, map_id=map_id, images=images)
+class Describer:
+    """Makes observations of segments. Whatever the captioner does, each segment becomes one.
 
+    A segment that the captioner fails on is tried once more, unless it failed on the one before, too: a dead
+    server costs time. Then place, time, keyframes and what could be read are kept, with UNCAPTIONED for a
+    caption. Used by one thread at a time.
 
-def observations(
-    events: Iterable[Frame | StampedPose],
-    captioner: Captioner,
-    robot: str,
-    map_id: str = '',
-    *,
-    config: SegmenterConfig | None = None,
-    on_frame: Callable[[Frame], None] | None = None,
-    poses: PoseBuffer | None = None,
-) -> Iterator[Observation]:
-    """Turn a recording into observations, one by one; holds a few segments at a time.
-
-    A segment that the captioner fails on, twice, is logged and kept without a caption.
-
-    :param events: frames and poses, roughly in order of time
-    :param config: None: the defaults
-    :param on_frame: called with each frame, for progress
-    :param poses: None: a buffer with its defaults
+    :param still: where nothing has changed the last caption is said again; None: every segment is captioned
     """
-    config = config or SegmenterConfig()
-    describer = _Describer(captioner, robot, map_id, config.keyframes)
-    placer = Placer(Segmenter(config), poses or PoseBuffer())
-    for event in events:
-        if on_frame is not None and isinstance(event, Frame):
-            on_frame(event)
-        yield from map(describer.observe, placer.add(event))
-    yield from map(describer.observe, placer.flush())
 
-
-class _Describer:
-    """Describes segments and does not let a captioner that fails stop the rest."""
-
-    def __init__(self, captioner: Captioner, robot: str, map_id: str, keyframes: int) -> None:
-        self._captioner = captioner
-        self._robot = robot
-        self._map_id = map_id
-        self._keyframes = keyframes
+    def __init__(
+        self, captioner: Captioner, remembering: Remembering, still: StillScene | None = None
+    ) -> None:
+        self.captioner = captioner
+        self.remembering = remembering
+        """May be replaced at any time."""
+        self._still = still
         self._working = True
+        self._counting = threading.Lock()
+        self._last: Caption | CaptionerFailed = Caption('')
+        self.captioned = 0
+        """How many segments the captioner described."""
+        self.repeated = 0
+        """How many showed nothing new."""
+        self.uncaptioned = 0
+        """How many are kept without a caption."""
+        self.problem = ''
+        """Why the captioner failed on the last one that it was asked for; empty: it did not."""
 
     def observe(self, placed: PlacedSegment) -> Observation:
-        # One that failed on the last segment is not tried twice on this one: a dead server costs time.
+        """Return what is remembered of a segment. Takes as long as the captioner does."""
+        return self.observe_all([placed])[0]
+
+    def observe_all(self, segments: Sequence[PlacedSegment]) -> list[Observation]:
+        """Return what is remembered of segments, captioned together where the captioner can do that.
+
+        :param segments: at least one, in the order of time
+        """
+        unchanged = [self._is_unchanged(placed) for placed in segments]
+        asked = [not same for same in unchanged]
+        # What it failed on is still there: it is asked again, once.
+        asked[0] |= isinstance(self._last, CaptionerFailed)
+        last = self._last
+        if any(asked):
+            # Whatever else a captioner raises: what was said before is not said of what it broke on.
+            self._last = CaptionerFailed('the captioner broke')
+        captions = iter(self._captions([p for p, asks in zip(segments, asked, strict=True) if asks]))
+        observed = []
+        for placed, asks, same in zip(segments, asked, unchanged, strict=True):
+            last = next(captions) if asks else last
+            if isinstance(last, CaptionerFailed):
+                # What can be seen in it can be seen in the one before.
+                observed.append(self.keep(placed, last.scene_text, with_images=not same))
+                continue
+            self.captioned += asks
+            self.repeated += not asks
+            observed.append(self._observation(placed, last, self.captioner.name))
+        self._last = last
+        return observed
+
+    def keep(
+        self, placed: PlacedSegment, scene_text: Sequence[str] = (), *, with_images: bool = True
+    ) -> Observation:
+        """Return what is remembered of a segment that is not described now; safe to call from any thread.
+
+        `remembr recaption` describes it later by its keyframes.
+        """
+        with self._counting:
+            self.uncaptioned += 1
+        observation = self._observation(placed, Caption(UNCAPTIONED, tuple(scene_text)), '')
+        return observation if with_images else replace(observation, images=())
+
+    def _is_unchanged(self, placed: PlacedSegment) -> bool:
+        if self._still is None:
+            return False
+        if self._still.is_unchanged(placed):
+            return True
+        self._still.keep(placed)
+        return False
+
+    def _captions(self, segments: Sequence[PlacedSegment]) -> list[Caption | CaptionerFailed]:
+        """Return what the captioner says of each segment, or how it failed."""
+        if len(segments) > 1 and isinstance(self.captioner, BatchCaptioner):
+            try:
+                found = self.captioner.caption_batch([_images(placed) for placed in segments])
+            except CaptionerFailed as error:
+                _log.warning('%d segments are captioned one by one: %s', len(segments), error)
+            else:
+                failures = [caption for caption in found if isinstance(caption, CaptionerFailed)]
+                self._working, self.problem = not failures, str(failures[-1]) if failures else ''
+                return found
+        return [self._caption(placed) for placed in segments]
+
+    def _caption(self, placed: PlacedSegment) -> Caption | CaptionerFailed:
+        # One that failed on the last segment is not tried twice on this one.
         for last in (False, True) if self._working else (True,):
             try:
-                observation = describe(
-                    placed, self._captioner, self._robot, self._map_id, keyframes=self._keyframes
-                )
+                segment = placed.segment
+                caption = caption_segment(self.captioner, _images(placed), segment.start_ns, segment.end_ns)
             except CaptionerFailed as error:
+                failure = error
                 _log.log(
                     logging.ERROR if last else logging.WARNING,
                     'the segment at %d ns is %s: %s',
@@ -111,37 +151,65 @@ class _Describer:
                     error,
                 )
             else:
-                self._working = True
-                return observation
-        self._working = False
-        return keep_uncaptioned(placed, self._robot, self._map_id, keyframes=self._keyframes)
+                self._working, self.problem = True, ''
+                return caption
+        self._working, self.problem = False, str(failure)
+        return failure
+
+    def _observation(self, placed: PlacedSegment, caption: Caption, captioner: str) -> Observation:
+        of, segment = self.remembering, placed.segment
+        memory = Memory(
+            id=memory_id(of.robot, 'captioner', segment.start_ns, of.camera),
+            robot=of.robot,
+            start_ns=segment.start_ns,
+            end_ns=segment.end_ns,
+            caption=caption.text,
+            pose=placed.pose,
+            frame_id=placed.frame_id,
+            map_id=of.map_id,
+            travelled=placed.travelled,
+            scene_text=caption.scene_text,
+            captioner=captioner,
+            camera=of.camera,
+            source='captioner',
+            merged=placed.merged,
+        )
+        return Observation(memory, _keyframes(segment, of.keyframes, of.keyframe_quality, of.keyframe_width))
 
 
-def _observation(
-    placed: PlacedSegment,
-    caption: Caption,
-    captioner: str,
+def observations(
+    events: Iterable[Frame | StampedPose],
+    describer: Describer,
+    config: SegmenterConfig | None = None,
     *,
-    robot: str,
-    map_id: str,
-    images: tuple[bytes, ...],
-) -> Observation:
-    start_ns = placed.segment.start_ns
-    memory = Memory(
-        id=memory_id(robot, 'captioner', start_ns),
-        robot=robot,
-        start_ns=start_ns,
-        end_ns=placed.segment.end_ns,
-        caption=caption.text,
-        pose=placed.pose,
-        frame_id=placed.frame_id,
-        map_id=map_id,
-        travelled=placed.travelled,
-        scene_text=caption.scene_text,
-        captioner=captioner,
-        source='captioner',
-    )
-    return Observation(memory, images)
+    batch: int = 1,
+    on_frame: Callable[[Frame], None] | None = None,
+    poses: PoseBuffer | None = None,
+) -> Iterator[Observation]:
+    """Turn a recording into observations, one by one; holds a few segments at a time.
+
+    :param events: frames and poses, roughly in order of time
+    :param config: None: the defaults
+    :param batch: so many segments are described together
+    :param on_frame: called with each frame, for progress
+    :param poses: None: a buffer with its defaults
+    """
+    placer = Placer(Segmenter(config), poses or PoseBuffer())
+    waiting: list[PlacedSegment] = []
+    for event in events:
+        if on_frame is not None and isinstance(event, Frame):
+            on_frame(event)
+        waiting += placer.add(event)
+        while len(waiting) >= batch:
+            yield from describer.observe_all(waiting[:batch])
+            del waiting[:batch]
+    waiting += placer.flush()
+    for start in range(0, len(waiting), batch):
+        yield from describer.observe_all(waiting[start : start + batch])
+
+
+def _images(placed: PlacedSegment) -> list[Bgr]:
+    return [frame.image for frame in placed.segment.frames]
 
 
 def _keyframes(segment: Segment, n: int, quality: int, width: int) -> tuple[bytes, ...]:

@@ -23,12 +23,14 @@ class PlacedSegment:
     :param pose: mean position and circular mean of yaw over the frames with a pose; None: there are none
     :param frame_id: the frame of the pose
     :param travelled: path length through the poses of the frames [m]
+    :param merged: how many segments it is made of
     """
 
     segment: Segment
     pose: Pose | None
     frame_id: str = 'map'
     travelled: float = 0.0
+    merged: int = 1
 
 
 def place(segment: Segment, poses: PoseBuffer) -> PlacedSegment:
@@ -71,28 +73,41 @@ class Placer:
 
     def add(self, event: Frame | StampedPose) -> list[PlacedSegment]:
         """Take the next frame or pose; return the segments whose place is known now, or will not be."""
-        placed: list[PlacedSegment] = []
-        newest_ns = self.poses.newest_ns
         if isinstance(event, Frame):
             self._last_frame_ns = event.stamp_ns
             self._keep(self._segmenter.add(event))
-        else:
-            if newest_ns is not None and event.stamp_ns < newest_ns - MAX_LATE_S * NS:
-                # Time starts over, and the buffer is about to forget what these need.
-                last_ns = self._last_frame_ns
-                if last_ns is not None and last_ns > event.stamp_ns + MAX_LATE_S * NS:
-                    self._keep(self._segmenter.flush())
-                placed += self._place_all()
-            self.poses.add(event)
-            newest_ns = self.poses.newest_ns
-        while self._waiting and self._is_due(self._waiting[0], event.stamp_ns, newest_ns):
-            placed.append(place(self._waiting.popleft(), self.poses))
-        return placed
+            return self._place_due(event.stamp_ns)
+        placed = self._place_before_a_jump_to(event.stamp_ns)
+        self.poses.add(event)
+        return placed + self._place_due(event.stamp_ns)
+
+    def lose(self, stamp_ns: int) -> list[PlacedSegment]:
+        """Take note that from this time on it is not known where the robot is; return as :meth:`add` does."""
+        placed = self._place_before_a_jump_to(stamp_ns)
+        self.poses.lose(stamp_ns)
+        return placed + self._place_due(stamp_ns)
 
     def flush(self) -> list[PlacedSegment]:
         """End the open segment; return everything with the place that is known by now."""
         self._keep(self._segmenter.flush())
         return self._place_all()
+
+    def _place_before_a_jump_to(self, stamp_ns: int) -> list[PlacedSegment]:
+        newest_ns = self.poses.newest_ns
+        if newest_ns is None or stamp_ns >= newest_ns - MAX_LATE_S * NS:
+            return []
+        # Time starts over, and the buffer is about to forget what these need.
+        last_ns = self._last_frame_ns
+        if last_ns is not None and last_ns > stamp_ns + MAX_LATE_S * NS:
+            self._keep(self._segmenter.flush())
+        return self._place_all()
+
+    def _place_due(self, now_ns: int) -> list[PlacedSegment]:
+        placed = []
+        newest_ns = self.poses.newest_ns
+        while self._waiting and self._is_due(self._waiting[0], now_ns, newest_ns):
+            placed.append(place(self._waiting.popleft(), self.poses))
+        return placed
 
     def _keep(self, segment: Segment | None) -> None:
         if segment is not None:

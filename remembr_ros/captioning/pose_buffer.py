@@ -48,7 +48,7 @@ class PoseBuffer:
         self._hold_ns = max(_nanoseconds(hold_s), self._max_age_ns)
         self._lock = threading.Lock()
         self._stamps: list[int] = []
-        self._poses: list[StampedPose] = []
+        self._poses: list[StampedPose | None] = []  # None: lost from then on
 
     def __len__(self) -> int:
         with self._lock:
@@ -56,7 +56,7 @@ class PoseBuffer:
 
     @property
     def newest_ns(self) -> int | None:
-        """Stamp of the newest pose; None while there is none."""
+        """Stamp until which it is known where the robot was, or that it was lost; None: no pose came yet."""
         with self._lock:
             return self._stamps[-1] if self._stamps else None
 
@@ -66,22 +66,28 @@ class PoseBuffer:
         if not all(math.isfinite(value) for value in (p.x, p.y, p.z, p.yaw)):
             return
         with self._lock:
-            if self._poses and (
-                pose.frame_id != self._poses[-1].frame_id
-                or pose.stamp_ns < self._stamps[-1] - MAX_LATE_S * NS
-            ):
-                self._stamps.clear()
-                self._poses.clear()
-            index = bisect.bisect_left(self._stamps, pose.stamp_ns)
-            if index < len(self._stamps) and self._stamps[index] == pose.stamp_ns:
-                self._poses[index] = pose
-                return
-            self._stamps.insert(index, pose.stamp_ns)
-            self._poses.insert(index, pose)
-            # The last pose before the horizon stays: a pose that is held reaches into the history.
-            old = bisect.bisect_left(self._stamps, self._stamps[-1] - self._history_ns) - 1
-            if old > 0:
-                del self._stamps[:old], self._poses[:old]
+            last = next((known for known in reversed(self._poses) if known is not None), pose)
+            self._insert(pose.stamp_ns, pose, afresh=pose.frame_id != last.frame_id)
+
+    def lose(self, stamp_ns: int) -> None:
+        """Take note that from this time on, until the next pose, it is not known where the robot is."""
+        with self._lock:
+            self._insert(stamp_ns, None)
+
+    def _insert(self, stamp_ns: int, pose: StampedPose | None, *, afresh: bool = False) -> None:
+        if self._stamps and (afresh or stamp_ns < self._stamps[-1] - MAX_LATE_S * NS):
+            self._stamps.clear()
+            self._poses.clear()
+        index = bisect.bisect_left(self._stamps, stamp_ns)
+        if index < len(self._stamps) and self._stamps[index] == stamp_ns:
+            self._poses[index] = pose
+            return
+        self._stamps.insert(index, stamp_ns)
+        self._poses.insert(index, pose)
+        # The last pose before the horizon stays: a pose that is held reaches into the history.
+        old = bisect.bisect_left(self._stamps, self._stamps[-1] - self._history_ns) - 1
+        if old > 0:
+            del self._stamps[:old], self._poses[:old]
 
     def at(self, stamp_ns: int) -> StampedPose:
         """Return where the robot was, stamped with the asked time.
@@ -89,15 +95,16 @@ class PoseBuffer:
         Between two poses no more than max_interpolation_s apart it is interpolated, the short way round for
         yaw. Elsewhere it is the nearest pose within max_age_s, or the last one before within hold_s.
 
-        :raises StalePose: no pose is near enough
+        :raises StalePose: no pose is near enough, or the robot did not know where it was
         """
         with self._lock:
-            if not self._poses:
+            if not any(self._poses):
                 raise StalePose('no pose is known; is the pose source publishing, and is its topic right?')
             index = bisect.bisect_left(self._stamps, stamp_ns)
             before = self._poses[index - 1] if index > 0 else None
             after = self._poses[index] if index < len(self._poses) else None
-        if after is not None and after.stamp_ns == stamp_ns:
+            exact = index < len(self._stamps) and self._stamps[index] == stamp_ns
+        if exact and after is not None:
             return after
         if before is not None and after is not None:
             hole_ns = after.stamp_ns - before.stamp_ns
@@ -105,6 +112,8 @@ class PoseBuffer:
                 fraction = (stamp_ns - before.stamp_ns) / hole_ns
                 return StampedPose(stamp_ns, interpolate(before.pose, after.pose, fraction), before.frame_id)
         known = [pose for pose in (before, after) if pose is not None]
+        if exact or not known:
+            raise StalePose('localisation was too uncertain then: it is not known where the robot was')
         nearest = min(known, key=lambda pose: abs(pose.stamp_ns - stamp_ns))
         age_ns = abs(nearest.stamp_ns - stamp_ns)
         if age_ns <= self._max_age_ns:

@@ -28,7 +28,6 @@ class SegmenterConfig:
 
     :param length_s: a segment spans less than this [s]
     :param rate_hz: frames that are decoded and kept, per second of a segment
-    :param keyframes: how many of them are stored with the memory
     :param max_gap_s: a longer time without frames ends a segment, unless the camera is that slow [s]
     :param max_late_s: a frame that is older than the one before by no more than this, or than the interval of
         a slow camera, came out of order and is passed over; by more: the clock jumped back, which ends a
@@ -38,7 +37,6 @@ class SegmenterConfig:
 
     length_s: float = 3.0
     rate_hz: float = 2.0
-    keyframes: int = 2
     max_gap_s: float = 1.5
     max_late_s: float = 0.1
 
@@ -48,8 +46,6 @@ class SegmenterConfig:
                 raise InvalidRequest(f'{name} is {getattr(self, name)}; it must be positive and below 1e6')
         if not 0.0 <= self.max_late_s < 1e6:
             raise InvalidRequest(f'max_late_s is {self.max_late_s}; it must not be negative')
-        if self.keyframes < 0:
-            raise InvalidRequest(f'keyframes is {self.keyframes}; it must not be negative')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,11 +89,7 @@ class Segmenter:
     """
 
     def __init__(self, config: SegmenterConfig | None = None) -> None:
-        config = config or SegmenterConfig()
-        self._length_ns = round(config.length_s * NS)
-        self._period_ns = max(1, round(NS / config.rate_hz))
-        self._max_gap_ns = round(config.max_gap_s * NS)
-        self._max_late_ns = round(config.max_late_s * NS)
+        self.adjust(config or SegmenterConfig())
         self._intervals: deque[int] = deque(maxlen=_INTERVALS)
         self._frames: list[SampledFrame] = []
         self._origin_ns: int | None = None  # of the grid; None: no segment is open
@@ -105,6 +97,15 @@ class Segmenter:
         self._last_ns = 0
         self.dropped = 0
         """How many frames could not be decoded."""
+        self.problem = ''
+        """Why the last frame could not be decoded; empty: it could."""
+
+    def adjust(self, config: SegmenterConfig) -> None:
+        """Go by other numbers from the next frame on, within the open segment, too."""
+        self._length_ns = round(config.length_s * NS)
+        self._period_ns = max(1, round(NS / config.rate_hz))
+        self._max_gap_ns = round(config.max_gap_s * NS)
+        self._max_late_ns = round(config.max_late_s * NS)
 
     def add(self, frame: Frame) -> Segment | None:
         """Take the next frame; return the segment that it ends, if any. That frame starts the next one."""
@@ -152,6 +153,7 @@ class Segmenter:
             image = frame.decode()
         except ValueError as error:
             self.dropped += 1
+            self.problem = str(error)
             _log.log(
                 logging.WARNING if self.dropped == 1 else logging.DEBUG,
                 'the frame at %d ns is left out: %s',
@@ -159,6 +161,7 @@ class Segmenter:
                 error,
             )
             return
+        self.problem = ''
         self._frames.append(SampledFrame(frame.stamp_ns, image, sharpness(image)))
         periods = (frame.stamp_ns - self._origin_ns) // self._period_ns + 1
         self._next_ns = self._origin_ns + periods * self._period_ns

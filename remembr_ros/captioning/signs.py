@@ -20,6 +20,9 @@ SHORT = 4
 MIN_CHARACTERS = 2
 """Letters and digits of a sign; single ones are nearly always noise."""
 
+MIN_CUT = 5
+"""Letters of a word on a sign that was never seen whole: 'CAFET' still tells something, 'RO' is noise."""
+
 MAX_LINES = 4
 """A sign with more lines is a page: its lines stay separate."""
 
@@ -116,8 +119,9 @@ def merge_signs(frames: Iterable[Sequence[Sign]]) -> list[Sign]:
     """Return each sign that was seen in some frames once, the way it was read with most confidence.
 
     Signs are the same if they differ in case, spaces or a few letters of long words. Numbers and short words
-    must agree: rooms 101 and 102 are two rooms. A sign that the image cuts off is the same as the whole one;
-    one with a number is left out, since 'ROOM 10' may be what is left of 'ROOM 101': another room.
+    must agree: rooms 101 and 102 are two rooms. A sign that the image cuts off is the same as the whole one.
+    If that was not seen, it is left out if it has a number, since 'ROOM 10' may be what is left of another
+    room, 'ROOM 101', and if it has no word of MIN_CUT letters.
     """
     merged: list[Sign] = []
     for signs in frames:
@@ -142,7 +146,12 @@ def merge_signs(frames: Iterable[Sequence[Sign]]) -> list[Sign]:
         first = unique.setdefault(_key(sign.text), sign)
         if sign.confidence > first.confidence:
             unique[_key(sign.text)] = sign
-    return [sign for sign in unique.values() if not (sign.cut and _digits(sign.text))]
+    return [sign for sign in unique.values() if not sign.cut or _tells(sign.text)]
+
+
+def _tells(cut_off: str) -> bool:
+    """Return whether what is left of a sign tells something."""
+    return not _digits(cut_off) and max(map(len, _words(cut_off)), default=0) >= MIN_CUT
 
 
 def _belong_together(a: Line, b: Line) -> bool:

@@ -14,8 +14,8 @@ from typing import Any
 from tqdm import tqdm
 
 from remembr_ros import __version__
-from remembr_ros.agent.agent import AgentConfig, config_from_environment
 from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.cli.output import answer_json, answer_lines
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance

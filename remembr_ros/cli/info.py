@@ -4,9 +4,9 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from remembr_ros.cli.options import add_json, add_memory
+from remembr_ros.cli.options import add_json, add_memory, open_memory
 from remembr_ros.cli.output import print_json, stdout_for_json
-from remembr_ros.memory.store import StoreInfo, open_store
+from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.timestamps import NS, format_clock, format_duration, format_iso
 
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with stdout_for_json(args.json), open_store(args.memory, args.embedder, create=False) as store:
+    with stdout_for_json(args.json), open_memory(args, must_connect=False) as store:
         info = store.info()
     if args.json:
         print_json(_json(info))
@@ -33,12 +33,33 @@ def _json(info: StoreInfo) -> dict[str, Any]:
     return data
 
 
+def _megabytes(size: int) -> str:
+    return f'{size / 1e6:.1f} MB' if size >= 100_000 else f'{size / 1e3:.1f} kB'
+
+
+def _sizes(info: StoreInfo) -> list[tuple[str, int | None]]:
+    return [
+        ('database', info.database_bytes),
+        ('keyframes', info.keyframe_bytes),
+        ('waiting', info.spool_bytes),
+    ]
+
+
 def _lines(info: StoreInfo) -> str:
     lines = [
         f'memory     {info.uri} ({info.collection})',
         f'embedder   {info.embedder}, {info.dimension} dimensions',
         f'memories   {info.memories}, {info.placed} with a place, {info.keyframes} keyframes',
     ]
+    if info.memories is None:
+        lines[1:] = [f'keyframes  {info.keyframes}']
+    sizes = [f'{_megabytes(size)} {what}' for what, size in _sizes(info) if size]
+    if sizes:
+        lines.append(f'disk       {", ".join(sizes)}')
+    if info.spooled:
+        lines.append(f'waiting    {info.spooled} memories for the server, safe on this machine')
+    if info.problem:
+        lines.append(f'problem    {info.problem}')
     if info.first_ns is not None and info.last_ns is not None:
         span = format_duration((info.last_ns - info.first_ns) / NS)
         lines.append(f'time       {format_clock(info.first_ns)} to {format_clock(info.last_ns)} ({span})')

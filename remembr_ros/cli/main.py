@@ -3,9 +3,12 @@
 import argparse
 import importlib
 import logging
+import re
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from keyword import iskeyword
+from typing import Any
 
 from remembr_ros import __version__
 from remembr_ros.errors import InvalidRequest, RemembrError
@@ -14,12 +17,28 @@ VERBS = {
     'ingest': 'turn a recording into memories',
     'ask': 'ask the memory a question',
     'recall': 'search the memory by text, position or time',
+    'trace': 'show what happened to the questions that were asked',
     'info': 'say what the memory holds',
+    'remember': "store a person's note",
+    'recaption': 'describe memories anew, by their images',
+    'forget': 'delete memories, their images and their traces in files',
+    'export': 'write memories to a file',
+    'import': 'store the memories of a file',
+    'map': 'rename a map, or place its memories in another one',
+    'captioner': 'try captioners on images',
     'eval': 'answer a data set of questions and score the answers',
     'coda': "convert CODa's folders to rosbags",
     'demo': 'render a building, remember a tour through it, ask five questions',
 }
-"""Each verb is the module of that name, with add_arguments(parser) and run(args) -> exit code."""
+"""Each verb is the module of that name with add_arguments(parser) and run(args) -> exit code."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Takes -1e-05, which programs print for a coordinate, for a number; Python before 3.14 does not."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._negative_number_matcher = re.compile(r'-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$')
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,13 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     :return: 0 done, 1 a stated failure (message on standard error), 2 wrong usage
     """
-    parser = argparse.ArgumentParser(
-        prog='remembr', description="A robot's memory: what it saw, where and when."
-    )
+    parser = _Parser(prog='remembr', description="A robot's memory: what it saw, where and when.")
     parser.add_argument('--version', action='version', version=__version__)
     parser.add_argument('-v', '--verbose', action='store_true', help='log what is being done')
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
-    modules = {name: importlib.import_module(f'remembr_ros.cli.{name}') for name in VERBS}
+    modules = {name: importlib.import_module(_module(name)) for name in VERBS}
     for name, summary in VERBS.items():
         modules[name].add_arguments(
             verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
@@ -59,6 +76,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f'remembr {args.verb}: interrupted', file=sys.stderr)
         return 130
     return code
+
+
+def _module(verb: str) -> str:
+    # A module cannot have the name of a keyword.
+    return f'remembr_ros.cli.{verb}{"_" if iskeyword(verb) else ""}'
 
 
 if __name__ == '__main__':

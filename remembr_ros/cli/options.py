@@ -2,20 +2,26 @@
 
 import argparse
 import os
+from datetime import tzinfo
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import parse_time
+from remembr_ros.memory.connection import SECRETS, Connection
+from remembr_ros.memory.milvus import is_server
+from remembr_ros.memory.opening import data_folder, open_store
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import parse_time, zone_named
+
+_SERVER = ('db_name', 'user', 'token_file', 'ca_pem', 'client_pem', 'client_key', 'server_name')
 
 
 def default_memory() -> str:
     """Return the memory used when none is named: REMEMBR_MEMORY, or a file in the user's data folder."""
-    data = os.environ.get('XDG_DATA_HOME') or str(Path.home() / '.local' / 'share')
-    return os.environ.get('REMEMBR_MEMORY') or str(Path(data) / 'remembr' / 'memory.db')
+    return os.environ.get('REMEMBR_MEMORY') or str(data_folder() / 'memory.db')
 
 
 def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add --memory and --embedder."""
+    """Add --memory, --embedder and what it takes to reach a server."""
     parser.add_argument(
         '--memory',
         metavar='URI',
@@ -30,6 +36,78 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
         'for a new one mxbai-embed-large-v1, or all-MiniLM-L6-v2 where that is out of reach)',
     )
 
+    server = parser.add_argument_group(
+        'Milvus server',
+        f'Token, user and password may come from the environment: {", ".join(SECRETS.values())}.',
+    )
+    server.add_argument('--db-name', metavar='NAME', help='database on the server (default: its default)')
+    server.add_argument('--user', metavar='NAME', help=f'with the password in {SECRETS["password"]}')
+    server.add_argument('--token-file', metavar='PATH', help='file that holds an API key or user:password')
+    server.add_argument('--ca-pem', metavar='PATH', help="trust these certificates, not the system's")
+    server.add_argument('--client-pem', metavar='PATH', help='certificate to show, with --client-key')
+    server.add_argument('--client-key', metavar='PATH', help='key of --client-pem')
+    server.add_argument(
+        '--server-name', metavar='NAME', help="name in the server's certificate if it is not the host's"
+    )
+
+
+def open_memory(
+    args: argparse.Namespace, *, create: bool = False, must_connect: bool = True, consolidation: bool = False
+) -> MemoryStore:
+    """Open the memory that the options of add_memory say; the parameters are those of open_store.
+
+    :raises InvalidRequest: the options do not go together
+    """
+    return open_store(
+        args.memory,
+        args.embedder,
+        create=create,
+        connection=_connection(args),
+        must_connect=must_connect,
+        consolidation=consolidation,
+    )
+
+
+def _connection(args: argparse.Namespace) -> Connection | None:
+    given = {name: value for name in _SERVER if (value := getattr(args, name)) is not None}
+    if not is_server(args.memory):
+        if given:
+            option = next(iter(given)).replace('_', '-')
+            raise InvalidRequest(
+                f'--{option} is for a Milvus server, and {args.memory} is a file; leave it out, or give '
+                '--memory https://host:port'
+            )
+        return None
+    if empty := [name for name, value in given.items() if not value.strip()]:
+        raise InvalidRequest(f'--{empty[0].replace("_", "-")} is empty; leave it out or fill it in')
+    if 'user' in given and 'token_file' in given:
+        raise InvalidRequest('--user and --token-file are two ways to log in; give one of them')
+    options: dict[str, object] = {
+        'db_name': given.get('db_name', ''),
+        'ca_pem_path': given.get('ca_pem', ''),
+        'client_pem_path': given.get('client_pem', ''),
+        'client_key_path': given.get('client_key', ''),
+        'server_name': given.get('server_name', ''),
+    }
+    if bool(options['client_pem_path']) != bool(options['client_key_path']):
+        raise InvalidRequest('--client-pem and --client-key go together')
+    if 'user' in given:
+        options |= {'user': given['user'], 'password': os.environ.get(SECRETS['password'], '')}
+    if 'token_file' in given:
+        options['token'] = _token(Path(given['token_file']))
+    return Connection.from_environment(args.memory, **options)
+
+
+def _token(path: Path) -> str:
+    try:
+        token = path.expanduser().read_text(encoding='utf-8').strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, 'strerror', None) or 'it is no text'
+        raise InvalidRequest(f'the token file {path} cannot be read: {reason}') from error
+    if not token or len(token.split()) != 1:
+        raise InvalidRequest(f'the token file {path} does not hold one token; write nothing but the token')
+    return token
+
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
@@ -38,21 +116,18 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_scope(parser: argparse.ArgumentParser) -> None:
-    """Add the options that narrow down which memories count."""
-    parser.add_argument('--after', type=time, metavar='TIME', help='only memories that end at or after this')
-    parser.add_argument(
-        '--before', type=time, metavar='TIME', help='only memories that start at or before this'
-    )
-    parser.add_argument('--robot', metavar='NAME', help='only memories of this robot')
-    parser.add_argument('--map-id', metavar='ID', help='only memories of this map')
-    parser.add_argument('--source', metavar='NAME', help='only memories of this source, such as person')
-
-
 def time(text: str) -> int:
     """Return a TIME in nanoseconds: ISO 8601 (UTC where it names no zone) or Unix seconds."""
     try:
         return parse_time(text)
+    except InvalidRequest as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def time_zone(text: str) -> tzinfo:
+    """Return the time zone of an IANA name; empty: this machine's."""
+    try:
+        return zone_named(text)
     except InvalidRequest as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -115,3 +190,11 @@ def coordinate(text: str) -> float:
     if not abs(number) < float('inf'):
         raise argparse.ArgumentTypeError(f'{text!r} is not a coordinate in metres')
     return number
+
+
+def radians(text: str) -> float:
+    """Return a finite angle."""
+    try:
+        return coordinate(text)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f'{text!r} is not an angle in radians') from None

@@ -3,14 +3,18 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timezone, tzinfo
 from typing import Any
+
+from tqdm import tqdm
 
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.phrasing import ago
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.recall import Hit
+from remembr_ros.memory.record import Memory
 from remembr_ros.timestamps import NS, format_clock, format_iso
 
 
@@ -29,6 +33,17 @@ def stdout_for_json(wanted: bool) -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(saved, 1)
         os.close(saved)
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how many memories are done; call what comes with their number."""
+    with tqdm(total=total, unit='memory', desc=what, disable=None) as bar:
+
+        def show(done: int) -> None:
+            bar.update(done - bar.n)
+
+        yield show
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -75,12 +90,13 @@ def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
     }
 
 
-def hit_json(hit: Hit) -> dict[str, Any]:
-    """Return a recalled memory as `remembr recall --json` prints it."""
-    memory = hit.memory
+def memory_json(memory: Memory) -> dict[str, Any]:
+    """Return a memory as every verb prints it with --json."""
     return {
         'id': memory.id,
         'robot': memory.robot,
+        'map_id': memory.map_id,
+        'frame_id': memory.frame_id,
         'start': format_iso(memory.start_ns),
         'end': format_iso(memory.end_ns),
         'position': _position(memory.pose),
@@ -89,6 +105,13 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         'scene_text': list(memory.scene_text),
         'source': memory.source,
         'merged': memory.merged,
+    }
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """Return a recalled memory as `remembr recall --json` prints it."""
+    return {
+        **memory_json(hit.memory),
         'score': hit.score,
         'distance': hit.distance_m,
         'time_offset_sec': hit.offset_s,
@@ -98,23 +121,28 @@ def hit_json(hit: Hit) -> dict[str, Any]:
 def answer_lines(question: Question, answer: Answer) -> str:
     """Return an answer for a person: the sentence, the evidence, what it took."""
     lines = [answer.text]
-    lines += [f'  evidence  {hit_line(hit, question.now_ns)}' for hit in answer.evidence[:3]]
+    lines += [f'  evidence  {hit_line(hit, question.now_ns, question.zone)}' for hit in answer.evidence[:3]]
     cost = answer.cost
     took = f'  planner   {answer.planner}, {cost.latency_s:.2f} s'
     if cost.llm_calls:
-        took += f', {cost.llm_calls} calls, {cost.prompt_tokens} + {cost.completion_tokens} tokens'
+        about = 'about ' if cost.estimated else ''
+        took += f', {cost.llm_calls} calls, {about}{cost.prompt_tokens} + {cost.completion_tokens} tokens'
     if answer.kind is Kind.NOT_SEEN:
         lines[0] = f'Not seen. {lines[0]}'
     return '\n'.join([*lines, took])
 
 
-def hit_line(hit: Hit, now_ns: int | None = None) -> str:
+def hit_line(hit: Hit, now_ns: int | None = None, zone: tzinfo = timezone.utc) -> str:
     """Return a recalled memory on one line for a person."""
-    memory = hit.memory
+    return memory_line(hit.memory, now_ns, zone)
+
+
+def memory_line(memory: Memory, now_ns: int | None = None, zone: tzinfo = timezone.utc) -> str:
+    """Return a memory on one line for a person."""
     place = 'unplaced'
     if memory.pose is not None:
         place = '({:.1f}, {:.1f}, {:.1f})'.format(*memory.pose.position)
-    when = format_clock(memory.start_ns)
+    when = format_clock(memory.start_ns, zone)
     if now_ns is not None:
         when += f', {ago(memory.end_ns, now_ns)}'
     caption = ' '.join(memory.caption.split())

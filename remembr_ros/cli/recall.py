@@ -2,11 +2,13 @@
 
 import argparse
 
-from remembr_ros.cli.options import add_json, add_memory, add_scope, coordinate, count, metres
+from remembr_ros.cli.options import add_json, add_memory, coordinate, count, metres, open_memory
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import hit_json, hit_line, print_json, stdout_for_json
-from remembr_ros.memory.recall import Scope, search
-from remembr_ros.memory.store import open_store
+from remembr_ros.cli.scope import add_scope, point, scope_of
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.recall import search
+from remembr_ros.memory.search import MAX_LIMIT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='rank by distance to this place [m], or with --text and --radius only look around it',
     )
     parser.add_argument('--time', type=time_option, metavar='TIME', help='rank by distance to this time')
+    parser.add_argument(
+        '--around',
+        action='store_true',
+        help='with --time: what was right before, at and after it, in the order of time',
+    )
     add_scope(parser)
     parser.add_argument(
         '--radius', type=metres, metavar='M', help='only memories this near to --position [m]'
@@ -29,20 +36,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    near = (args.position[0], args.position[1], args.position[2]) if args.position else None
-    scope = Scope(
-        after_ns=args.after,
-        before_ns=args.before,
-        near=near if args.radius is not None else None,
-        radius_m=args.radius,
-        robot=args.robot,
-        map_id=args.map_id,
-        source=args.source,
-    )
-    with stdout_for_json(args.json), open_store(args.memory, args.embedder, create=False) as store:
-        hits = search(
-            store, text=args.text or '', place=near, time_ns=args.time, scope=scope, limit=args.limit
-        )
+    near = point(args.position)
+    scope = scope_of(args, near)
+    if args.text is not None and not args.text.strip():
+        raise InvalidRequest('--text is empty; leave it out for the newest memories')
+    if args.limit > MAX_LIMIT:
+        raise InvalidRequest(f'--limit {args.limit}: at most {MAX_LIMIT}; remembr export writes any number')
+    if args.around and (args.time is None or args.text is not None or (near and args.radius is None)):
+        raise InvalidRequest('--around goes with --time, and neither with --text nor with a bare --position')
+    with stdout_for_json(args.json), open_memory(args) as store:
+        if args.around:
+            hits = store.around(args.time, scope, args.limit)
+        else:
+            hits = search(
+                store, text=args.text or '', place=near, time_ns=args.time, scope=scope, limit=args.limit
+            )
     if args.json:
         print_json({'memories': [hit_json(hit) for hit in hits]})
     else:

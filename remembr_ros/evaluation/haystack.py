@@ -14,10 +14,10 @@ from remembr_ros.evaluation import metrics
 from remembr_ros.evaluation.runner import RETRIEVED
 from remembr_ros.evaluation.sample import Sample
 from remembr_ros.evaluation.sample import Sequence as Drive
-from remembr_ros.evaluation.streetview import distractors
 from remembr_ros.evaluation.tabulation import CUTOFFS, quantile
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.streetview import distractors
 
 BATCH = 128
 

@@ -107,7 +107,7 @@ class Judge:
             try:
                 reply = self._chat.complete(messages, (), must_call=None, timeout_s=self._timeout_s)
             except RemembrError as error:
-                reason = f'{type(error).__name__}: {error}'
+                reason = f'{error.kind}: {error}'
                 break
             calls += 1
             prompt_tokens += reply.prompt_tokens

@@ -18,10 +18,10 @@ from zoneinfo import ZoneInfo
 from remembr_ros.agent.answer import Kind, Question
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation import navqa_table, sample
-from remembr_ros.evaluation.captions import TimedMemory, read_captions
 from remembr_ros.evaluation.navqa_table import NAVQA, Edition, find_sequences
 from remembr_ros.evaluation.sample import Excluded, Sample, Truth
 from remembr_ros.geometry import Point
+from remembr_ros.memory.captions_file import TimedMemory, read_captions
 from remembr_ros.memory.recall import Scope
 from remembr_ros.timestamps import NS
 

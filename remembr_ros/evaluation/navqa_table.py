@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.evaluation.captions import read_json
 from remembr_ros.evaluation.sample import LENGTHS
+from remembr_ros.memory.captions_file import read_json
 from remembr_ros.timestamps import from_seconds
 
 

@@ -1,13 +1,13 @@
 """A drive out of a rosbag: what a robot would remember of it, with every caption kept for the next run."""
 
 from collections.abc import Callable, Iterator
-from importlib import resources
 from pathlib import Path
 
 from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.caption_cache import CachingCaptioner
-from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.observation import observations
+from remembr_ros.captioning.captioners import VLMS, get_captioner
+from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.captioning.prompt import read_prompt
 from remembr_ros.captioning.segmenter import SegmenterConfig
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.evaluation.run_config import RunConfig
@@ -35,7 +35,7 @@ def remember_bag(
     """
     captioner = get_captioner(config.captioner, model=config.vlm or None, base_url=config.vlm_url or None)
     kept = CachingCaptioner(
-        captioner, cache, f'{config.vlm} {_prompt()}' if config.captioner == 'openai' else ''
+        captioner, cache, f'{config.vlm} {read_prompt()}' if config.captioner in VLMS else ''
     )
     tf = (config.tf[0], config.tf[1]) if config.tf else None
     with open_bag(
@@ -43,7 +43,7 @@ def remember_bag(
     ) as bag:
         events = _counted(bag, on_frame)
         segments = SegmenterConfig(length_s=config.segment_length) if config.segment_length else None
-        found = list(observations(events, kept, robot, map_id, config=segments))
+        found = list(observations(events, Describer(kept, Remembering(robot, map_id)), segments))
     if not found:
         raise BagUnreadable(f'{path}: none of its {bag.frame_count} images can be decoded')
     return sorted(found, key=lambda observation: observation.memory.start_ns)
@@ -56,7 +56,3 @@ def _counted(bag: BagReader, on_frame: Callable[[int, int], None]) -> Iterator[F
             done += 1
             on_frame(done, bag.frame_count)
         yield event
-
-
-def _prompt() -> str:
-    return (resources.files('remembr_ros.captioning') / 'prompts' / 'caption.md').read_text(encoding='utf-8')

@@ -26,7 +26,7 @@ from remembr_ros.evaluation.run_folder import RunFolder
 from remembr_ros.evaluation.runner import Conditions, evaluate, remember
 from remembr_ros.evaluation.sample import Excluded, Sequence
 from remembr_ros.evaluation.trace import Trace
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.opening import open_store
 
 MOST_CALLS = 14
 """Of the language model for one question: ten rounds, the answer, and what has to be said again."""

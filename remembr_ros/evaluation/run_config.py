@@ -4,7 +4,7 @@ from enum import Enum
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from remembr_ros.agent.agent import AgentConfig, config_from_environment
+from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.navqa import CAPTIONS, Outside
 

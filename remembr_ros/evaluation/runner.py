@@ -145,7 +145,7 @@ class _Asked:
         except StoreUnavailable:  # no question can be answered
             raise
         except RemembrError as error:
-            failure = f'{type(error).__name__}: {error}'
+            failure = f'{error.kind}: {error}'
             logger.info('%s failed: %s', sample.id, failure)
         verdict, reason = self._judged(sample, answer)
         scored = score(sample.truth, sample.length, answer, verdict)

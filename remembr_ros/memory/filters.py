@@ -5,9 +5,9 @@ import math
 import re
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, distance
+from remembr_ros.geometry import Point
 from remembr_ros.memory.recall import Scope
-from remembr_ros.memory.record import SOURCES, Memory
+from remembr_ros.memory.record import SOURCES
 from remembr_ros.timestamps import MAX_NS
 
 EVERYTHING = 'start_ns >= 0'
@@ -56,7 +56,7 @@ def check_point(point: Point) -> Point:
 
 
 def expression(scope: Scope, placed_only: bool = False) -> str:
-    """Return the filter of a scope; a radius becomes a box, see :func:`within`.
+    """Return the filter of a scope; a radius becomes a box, see Scope.reaches.
 
     :param placed_only: only memories with a pose
     :raises InvalidRequest: the scope makes no sense
@@ -77,8 +77,8 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
         parts.append(box(check_point(scope.near), radius))
     if placed_only or scope.near is not None:
         parts.append('placed == true')
-    if scope.robot is not None:
-        parts.append(f'robot == {quote(scope.robot)}')
+    if scope.robots:
+        parts.append(any_of('robot', list(scope.robots)))
     if scope.map_id is not None:
         parts.append(f'map_id == {quote(scope.map_id)}')
     if scope.source is not None:
@@ -97,18 +97,6 @@ def box(centre: Point, half: float) -> str:
         high = math.nextafter(float(value) + half, math.inf)
         bounds.append(f'{axis} >= {low!r} and {axis} <= {high!r}')
     return ' and '.join(bounds)
-
-
-def within(scope: Scope, memory: Memory) -> bool:
-    """Tell whether a memory that passed the box lies inside the radius."""
-    return position_within(scope, memory.pose.position if memory.pose else None)
-
-
-def position_within(scope: Scope, position: Point | None) -> bool:
-    """Tell whether a place (None: unplaced) that passed the box lies inside the radius."""
-    if scope.near is None or scope.radius_m is None:
-        return True
-    return position is not None and distance(position, scope.near) <= scope.radius_m
 
 
 def any_of(field: str, values: list[str]) -> str:

@@ -7,14 +7,13 @@ import signal
 import sqlite3
 import threading
 import time
-import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory import schema
+from remembr_ros.memory.lite_server import lite_server
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +27,11 @@ _LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
 """pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection."""
 
 RESERVE = 8 * 1024 * 1024
-"""Bytes that stay free on the disk of an embedded database, for its journal and indexes."""
+"""Bytes that stay free on the disk of an embedded database, for its journal and indexes. Keyframes stop long
+before, see remembr_ros.memory.keyframes.RESERVE_BYTES; on a smaller disk there are none."""
+
+LAST_RESERVE = RESERVE // 2
+"""Deleting may use the rest: it makes the room that is missing."""
 
 _LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
 
@@ -73,18 +76,6 @@ def translated(uri: str) -> Iterator[None]:
         raise StoreUnavailable(f'the memory at {uri} does not work: {message}') from error
 
 
-@contextmanager
-def no_words_yet() -> Iterator[None]:
-    """Pass over what BM25 says of a collection without a single word: its mean length is 0 / 0."""
-    from pymilvus.exceptions import MilvusException
-
-    try:
-        yield
-    except MilvusException as error:
-        if 'NaN or Inf' not in str(error):
-            raise
-
-
 def connect(uri: str, token: str = '') -> Any:
     """Return a pymilvus.MilvusClient.
 
@@ -103,41 +94,19 @@ def connect(uri: str, token: str = '') -> Any:
             undo.callback(_release_lite, database_path(uri))
         client = MilvusClient(uri=address, token=token, timeout=TIMEOUT_S, **options)
         undo.pop_all()
+    client.address = address
     return client
 
 
-def create_collections(client: Any, collection: str, stamp: str, dimension: int, full_text: bool) -> None:
-    """Make the two collections that remembr_ros.memory.schema describes.
+def add_record_fields(records: Any) -> None:
+    """Add the fields of a memory to a schema.
 
-    :param client: pymilvus.MilvusClient
-    :param stamp: kept as the description of the first collection
-    :param full_text: with BM25 over caption and scene text (Milvus 2.5 or newer)
+    :param records: pymilvus.CollectionSchema
     """
-    from pymilvus import DataType, Function, FunctionType
+    from pymilvus import DataType
 
-    def scalars(fields: Any) -> None:
-        for name in ('robot', 'map_id', 'source'):
-            fields.add_field(name, DataType.VARCHAR, max_length=256)
-        for name in ('start_ns', 'end_ns'):
-            fields.add_field(name, DataType.INT64)
-        for name in ('x', 'y', 'z'):
-            fields.add_field(name, DataType.DOUBLE)
-        fields.add_field('placed', DataType.BOOL)
-
-    passages = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    passages.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
-    passages.add_field('memory_id', DataType.VARCHAR, max_length=64)
-    scalars(passages)
-    passages.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
-    index = client.prepare_index_params()
-    index.add_index('vector', index_type='FLAT', metric_type='IP')
-    client.create_collection(
-        schema.passages_of(collection), schema=passages, index_params=index, consistency_level='Strong'
-    )
-
-    records = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
     records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-    scalars(records)
+    _add_scope_fields(records)
     for name in ('frame_id', 'captioner'):
         records.add_field(name, DataType.VARCHAR, max_length=256)
     for name in ('yaw', 'travelled'):
@@ -147,36 +116,28 @@ def create_collections(client: Any, collection: str, stamp: str, dimension: int,
         records.add_field(name, DataType.JSON)
     records.add_field('merged', DataType.INT64)
     records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
-    index = client.prepare_index_params()
-    index.add_index('position', index_type='FLAT', metric_type='L2')
-    if full_text:
-        records.add_field(
-            'text',
-            DataType.VARCHAR,
-            max_length=65_535,
-            enable_analyzer=True,
-            analyzer_params={'type': 'english'},
-        )
-        records.add_field('words', DataType.SPARSE_FLOAT_VECTOR)
-        records.add_function(
-            Function(
-                name='bm25',
-                input_field_names=['text'],
-                output_field_names=['words'],
-                function_type=FunctionType.BM25,
-            )
-        )
-        index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
-    # Last, because its presence says that the memory is ready.
-    client.create_collection(collection, schema=records, index_params=index, consistency_level='Strong')
 
 
-def check_room(uri: str, size: int = 0) -> None:
+def _add_scope_fields(fields: Any) -> None:
+    """Add what one filters by."""
+    from pymilvus import DataType
+
+    for name in ('robot', 'map_id', 'source'):
+        fields.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('start_ns', 'end_ns'):
+        fields.add_field(name, DataType.INT64)
+    for name in ('x', 'y', 'z'):
+        fields.add_field(name, DataType.DOUBLE)
+    fields.add_field('placed', DataType.BOOL)
+
+
+def check_room(uri: str, size: int = 0, reserve: int = RESERVE) -> None:
     """Refuse to write to an embedded database where the disk is full.
 
     Milvus Lite acknowledges what SQLite could not write, and serves it until it is closed.
 
     :param size: of what shall be written, about [bytes]
+    :param reserve: stay free [bytes]
     :raises StoreUnavailable: there is too little room
     """
     if is_server(uri):
@@ -186,12 +147,48 @@ def check_room(uri: str, size: int = 0) -> None:
         free = shutil.disk_usage(path.parent).free
     except OSError as error:
         raise StoreUnavailable(f'cannot write {path}: {error}') from error
-    needed = RESERVE + 4 * size  # rows, indexes, and SQLite's journal
+    needed = reserve + 4 * size  # rows, indexes, and SQLite's journal
     if free < needed:
         raise StoreUnavailable(
             f'the disk of {path} is full: {free / 1e6:.1f} MB are free, {needed / 1e6:.1f} MB are needed. '
             'Make room; what was stored before is safe'
         )
+
+
+def vacuum_file(path: Path) -> None:
+    """Rewrite an embedded database that nobody has open, so that nothing of what was deleted is left in it.
+
+    :raises StoreUnavailable: it cannot be rewritten, such as for lack of room; nothing is lost
+    """
+    free = shutil.disk_usage(path.parent).free
+    needed = RESERVE + 2 * path.stat().st_size
+    if free < needed:
+        raise StoreUnavailable(
+            f'deleted memories can still be read from the file {path}: cleaning it needs '
+            f'{needed / 1e6:.0f} MB, {free / 1e6:.0f} MB are free. Make room and forget them again'
+        )
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as file:
+            file.execute('pragma wal_checkpoint(truncate)')
+            file.execute('vacuum')
+            file.execute('pragma wal_checkpoint(truncate)')
+    except sqlite3.Error as error:
+        raise StoreUnavailable(
+            f'deleted memories can still be read from the file {path}, which cannot be rewritten: {error}'
+        ) from error
+
+
+def users(path: Path) -> int:
+    """Return how many connections of this process an embedded database has."""
+    with _starting:
+        return _servers.get(path.resolve(), (None, 0))[1]
+
+
+def is_connected(client: Any, uri: str) -> bool:
+    """Tell whether the embedded database that a connection is of still runs; a process can be killed."""
+    with _starting:
+        server, _ = _servers.get(database_path(uri).resolve(), (None, 0))
+        return server is not None and server._p.poll() is None and client.address == server.uds_path
 
 
 def disconnect(client: Any, uri: str) -> None:
@@ -203,20 +200,20 @@ def disconnect(client: Any, uri: str) -> None:
 
 def _start_lite(path: Path) -> str:
     """Return the address of the embedded database; start it if this process has not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')  # it imports pkg_resources, which is deprecated
-        from milvus_lite.server import Server
-
     path = database_path(str(path.resolve()))  # of a link, the target's name counts
     if path.is_dir():
         raise StoreUnavailable(f'{path} is a folder; give the path of a file')
     with _starting:
         server, users = _servers.get(path, (None, 0))
         try:
+            if server is not None and server._p.poll() is not None:
+                server.stop()  # it was killed; the other connections notice by themselves
+                server = None
             if server is None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _check_file(path)
-                server = Server(str(path))
+                _prepare(path)
+                server = lite_server(path)
                 _start(server, path)
         except OSError as error:
             raise StoreUnavailable(f'cannot open {path}: {error}') from error
@@ -271,6 +268,15 @@ def _check_file(path: Path) -> None:
         tables = {''}
     if tables and 'collection_meta' not in tables:
         raise StoreUnavailable(f'{path} is not a memory: it is no Milvus Lite file; choose another file')
+
+
+def _prepare(path: Path) -> None:
+    """Begin a file whose pages hold several vectors of 2 kB: of SQLite's own, of 4 kB, half stays empty."""
+    if not path.exists() or path.stat().st_size == 0:
+        # What cannot be written, the start will tell.
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as file:
+            file.execute('pragma page_size = 16384')
+            file.execute('vacuum')
 
 
 def _release_lite(path: Path) -> None:

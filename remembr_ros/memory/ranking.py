@@ -1,75 +1,127 @@
-"""How well a memory fits a text, and which of the fitting ones to show."""
+"""How well a memory fits a text, and which of the fitting ones to show.
 
+The parameters were chosen on questions about real drives, docs/recall.md has the figures.
+"""
+
+import heapq
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.recall import Hit
 from remembr_ros.memory.record import Memory
+from remembr_ros.memory.sentences import Kinds
+from remembr_ros.memory.words import shares_among
 from remembr_ros.timestamps import NS
 
-MEANING_WEIGHT = 0.7
-"""Share of the embedding's similarity in a score; the rest is that of the asked words found in the memory."""
+WORDS_WEIGHT = 0.05
+"""Share of the words in a score; the rest is meaning."""
+
+EXACT_WEIGHT = 0.2
+"""Share of numbers and names in the score for a text with some: to an embedder room 117 is like room 118."""
+
+PERSON_BONUS = 0.1
+"""Part of what is missing to a full score that a note by a person is given: it was meant to be found."""
 
 SAME_PLACE_M = 1.0
 SAME_STAY_S = 3600.0
 """Within both of a better hit, a memory tells nothing new: five hits shall not be one parked hour."""
 
-STOP_WORDS = frozenset(
-    'a about after again ago all am an and any anything are as ask at away back be been before being '
-    'between both but by called came can come could day did do does done down drive driving each ever '
-    'every find first for from get give go going got had happened has have having he here him his how '
-    'i if in into is it its just last latest lead let like long look many may me might more most much '
-    'my near need next no not now of off on once one only or our out over past place please read '
-    'recently remember robot said saw say says see seen she should show so some something soon take '
-    'tell than that the their them then there these they thing things this those through time to '
-    'today told too under until up us very want was way we went were what when where whether which '
-    'while who whom whose why will with would yesterday you your'.split(' ')
-)
 
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+def meaning(cosines: ArrayLike, kinds: Kinds) -> float:
+    """Return how near a memory is to a text in meaning, 0 to 1: the mean of best sentence and best paragraph.
 
+    One sentence alone is often near by chance; a paragraph alone averages away what one sentence says.
 
-def words(text: str) -> list[str]:
-    """Return the words of a text: lower case, letters and digits, in order."""
-    return [word.removesuffix("'s") for word in _WORD.findall(text.lower())]
+    :param cosines: of the passages' vectors to that of the text's essence, shape (passages,)
+    :param kinds: of the passages
+    """
+    near = np.asarray(cosines, np.float32)
+    if len(near) != kinds.total:  # the vectors are of a version that split captions in another way
+        return min(max(float(near.max(initial=0.0)), 0.0), 1.0)
+    best = [float(near[of_kind].max()) for of_kind in (kinds.sentences, kinds.paragraphs) if len(of_kind)]
+    return min(max(sum(best) / len(best), 0.0), 1.0) if best else 0.0
 
 
-def stem(word: str) -> str:
-    """Return a word without its commonest English endings, so that 'signs' meets 'sign'."""
-    if len(word) > 4 and word.endswith('ies'):
-        return word[:-3] + 'y'
-    if len(word) > 4 and word.endswith(('ches', 'shes', 'sses', 'xes')):
-        return word[:-2]
-    if len(word) > 3 and word.endswith('s') and not word.endswith(('ss', 'us', 'is')):
-        return word[:-1]
-    return word
+def word_shares(text: str, memories: Sequence[Memory]) -> NDArray[np.float32]:
+    """Return how much of a text's words each memory has, 0 to 1, where nothing but these memories is known.
+
+    With an index over all memories, take :meth:`remembr_ros.memory.words.WordIndex.shares`.
+    """
+    return shares_among(text, [searchable(memory) for memory in memories])
 
 
-def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning; of all words if none does."""
-    everything = words(text)
-    return frozenset(stem(w) for w in everything if w not in STOP_WORDS) or frozenset(map(stem, everything))
+def exact_share(patterns: Sequence[re.Pattern[str]], memory: Memory) -> float | None:
+    """Return the share of numbers and names that a memory has, 0 to 1; None: none are asked.
+
+    :param patterns: see :func:`remembr_ros.memory.terms.identifiers`
+    """
+    if not patterns:
+        return None
+    text = searchable(memory)
+    return sum(pattern.search(text) is not None for pattern in patterns) / len(patterns)
 
 
-def coverage(asked: frozenset[str], memory: Memory) -> float:
-    """Return the share of the asked stems that the caption or the scene text has, 0 to 1."""
-    if not asked:
-        return 0.0
-    present = {stem(w) for w in words(' '.join((memory.caption, *memory.scene_text)))}
-    return len(asked & present) / len(asked)
+def searchable(memory: Memory) -> str:
+    """Return the text whose words count: what was seen and what could be read."""
+    return ' \n'.join((memory.caption, *memory.scene_text))
 
 
-def score(similarity: float, covered: float | None) -> float:
+def score(meant: float, shared: float | None, exact: float | None, source: str = 'captioner') -> float:
     """Return the relevance of a memory, 0 to 1.
 
-    :param similarity: cosine of the best of its passages to the asked text
-    :param covered: see :func:`coverage`; None: meaning alone counts
+    :param meant: see :func:`meaning`
+    :param shared: see :func:`word_shares`; None: words do not count
+    :param exact: see :func:`exact_share`; None: the text has no number and no name
+    :param source: of the memory; a person's note outranks a caption that fits as well
     """
-    meaning = min(max(similarity, 0.0), 1.0)
-    if covered is None:
-        return meaning
-    return MEANING_WEIGHT * meaning + (1.0 - MEANING_WEIGHT) * covered
+    total = min(max(meant, 0.0), 1.0)
+    if shared is not None:
+        total += WORDS_WEIGHT * (min(max(shared, 0.0), 1.0) - total)
+    if exact is not None:
+        total += EXACT_WEIGHT * (exact - total)
+    if source == 'person':
+        total += PERSON_BONUS * (1.0 - total)
+    return total
+
+
+def likeliest(parts: Mapping[str, float], wholes: Mapping[str, float], limit: int) -> list[str]:
+    """Return the ids of the memories that :func:`meaning` may put first, as far as two searches tell.
+
+    What a search has not returned is at most as near as the last that it has.
+
+    :param parts: cosine of the best passage per memory id, of the memories with the best ones
+    :param wholes: the same of paragraphs; empty: they are not told apart
+    """
+    least_part, least_whole = (min(near.values(), default=0.0) for near in (parts, wholes))
+
+    hopes = []
+    for memory_id in {**parts, **wholes}:
+        whole = wholes.get(memory_id, least_whole)
+        hopes.append((-max(parts.get(memory_id, least_part), whole) - whole, memory_id))
+    return [memory_id for _, memory_id in sorted(hopes)[:limit]]
+
+
+def best_first(
+    bounds: Iterable[tuple[float, Memory]], score_of: Callable[[Memory], float]
+) -> Iterator[tuple[float, Memory]]:
+    """Yield memories with their scores, best first; ties by start, newest first, and id.
+
+    A score takes splitting a caption, so that it is asked for only of those that may come next.
+
+    :param bounds: what the score of each memory cannot exceed
+    """
+    queue = [(-bound, 0, -memory.start_ns, memory.id, memory) for bound, memory in bounds]
+    heapq.heapify(queue)
+    while queue:
+        negative, is_known, newest, memory_id, memory = heapq.heappop(queue)
+        if is_known:
+            yield -negative, memory
+        else:
+            heapq.heappush(queue, (-score_of(memory), 1, newest, memory_id, memory))
 
 
 def diversify(hits: Iterable[Hit], limit: int) -> list[Hit]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from remembr_ros.geometry import Point
+from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.record import Memory
 
 
@@ -14,7 +14,7 @@ class Scope:
     :param after_ns: memories that end at or after this
     :param before_ns: memories that start at or before this
     :param near: with radius_m: memories at most that far from this point [m] in the map frame
-    :param robot: name of the robot
+    :param robots: any of these robots; empty: every robot
     :param map_id: the map; '' is a map of its own
     :param source: one of remembr_ros.memory.record.SOURCES
     """
@@ -23,9 +23,26 @@ class Scope:
     before_ns: int | None = None
     near: Point | None = None
     radius_m: float | None = None
-    robot: str | None = None
+    robots: tuple[str, ...] = ()
     map_id: str | None = None
     source: str | None = None
+
+    def admits(self, memory: Memory) -> bool:
+        """Tell whether a memory meets every condition."""
+        return (
+            (self.after_ns is None or memory.end_ns >= self.after_ns)
+            and (self.before_ns is None or memory.start_ns <= self.before_ns)
+            and (not self.robots or memory.robot in self.robots)
+            and self.map_id in (None, memory.map_id)
+            and self.source in (None, memory.source)
+            and self.reaches(memory.pose.position if memory.pose else None)
+        )
+
+    def reaches(self, position: Point | None) -> bool:
+        """Tell whether a place (None: unplaced) lies inside the radius."""
+        if self.near is None or self.radius_m is None:
+            return True
+        return position is not None and distance(position, self.near) <= self.radius_m
 
 
 ANYTHING = Scope()

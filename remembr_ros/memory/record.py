@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from remembr_ros.geometry import Pose
 
+UNCAPTIONED = '(not captioned)'
+"""Caption of a segment that no captioner described: place, time and keyframes are kept all the same."""
+
 SOURCES = ('captioner', 'person', 'object', 'agent')
 
 
@@ -23,6 +26,7 @@ class Memory:
     :param travelled: path length driven during the segment [m]
     :param scene_text: what could be read in the scene, one entry per sign or label
     :param captioner: name of the captioner that wrote the caption
+    :param camera: which camera saw it; empty if the robot has only one
     :param source: one of SOURCES
     :param keyframes: names of the JPEG files in the keyframe folder
     :param merged: how many segments this memory stands for
@@ -39,9 +43,15 @@ class Memory:
     travelled: float = 0.0
     scene_text: tuple[str, ...] = ()
     captioner: str = ''
+    camera: str = ''
     source: str = 'captioner'
     keyframes: tuple[str, ...] = ()
     merged: int = 1
+
+    @property
+    def is_captioned(self) -> bool:
+        """Whether somebody said what was seen."""
+        return self.caption != UNCAPTIONED
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +66,7 @@ class Observation:
     images: tuple[bytes, ...] = ()
 
 
-def memory_id(robot: str, source: str, start_ns: int) -> str:
+def memory_id(robot: str, source: str, start_ns: int, camera: str = '') -> str:
     """Return the id of a memory: the same segment gets the same id, however often it is ingested."""
-    digest = hashlib.sha256(f'{robot}\0{source}\0{start_ns}'.encode()).hexdigest()
-    return digest[:20]
+    origin = f'{robot}\0{source}\0{start_ns}' + (f'\0{camera}' if camera else '')
+    return hashlib.sha256(origin.encode()).hexdigest()[:20]

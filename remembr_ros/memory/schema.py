@@ -23,11 +23,17 @@ from remembr_ros.timestamps import MAX_NS
 MAX_TEXT = 60_000
 """Bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text."""
 
+MAX_CAMERA = 64
+"""Bytes of a camera's name."""
+
 RECORD_FIELDS = [
     *('id', 'robot', 'map_id', 'frame_id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z', 'yaw', 'travelled'),
     *('caption', 'scene_text', 'captioner', 'source', 'keyframes', 'merged'),
 ]
 
+
+_CAMERA = '\x1f'
+"""Between captioner and camera, which share a field: older collections have no other."""
 
 _ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
@@ -50,6 +56,7 @@ def storable(memory: Memory) -> Memory:
     filters.check_name('robot', memory.robot)
     filters.check_name('map id', memory.map_id)
     filters.check_name('frame_id', memory.frame_id)
+    check_camera(memory.camera)
     if memory.source not in SOURCES:
         raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
     if not 0 <= memory.start_ns <= memory.end_ns <= MAX_NS:
@@ -65,9 +72,20 @@ def storable(memory: Memory) -> Memory:
     return replace(
         memory,
         caption=cut(memory.caption),
-        captioner=cut(memory.captioner, filters.MAX_NAME),
+        captioner=cut(memory.captioner.replace(_CAMERA, ' '), filters.MAX_NAME - MAX_CAMERA),
         scene_text=_cut_all(memory.scene_text),
     )
+
+
+def check_camera(name: str) -> str:
+    """Return the name of a camera if it can be stored.
+
+    :raises InvalidRequest: it is too long or has control characters
+    """
+    filters.check_name('camera', name)
+    if len(name.encode()) > MAX_CAMERA:
+        raise InvalidRequest(f'the camera {name[:40]!r}... is longer than {MAX_CAMERA} bytes')
+    return name
 
 
 def passages_of(collection: str) -> str:
@@ -82,7 +100,7 @@ def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
         **_scalars(memory),
         'id': memory.id,
         'frame_id': memory.frame_id,
-        'captioner': memory.captioner,
+        'captioner': memory.captioner + (f'{_CAMERA}{memory.camera}' if memory.camera else ''),
         'yaw': pose.yaw,
         'travelled': memory.travelled,
         'caption': memory.caption,
@@ -117,6 +135,7 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds."""
     pose = Pose(row['x'], row['y'], row['z'], row['yaw']) if row['placed'] else None
     texts: Sequence[str] = row['scene_text']
+    captioner, _, camera = row['captioner'].partition(_CAMERA)
     return Memory(
         id=row['id'],
         robot=row['robot'],
@@ -128,7 +147,8 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
         map_id=row['map_id'],
         travelled=row['travelled'],
         scene_text=tuple(texts),
-        captioner=row['captioner'],
+        captioner=captioner,
+        camera=camera,
         source=row['source'],
         keyframes=tuple(row['keyframes']),
         merged=int(row['merged']),

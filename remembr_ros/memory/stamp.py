@@ -8,8 +8,8 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name
 from remembr_ros.errors import StoreMismatch
 
-VERSION = 1
-"""Of the schema."""
+VERSION = 2
+"""Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def read_stamp(client: Any, collection: str) -> Stamp:
     """Return the stamp of a collection.
 
     :param client: pymilvus.MilvusClient
-    :raises StoreMismatch: another program, or another version of this one, made it
+    :raises StoreMismatch: another program, or a newer version of this one, made it
     """
     description = client.describe_collection(collection).get('description', '')
     try:
@@ -43,10 +43,10 @@ def read_stamp(client: Any, collection: str) -> Stamp:
         raise StoreMismatch(
             f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'
         ) from None
-    if stamp.version != VERSION:
+    if not 1 <= stamp.version <= VERSION:
         raise StoreMismatch(
-            f'the collection {collection!r} has schema version {stamp.version}, this program wants '
-            f'{VERSION}; use the program that made it, or ingest again into a new file'
+            f'the collection {collection!r} has schema version {stamp.version}, this program knows 1 to '
+            f'{VERSION}; use the program that made it, or a newer version of this one'
         )
     return stamp
 

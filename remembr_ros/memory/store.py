@@ -1,135 +1,72 @@
-"""The memory store: durable, and searchable by text, position and time."""
+"""The memory store: durable, and searchable by text, position and time. See remembr_ros.memory.opening."""
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory import filters, milvus, schema
+from remembr_ros.geometry import RigidTransform
+from remembr_ros.memory import schema
+from remembr_ros.memory.engine import Engine, Entry
+from remembr_ros.memory.intake import Intake
 from remembr_ros.memory.keyframes import KeyframeFolder
+from remembr_ros.memory.map_change import moved
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory, Observation
+from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed
 from remembr_ros.memory.search import StoreSearch
-from remembr_ros.memory.sentences import MAX_SENTENCES, passages
-from remembr_ros.memory.stamp import VERSION, Stamp, check_embedder, read_stamp
+from remembr_ros.memory.spool import Spool
+from remembr_ros.memory.spooling import SpoolingWriter, SpoolState
+from remembr_ros.memory.stamp import check_embedder
+from remembr_ros.memory.stays import Stays
+from remembr_ros.memory.store_info import StoreInfo, info_of
 
 logger = logging.getLogger(__name__)
 
-BATCH = 256
-"""Rows per request to the database."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreInfo:
-    """What a store holds.
-
-    :param placed: how many memories have a pose
-    :param first_ns: start of the earliest memory; None if there is none
-    :param last_ns: end of the latest one
-    """
-
-    uri: str
-    collection: str
-    embedder: str
-    dimension: int
-    memories: int
-    placed: int
-    keyframes: int
-    first_ns: int | None
-    last_ns: int | None
-    robots: tuple[str, ...]
-    maps: tuple[str, ...]
-    sources: tuple[str, ...]
-
-
-def open_store(
-    uri: str,
-    embedder: Embedder | str | None = None,
-    *,
-    collection: str = 'memories',
-    create: bool = True,
-    token: str = '',
-) -> 'MemoryStore':
-    """Open the memory at uri; make it if there is none.
-
-    :param uri: path of an embedded database (Milvus Lite), or http(s)://host:port of a Milvus server
-    :param embedder: an embedder, or the name of one, loaded when first needed; None: the one that made the
-        collection, and for a new collection the default of remembr_ros.embedding.embedders
-    :param create: False: refuse to make a new memory
-    :param token: 'user:password' or an API key of a server
-    :raises StoreUnavailable: it cannot be opened, or there is none and create is False
-    :raises StoreMismatch: the collection was made with another embedder, or by another program
-    """
-    if not milvus.is_server(uri) and not create and not milvus.database_path(uri).exists():
-        raise StoreUnavailable(
-            f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}'
-        )
-    client = milvus.connect(uri, token)
-    with ExitStack() as undo:
-        undo.callback(milvus.disconnect, client, uri)
-        with milvus.translated(uri):
-            if client.has_collection(collection, timeout=milvus.TIMEOUT_S):
-                stamp = read_stamp(client, collection)
-                if embedder:
-                    check_embedder(stamp, embedder, collection)
-                full_text = any(
-                    f['name'] == 'words' for f in client.describe_collection(collection)['fields']
-                )
-            elif not create:
-                raise StoreUnavailable(f'there is no memory {collection!r} at {uri}')
-            else:
-                if not isinstance(embedder, Embedder):
-                    embedder = get_embedder(embedder)
-                stamp = Stamp(VERSION, embedder.name, embedder.dimension)
-                full_text = _has_full_text(client, uri)
-                milvus.check_room(uri)
-                # Passages without records are left from a start that was cut off; nothing was acknowledged.
-                if client.has_collection(schema.passages_of(collection)):
-                    client.drop_collection(schema.passages_of(collection))
-                milvus.create_collections(client, collection, stamp.to_text(), stamp.dimension, full_text)
-            for name in (collection, schema.passages_of(collection)):
-                client.load_collection(name)
-        undo.pop_all()
-    folder = Path(f'{milvus.database_path(uri)}.keyframes') if not milvus.is_server(uri) else None
-    return MemoryStore(
-        client,
-        uri,
-        collection,
-        stamp=stamp,
-        embedder=embedder,
-        full_text=full_text,
-        keyframe_folder=folder,
-    )
+BATCH = 500
+"""Memories rewritten at once."""
 
 
 class MemoryStore(StoreSearch):
-    """Memories in Milvus, keyframes beside it. Safe to share between threads. Made by :func:`open_store`."""
+    """Memories in Milvus, keyframes beside it. Safe to share between threads.
+
+    :param connect: opens the engine; called until it succeeds
+    :param uri: of the database, as it may be shown
+    :param embedder: an embedder, or the name of one; None: the one that the collection was made with
+    :param keyframes: where images are kept; closed with the store
+    :param spool: where memories wait while a server is away; None: they cannot
+    :param stays: merges what repeats itself; None: everything is a memory of its own
+    """
 
     def __init__(
         self,
-        client: Any,
+        connect: Callable[[], Engine],
         uri: str,
         collection: str,
         *,
-        stamp: Stamp,
         embedder: Embedder | str | None,
-        full_text: bool,
-        keyframe_folder: Path | None,
+        keyframes: KeyframeFolder,
+        spool: Spool | None = None,
+        stays: Stays | None = None,
     ) -> None:
-        super().__init__(client, uri, collection, full_text)
-        self._stamp = stamp
+        self._connect = connect
+        self._connected: Engine | None = None
+        self._uri = uri
+        self._collection = collection
         self._embedder = embedder
-        self._keyframes = KeyframeFolder(keyframe_folder) if keyframe_folder else None
+        self._keyframes = keyframes
+        self._intake = Intake(lambda: self.embedder, keyframes, stays)
+        self._connecting = threading.Lock()
         self._writing = threading.Lock()
         self._loading = threading.Lock()
         self._closed = False
+        self._spooling = SpoolingWriter(self._store, spool) if spool else None
 
     def __enter__(self) -> 'MemoryStore':
         return self
@@ -140,67 +77,94 @@ class MemoryStore(StoreSearch):
         self.close()
 
     @property
+    def engine(self) -> Engine:
+        """What holds the memories.
+
+        :raises StoreUnavailable: it is closed, or its server is away
+        """
+        with self._connecting:
+            if self._closed:
+                raise StoreUnavailable(f'the memory {self._uri} is closed')
+            if self._connected is None:
+                engine = self._connect()
+                try:
+                    if self._embedder:
+                        check_embedder(engine.stamp, self._embedder, self._collection)
+                except BaseException:
+                    engine.close()
+                    raise
+                self._connected = engine
+            return self._connected
+
+    @property
     def embedder(self) -> Embedder:
         """The embedder, loaded at first use.
 
         :raises EmbedderUnavailable: it cannot be loaded
+        :raises StoreMismatch: it does not make the collection's vectors any more
         """
+        engine = self.engine
         with self._loading:
             if not isinstance(self._embedder, Embedder):
-                loaded = get_embedder(self._embedder or self._stamp.embedder)
-                check_embedder(self._stamp, loaded, self._collection)
+                loaded = get_embedder(self._embedder or engine.stamp.embedder)
+                check_embedder(engine.stamp, loaded, self._collection)
                 self._embedder = loaded
             return self._embedder
+
+    @property
+    def problem(self) -> str:
+        """What does not work at the moment, though memories are acknowledged; empty: everything does."""
+        state = self._spooling.state() if self._spooling else None
+        return '; '.join(filter(None, (state.problem if state else '', self._keyframes.problem)))
+
+    @property
+    def waiting(self) -> SpoolState | None:
+        """What waits on this machine for the server; None: nothing can."""
+        return self._spooling.state() if self._spooling else None
+
+    @property
+    def folder(self) -> Path:
+        """Where the keyframes are kept; it may not be there yet."""
+        return self._keyframes.folder
+
+    @property
+    def keyframe_bytes(self) -> int:
+        """What the keyframes take on this machine's disk; works while the server is away.
+
+        :raises OSError: their folder cannot be read
+        """
+        return self._keyframes.size_bytes()
 
     def add(self, observations: Sequence[Observation]) -> list[Memory]:
         """Store memories; they survive whatever happens once this returns. Storing one again changes nothing.
 
-        Another memory of the same id is replaced.
+        Another memory of the same id is replaced. While the server is away they wait on this machine's disk.
 
-        :return: the memories as stored, with the names of their keyframes, in the order given
+        :return: the memories as stored, in the order given: with the names of their keyframes, and where the
+            robot stands and sees the same the memory of the stay
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
-        observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
-        with self._writing, milvus.translated(self._uri):
-            milvus.check_room(self._uri, sum(self._size(o) for o in observations))
-            stored = [self._with_keyframes(observation) for observation in observations]
-            known = {memory.id: memory for memory in self._get([memory.id for memory in stored])}
-            last = {memory.id: memory for memory in stored}
-            new = {memory_id: m for memory_id, m in last.items() if known.get(memory_id) != m}
-            if not new:
-                return stored
-            texts = {memory_id: passages(memory) or [''] for memory_id, memory in new.items()}
-            # Each text once: a robot that drives slowly sees, and says, the same again.
-            unique = list(dict.fromkeys(text for of_one in texts.values() for text in of_one))
-            vectors = dict(zip(unique, self.embedder.embed(unique), strict=True))
-            rows = [
-                row
-                for memory_id, memory in new.items()
-                for row in schema.passage_rows(memory, [vectors[text] for text in texts[memory_id]])
-            ]
-            replaced = [memory_id for memory_id in new if memory_id in known]
-            # Records last: one that is there has its passages, and after an end before that, storing again
-            # finds the old record and starts over. What was acknowledged is found at any moment.
-            self._upsert(schema.passages_of(self._collection), rows)
-            self._delete_passages(
-                [
-                    schema.passage_id(memory_id, index)
-                    for memory_id in replaced
-                    for index in range(len(texts[memory_id]), MAX_SENTENCES)
-                ]
-            )
-            self._upsert(self._collection, [schema.record_row(m, self._full_text) for m in new.values()])
-            self._remove_keyframes(set(known[i].keyframes) - set(new[i].keyframes) for i in replaced)
-            return stored
+        if self._closed:
+            raise StoreUnavailable(f'the memory {self._uri} is closed')
+        return self._spooling.add(observations) if self._spooling else self._store(observations)
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Store memories whose vectors are known, such as those of another store with the same embedder.
+
+        :raises InvalidRequest: a memory makes no sense; nothing is stored
+        :raises StoreUnavailable: the database does not work
+        """
+        fitting = [replace(entry, memory=schema.storable(entry.memory)) for entry in entries]
+        with self._writing:
+            self.engine.put(fitting)
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories of these ids in their order; unknown ids are passed over.
 
         :raises StoreUnavailable: the database does not work
         """
-        with milvus.translated(self._uri):
-            return self._get(ids)
+        return self.engine.get(ids)
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
@@ -212,51 +176,137 @@ class MemoryStore(StoreSearch):
         if not found:
             raise InvalidRequest(f'there is no memory {memory_id!r}')
         names = found[0].keyframes
-        if self._keyframes is None or not 0 <= index < len(names):
+        if not 0 <= index < len(names):
             raise InvalidRequest(
                 f'memory {memory_id} has {len(names)} keyframes, none with the index {index}'
             )
         return self._keyframes.get(names[index])
 
-    def forget(self, ids: Sequence[str] | None = None, scope: Scope = ANYTHING) -> int:
-        """Delete the memories of these ids (None: all) inside the scope, with their keyframes.
+    def images(self, memory: Memory) -> tuple[bytes, ...]:
+        """Return the keyframes of a memory that are there, as JPEG."""
+        found = []
+        for name in memory.keyframes:
+            with suppress(InvalidRequest):
+                found.append(self._keyframes.get(name))
+        return tuple(found)
 
-        :return: how many were deleted
-        :raises InvalidRequest: neither ids nor a condition is given
+    def keep_images(self, images: Sequence[bytes]) -> tuple[str, ...]:
+        """Store keyframes for a memory that will name them; return their names.
+
+        :raises InvalidRequest: one is not a JPEG
+        """
+        return self._keyframes.put(images)
+
+    def matching(
+        self, ids: Collection[str] | None = None, scope: Scope = ANYTHING, text: str = ''
+    ) -> list[Memory]:
+        """Return the memories that forgetting with these conditions would delete, oldest first.
+
+        :param ids: any of these; None: whatever their ids
+        :param text: part of the caption or of what was read, in whatever case; empty: whatever it says
+        :raises InvalidRequest: the scope makes no sense
         :raises StoreUnavailable: the database does not work
         """
-        if ids is None and scope == ANYTHING:
-            raise InvalidRequest('forgetting needs a condition: ids, a time or a place')
-        with self._writing, milvus.translated(self._uri):
-            condition = filters.expression(scope)
-            conditions = [condition] if ids is None else self._with_ids(condition, ids)
-            doomed = [memory for c in conditions for memory in self._inside(c, scope)]
-            milvus.check_room(self._uri)  # deleting takes a journal
-            self._delete_rows([memory.id for memory in doomed])
-            self._remove_keyframes(memory.keyframes for memory in doomed)
-            return len(doomed)
+        found = {m.id: m for m in self.engine.select(scope) if _is_meant(m, ids, text)}
+        if self._spooling:
+            # One that is being stored right now may be in both.
+            waiting = self._spooling.matching(lambda m: scope.admits(m) and _is_meant(m, ids, text))
+            found |= {memory.id: memory for memory in waiting}
+        return sorted(found.values(), key=lambda memory: (memory.start_ns, memory.id))
+
+    def forget(
+        self,
+        ids: Collection[str] | None = None,
+        scope: Scope = ANYTHING,
+        text: str = '',
+        *,
+        leave_traces: bool = False,
+    ) -> int:
+        """Delete memories, their keyframes and what of them waits for the server; conditions as in matching.
+
+        Afterwards no file of this store holds them any more.
+
+        :param leave_traces: do not rewrite the files: their room is used again, but it can be read till then
+        :return: how many were deleted
+        :raises InvalidRequest: no condition is given
+        :raises StoreUnavailable: the database does not work
+        """
+        if ids is None and scope == ANYTHING and not text:
+            raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
+        waiting = 0
+        if self._spooling:
+            waiting = self._spooling.forget(lambda m: scope.admits(m) and _is_meant(m, ids, text))
+        with self._writing:
+            doomed_ones = [m for m in self.engine.select(scope) if _is_meant(m, ids, text)]
+            self._delete(doomed_ones)
+            if doomed_ones and not leave_traces:
+                self.engine.vacuum()
+        return waiting + len(doomed_ones)
+
+    def retain(self, policy: RetentionPolicy, now_ns: int) -> Doomed:
+        """Delete what is too old or too much; return what that was.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        with self._writing:
+            found = doomed(self.engine.select(), policy, now_ns)
+            self._delete(self.engine.get(found.ids))
+            return found
+
+    def collect_keyframes(self) -> int:
+        """Delete the keyframes that no memory names; return how many.
+
+        :raises StoreUnavailable: the database or the disk does not work
+        """
+        try:
+            return self._keyframes.collect(self._still_named)
+        except OSError as error:
+            raise StoreUnavailable(f'cannot clean {self._keyframes.folder}: {error}') from error
+
+    def move_map(
+        self,
+        map_id: str,
+        transform: RigidTransform | None = None,
+        *,
+        new_map_id: str | None = None,
+        frame_id: str | None = None,
+    ) -> int:
+        """Place the memories of a map anew: it was renamed, made again or merged into another one.
+
+        :param transform: where the map is in the new one; None: in the same place
+        :param new_map_id: None: the name stays
+        :param frame_id: of the new map; None: as before
+        :return: how many memories there were
+        :raises InvalidRequest: the name or the transform makes no sense; nothing is changed
+        :raises StoreUnavailable: the database does not work; those that were moved are known by the new name
+        """
+        with self._writing:
+            engine = self.engine
+            there = [
+                schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
+                for memory in engine.select(Scope(map_id=map_id))
+            ]
+            for start in range(0, len(there), BATCH):
+                engine.update(there[start : start + BATCH])
+            return len(there)
 
     def info(self) -> StoreInfo:
-        """Return what the store holds.
-
-        :raises StoreUnavailable: the database does not work
-        """
-        fields = ['robot', 'map_id', 'source', 'start_ns', 'end_ns', 'placed']
-        with milvus.translated(self._uri):
-            rows = list(self._rows(self._collection, filters.EVERYTHING, fields))
-        return StoreInfo(
-            uri=self._uri,
-            collection=self._collection,
-            embedder=self._stamp.embedder,
-            dimension=self._stamp.dimension,
-            memories=len(rows),
-            placed=sum(bool(row['placed']) for row in rows),
-            keyframes=self._keyframes.count() if self._keyframes is not None else 0,
-            first_ns=min((int(row['start_ns']) for row in rows), default=None),
-            last_ns=max((int(row['end_ns']) for row in rows), default=None),
-            robots=tuple(sorted({row['robot'] for row in rows})),
-            maps=tuple(sorted({row['map_id'] for row in rows})),
-            sources=tuple(sorted({row['source'] for row in rows})),
+        """Return what the store holds; works while the server is away."""
+        stored, stamp, problem = None, None, self.problem
+        try:
+            stored, stamp = self.engine.summary(), self.engine.stamp
+        except StoreUnavailable as error:
+            if self._closed or not self._spooling:
+                raise
+            problem = str(error)
+        return info_of(
+            self._uri,
+            self._collection,
+            stamp=stamp,
+            stored=stored,
+            keyframes=self._keyframes,
+            waiting=self.waiting,
+            problem=problem,
         )
 
     def all(self) -> list[Memory]:
@@ -264,67 +314,48 @@ class MemoryStore(StoreSearch):
 
         :raises StoreUnavailable: the database does not work
         """
-        with milvus.translated(self._uri):
-            return sorted(self._select(filters.EVERYTHING), key=lambda m: (m.start_ns, m.id))
+        return sorted(self.engine.select(), key=lambda m: (m.start_ns, m.id))
 
     def close(self) -> None:
         """Close the connection; an embedded database's file can then be opened by another process."""
+        if self._spooling:
+            self._spooling.close()
+        with self._writing, self._connecting:
+            self._closed = True
+            if self._connected is not None:
+                self._connected.close()
+                self._connected = None
+
+    def _store(self, observations: Sequence[Observation]) -> list[Memory]:
+        """Store memories in the database."""
         with self._writing:
-            if not self._closed:
-                self._closed = True
-                milvus.disconnect(self._client, self._uri)
+            stored, replaced = self._intake.store(self.engine, observations)
+            self._drop_keyframes(replaced)
+            return stored
 
-    def _size(self, observation: Observation) -> int:
-        """Return about how many bytes an observation takes."""
-        parts = passages(observation.memory) or ['']
-        texts = sum(map(len, parts)) + len(parts) * (4 * self._stamp.dimension + 500)
-        return texts + sum(map(len, observation.images))
+    def _delete(self, memories: Sequence[Memory]) -> None:
+        self.engine.delete([memory.id for memory in memories])
+        self._drop_keyframes(memories)
 
-    def _with_keyframes(self, observation: Observation) -> Memory:
-        memory = observation.memory
-        if not observation.images or self._keyframes is None:
-            return memory
-        try:
-            return replace(memory, keyframes=self._keyframes.put(memory.id, observation.images))
-        except OSError as error:
-            logger.error('memory %s is stored without keyframes: %s', memory.id, error)
-            return memory
-
-    def _remove_keyframes(self, names: Iterable[Iterable[str]]) -> None:
-        if self._keyframes is None:
+    def _drop_keyframes(self, memories: Sequence[Memory]) -> None:
+        """Delete the keyframes of memories that are gone or changed."""
+        names = [name for memory in memories for name in memory.keyframes]
+        if not names:
             return
         try:
-            self._keyframes.remove(name for of_one in names for name in of_one)
+            self._keyframes.remove(names, self._still_named)
         except OSError as error:
             raise StoreUnavailable(
                 f'the memories are gone, but not all of their keyframes: {error}; delete those of '
                 f'{self._keyframes.folder} by hand'
             ) from error
 
-    def _upsert(self, collection: str, rows: list[dict[str, Any]]) -> None:
-        for start in range(0, len(rows), BATCH):
-            self._client.upsert(collection, rows[start : start + BATCH], timeout=milvus.TIMEOUT_S)
-
-    def _delete_passages(self, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), BATCH):
-            condition = filters.any_of('id', list(ids[start : start + BATCH]))
-            name = schema.passages_of(self._collection)
-            self._client.delete(name, filter=condition, timeout=milvus.TIMEOUT_S)
-
-    def _delete_rows(self, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), BATCH):
-            batch = list(ids[start : start + BATCH])
-            # The record first: without it its passages are never found.
-            for name, key in ((self._collection, 'id'), (schema.passages_of(self._collection), 'memory_id')):
-                self._client.delete(name, filter=filters.any_of(key, batch), timeout=milvus.TIMEOUT_S)
+    def _still_named(self, names: Collection[str]) -> set[str]:
+        wanted = set(names)
+        return {name for memory in self.engine.select() for name in memory.keyframes if name in wanted}
 
 
-def _has_full_text(client: Any, uri: str) -> bool:
-    if not milvus.is_server(uri):
-        return True
-    version = client.get_server_version().lstrip('v')
-    numbers = [int(part) for part in version.split('-')[0].split('.')[:2] if part.isdigit()]
-    if numbers >= [2, 5]:
-        return True
-    logger.warning('Milvus %s has no full-text search (2.5 has): recall by text uses meaning alone', version)
-    return False
+def _is_meant(memory: Memory, ids: Collection[str] | None, text: str) -> bool:
+    if ids is not None and memory.id not in ids:
+        return False
+    return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

@@ -20,9 +20,10 @@ from rosgraph_msgs.msg import Clock
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import time_to_msg
-from remembr_ros.nodes.lifecycle import make_node_or_explain, spin, stop_on_signals
+from remembr_ros.nodes.declaration import declare_parameters
+from remembr_ros.nodes.lifecycle import Stop, make_node_or_explain, spin, stop_on_signals
 from remembr_ros.nodes.managed_node import NAMESPACE
-from remembr_ros.nodes.parameters import BagPlayerParameters, declare_parameters
+from remembr_ros.nodes.parameters import BagPlayerParameters
 from remembr_ros.nodes.raw_bag import RawBag
 
 CLOCK_PERIOD_S = 0.02
@@ -44,7 +45,7 @@ class BagPlayerNode(Node):
         self._clock = self.create_publisher(Clock, CLOCK_TOPIC, qos.CLOCK)
         self._last_clock = 0.0
 
-    def play(self, stop: threading.Event) -> int:
+    def play(self, stop: Stop) -> int:
         """Play the bag until it ends or stop is set.
 
         :return: how many messages were published
@@ -99,7 +100,7 @@ class BagPlayerNode(Node):
             raise BagUnreadable(f'{self.parameters.bag} has no topic that can be played')
         return publishers
 
-    def _wait_for_subscribers(self, bag: RawBag, publishers: dict[str, Any], stop: threading.Event) -> None:
+    def _wait_for_subscribers(self, bag: RawBag, publishers: dict[str, Any], stop: Stop) -> None:
         """Wait until an image topic is subscribed (in a bag without images: any topic), a bounded time."""
         images = [topic for topic in publishers if bag.topics[topic] in IMAGES] or list(publishers)
         deadline = time.monotonic() + self.parameters.wait_for_subscribers
@@ -110,7 +111,7 @@ class BagPlayerNode(Node):
         if self.parameters.wait_for_subscribers and not stop.is_set():
             self.get_logger().warning(f'nobody subscribes {", ".join(images)}; playing all the same')
 
-    def _play_once(self, bag: RawBag, publishers: dict[str, Any], stop: threading.Event) -> int:
+    def _play_once(self, bag: RawBag, publishers: dict[str, Any], stop: Stop) -> int:
         rate = self.parameters.rate
         published = 0
         first_ns = None

@@ -1,34 +1,43 @@
 """The captioner node: images and poses become captions of segments, placed where the frames were taken."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import CompressedImage, Image
 from std_srvs.srv import Trigger
 
-from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.observation import describe, keep_uncaptioned
+from remembr_ros.captioning.backlog import Backlog
+from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
-from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
-from remembr_ros.errors import CaptionerFailed
+from remembr_ros.captioning.segmenter import Segmenter
+from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.caption_worker import CaptionWorker
+from remembr_ros.nodes.captioner_config import make_captioner, segmenter_config
 from remembr_ros.nodes.conversions import frame_from_image, observation_to_msg
 from remembr_ros.nodes.lifecycle import run
-from remembr_ros.nodes.managed_node import ManagedNode
+from remembr_ros.nodes.managed_node import Level, ManagedNode
+from remembr_ros.nodes.outbox import Outbox
 from remembr_ros.nodes.parameters import CaptionerParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.topic_watch import WatchedSubscription
 from remembr_ros.nodes.worker_pool import WorkerPool
 
 FLUSH_TIMEOUT_S = 300.0
 """Longest that service flush waits for the captioner [s]."""
+
+CLOSE_S = 1.0
+"""For a captioner to give back its model [s]."""
+
+LOOK_S = 0.1
+"""Between looks at whether images still come [s]."""
 
 
 class CaptionerNode(ManagedNode):
@@ -38,37 +47,49 @@ class CaptionerNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('captioner', CaptionerParameters, **kwargs)
-        self._worker: CaptionWorker[PlacedSegment] | None = None
+        self._captioner: Any = None
+        self._describer: Any = None
+        self._worker: CaptionWorker | None = None
         self._pool: WorkerPool | None = None
         self._pose_source: PoseSource | None = None
-        self._images: dict[type, Any] = {}
-        self._captions: Any = None
+        self._images: dict[type, WatchedSubscription] = {}
+        self._captions: Outbox | None = None
         self._endpoints: list[Callable[[], Any]] = []
         self._frames = self._unplaced = 0
         self._lost = False
-        self._problem = ''
+        self._size = ''
+
+    def check(self, parameters: CaptionerParameters) -> None:
+        check_pose_parameters(parameters)
 
     def load(self) -> None:
         p = self.parameters
-        check_pose_parameters(p)
-        self._captioner = get_captioner(
-            p.captioner, model=p.captioner_model or None, base_url=p.captioner_url or None
-        )
-        self._captions = self.create_publisher(MemoryMsg, 'captions', qos.CAPTIONS)
+        self._captioner = make_captioner(p)
+        self._captions = Outbox(self)
         self.get_logger().info(f'captioner: {self._captioner.name}, pose from {p.pose_source}')
 
     def start(self) -> None:
-        p = self.parameters
-        self._segmenter = Segmenter(
-            SegmenterConfig(
-                length_s=p.segment_length, rate_hz=p.sample_rate, keyframes=p.keyframes, max_gap_s=p.max_gap
-            )
-        )
+        p, outbox = self.parameters, self._captions
+        assert outbox is not None
+        self._segmenter = Segmenter(segmenter_config(p))
         poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
         self._placer = Placer(self._segmenter, poses, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
-        self._worker = CaptionWorker(self._caption, self.get_logger(), p.queue_size)
+        self._describer = Describer(
+            self._captioner,
+            Remembering(p.robot, p.map_id, p.camera, p.keyframes),
+            StillScene() if p.skip_unchanged else None,
+        )
+        self._backlog = Backlog(p.queue_size, p.when_slow, round(1e6 * p.queue_bytes_mb))
+        self._worker = CaptionWorker(
+            self._describer.observe_all,
+            self._describer.keep,
+            lambda observation: outbox.publish(observation_to_msg(observation)),
+            log=self.get_logger(),
+            backlog=self._backlog,
+            batch=p.batch_size,
+        )
         self._pool = WorkerPool(self, 2, 'flush')
-        self._pose_source = PoseSource(self, p, self._on_pose)
+        self._pose_source = PoseSource(self, p, self._on_pose, self._on_lost)
         self._frames = self._unplaced = 0
         self._lost = False
         self._last_image = time.monotonic()
@@ -77,23 +98,24 @@ class CaptionerNode(ManagedNode):
             ('compressed', CompressedImage, 'image/compressed'),
         ):
             if p.image_transport in ('auto', transport):
-                self._images[kind] = self.create_subscription(
-                    kind,
-                    topic,
-                    self._on_image,
-                    qos.IMAGES,
-                    # Best effort suits a live camera; a recording that is replayed shall lose nothing.
-                    qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+                self._images[kind] = self.topics.subscribe(
+                    kind, topic, self._on_image, qos.IMAGES, yields=True
                 )
-        timer = self.create_timer(min(1.0, p.flush_after / 4.0), self._flush_when_silent, clock=self._steady)
+        timer = self.create_timer(LOOK_S, self._flush_when_silent, clock=self._steady)
         flush = self.create_service(
             Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()
         )
         self._endpoints = [lambda: self.destroy_timer(timer), lambda: self.destroy_service(flush)]
 
+    def adapt(self) -> None:
+        p = self.parameters
+        if self._active:
+            self._segmenter.adjust(segmenter_config(p))
+            self._describer.remembering = replace(self._describer.remembering, keyframes=p.keyframes)
+
     def stop(self) -> None:
         for subscription in self._images.values():
-            self.destroy_subscription(subscription)
+            self.topics.close(subscription)
         self._images = {}
         for destroy in self._endpoints:
             destroy()
@@ -103,42 +125,63 @@ class CaptionerNode(ManagedNode):
             self._pose_source = None
         if self._worker is not None:
             self._end_segment()
-            self._worker.drain(self.parameters.drain_timeout)
-            lost = self._worker.close()
-            if lost:
-                self.get_logger().error(f'{lost} segments were not captioned in time and are lost')
+            self._worker.drain(self.within_s(self.parameters.drain_timeout))
+            if given_up := self._worker.close():
+                self.get_logger().warning(
+                    f'{given_up} segments were not captioned in time and are kept without a caption; '
+                    'describe them later with: remembr recaption'
+                )
             self._worker = None
         if self._pool is not None:
             self._pool.close()
             self._pool = None
 
     def release(self) -> None:
+        close = getattr(self._captioner, 'close', None)
+        self._captioner = self._describer = None
+        if close is not None:
+            # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
+            closing = threading.Thread(target=close, name='captioner-close', daemon=True)
+            closing.start()
+            closing.join(CLOSE_S)
         if self._captions is not None:
-            self.destroy_publisher(self._captions)
+            if lost := len(self._captions):
+                self.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
+            self._captions.close()
             self._captions = None
 
-    def diagnose(self) -> tuple[bool, str, dict[str, Any]]:
+    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
         worker = self._worker
         if worker is None:
-            return True, '', {}
+            return Level.OK, '', {}
         silent_s = time.monotonic() - self._last_image
         values = {
             'images': self._frames,
             'images not decoded': self._segmenter.dropped,
-            'captioned': worker.done,
+            'image size [px]': self._size,
+            'captioned': self._describer.captioned,
+            'unchanged': self._describer.repeated,
+            'without a caption': self._describer.uncaptioned,
+            'merged': self._backlog.merged,
+            'dropped': self._backlog.dropped,
             'without a place': self._unplaced,
+            'poses too uncertain': self._pose_source.uncertain if self._pose_source is not None else 0,
             'waiting': worker.waiting,
-            'dropped': worker.dropped,
-            'failed': worker.failed,
+            'not stored yet': len(self._captions or ()),
             'latency [s]': f'{worker.latency_s:.3f}',
         }
-        if problem := worker.problem or self._problem:
-            return False, problem, values
+        given_up = self._captions.given_up if self._captions is not None else 0
+        unstored = f'no memory node stores the captions: {given_up} given up' if given_up else ''
+        if problem := worker.problem or self._describer.problem or unstored:
+            return Level.WARN, problem, values
+        if self._segmenter.problem:
+            return Level.WARN, f'images cannot be decoded: {self._segmenter.problem}', values
         if silent_s > max(5.0, self.parameters.flush_after):
-            return False, f'no image for {silent_s:.0f} s', values
+            return Level.WARN, f'no image for {silent_s:.0f} s', values
         if self._lost:
-            return False, f'no pose near the images, from {self.parameters.pose_source}', values
-        return True, 'captioning', values
+            poor = self._pose_source.problem if self._pose_source is not None else ''
+            return Level.WARN, poor or f'no pose near the images, from {self.parameters.pose_source}', values
+        return Level.OK, 'captioning', values
 
     # In the executor's thread: next to nothing, except for the few frames that are sampled
 
@@ -157,10 +200,13 @@ class CaptionerNode(ManagedNode):
     def _on_pose(self, pose: StampedPose) -> None:
         self._put(self._placer.add(pose))
 
+    def _on_lost(self, stamp_ns: int) -> None:
+        self._put(self._placer.lose(stamp_ns))
+
     def _choose_transport(self, kind: type) -> None:
         """Keep to the first kind of image that arrives: both are the same camera."""
         for other in [other for other in self._images if other is not kind]:
-            self.destroy_subscription(self._images.pop(other))
+            self.topics.close(self._images.pop(other))
         self.get_logger().info(f'images come as {kind.__name__}')
 
     def _flush_when_silent(self) -> None:
@@ -172,6 +218,7 @@ class CaptionerNode(ManagedNode):
 
     def _put(self, placed_segments: list[PlacedSegment]) -> None:
         for placed in placed_segments:
+            self._note_size(placed)
             if self._worker is not None:
                 self._worker.put(placed)
             self._lost = placed.pose is None and self.parameters.pose_source != 'none'
@@ -183,29 +230,25 @@ class CaptionerNode(ManagedNode):
                     throttle_duration_sec=10.0,
                 )
 
+    def _note_size(self, placed: PlacedSegment) -> None:
+        height, width = placed.segment.frames[-1].image.shape[:2]
+        size = f'{width} x {height}'
+        if size != self._size:
+            self.get_logger().info(f'images of {size} pixels, before: {self._size or "none"}')
+            self._size = size
+
     async def _on_flush(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """End the open segment and respond when everything is captioned and published."""
         self._end_segment()
         assert self._worker is not None
         assert self._pool is not None
+        d, b = self._describer, self._backlog  # of now: the node may be cleaned up meanwhile
         response.success = await self._pool.call(self._worker.drain, FLUSH_TIMEOUT_S)
-        done, dropped = self._worker.done, self._worker.dropped
-        response.message = f'{done} segments captioned, {dropped} dropped since activation'
+        response.message = (
+            f'since activation {d.captioned} segments captioned, {d.repeated} unchanged, '
+            f'{d.uncaptioned} without a caption, {b.merged} merged, {b.dropped} dropped'
+        )
         return response
-
-    # In the captioner's thread
-
-    def _caption(self, placed: PlacedSegment) -> None:
-        p = self.parameters
-        try:
-            observation = describe(placed, self._captioner, p.robot, p.map_id, keyframes=p.keyframes)
-            self._problem = ''
-        except CaptionerFailed as error:
-            # Place, time and keyframes are kept all the same.
-            self._problem = str(error)
-            self.get_logger().error(f'a segment is kept without a caption: {error}')
-            observation = keep_uncaptioned(placed, p.robot, p.map_id, keyframes=p.keyframes)
-        self._captions.publish(observation_to_msg(observation))
 
 
 def main(args: list[str] | None = None) -> None:

@@ -11,7 +11,6 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Quaternion
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CompressedImage, Image
 
-from remembr_msgs.action import Ask
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall as RecallSrv
@@ -21,6 +20,7 @@ from remembr_ros.geometry import Point, Pose, StampedPose, quaternion_from_yaw, 
 from remembr_ros.images import Frame
 from remembr_ros.memory.recall import Hit, Scope
 from remembr_ros.memory.record import SOURCES, Memory, Observation, memory_id
+from remembr_ros.nodes.bounds import check_caption
 from remembr_ros.timestamps import NS
 
 MIN_WIRE_NS = -(2**31) * NS
@@ -37,19 +37,6 @@ KINDS = {
     Kind.DURATION: AnswerMsg.DURATION,
     Kind.NOT_SEEN: AnswerMsg.NOT_SEEN,
 }
-
-_ASK_CODES = (
-    (errors.InvalidRequest, Ask.Result.INVALID_QUESTION),
-    (errors.StoreUnavailable, Ask.Result.MEMORY_UNAVAILABLE),
-    (errors.StoreMismatch, Ask.Result.MEMORY_UNAVAILABLE),
-    (errors.EmbedderUnavailable, Ask.Result.MEMORY_UNAVAILABLE),
-    (errors.ChatUnavailable, Ask.Result.CHAT_UNAVAILABLE),
-    (errors.ReplyInvalid, Ask.Result.REPLY_INVALID),
-    (errors.Ungrounded, Ask.Result.UNGROUNDED),
-    (errors.BudgetExceeded, Ask.Result.BUDGET_EXCEEDED),
-    (errors.GoalRejected, Ask.Result.GOAL_REJECTED),
-    (errors.Cancelled, Ask.Result.CANCELLED),
-)
 
 
 def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
@@ -168,6 +155,7 @@ def memory_to_msg(memory: Memory, keyframes: Iterable[bytes] = ()) -> MemoryMsg:
         caption=memory.caption,
         scene_text=list(memory.scene_text),
         captioner=memory.captioner,
+        camera=memory.camera,
         source=memory.source,
         keyframes=list(memory.keyframes),
         merged=memory.merged,
@@ -184,7 +172,7 @@ def memory_to_msg(memory: Memory, keyframes: Iterable[bytes] = ()) -> MemoryMsg:
 
 
 def memory_from_msg(msg: MemoryMsg) -> Memory:
-    """Return the memory of a message; an empty id is derived from robot, source and start.
+    """Return the memory of a message; an empty id is derived from robot, source, start and camera.
 
     :raises InvalidRequest: the message makes no sense
     """
@@ -202,7 +190,7 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
     if not math.isfinite(msg.travelled) or msg.travelled < 0.0:
         raise errors.InvalidRequest(f'travelled is {msg.travelled} m')
     return Memory(
-        id=msg.id or memory_id(msg.robot, source, start_ns),
+        id=msg.id or memory_id(msg.robot, source, start_ns, msg.camera),
         robot=msg.robot,
         start_ns=start_ns,
         end_ns=end_ns,
@@ -213,6 +201,7 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
         travelled=msg.travelled,
         scene_text=tuple(msg.scene_text),
         captioner=msg.captioner,
+        camera=msg.camera,
         source=source,
         keyframes=tuple(msg.keyframes),
         merged=max(1, msg.merged),
@@ -231,6 +220,7 @@ def observation_from_msg(msg: MemoryMsg) -> Observation:
 
     :raises InvalidRequest: the message makes no sense
     """
+    check_caption(msg)
     msg.keyframes = []
     return Observation(memory_from_msg(msg), tuple(bytes(image.data) for image in msg.keyframe_images))
 
@@ -295,11 +285,6 @@ def point_to_msg(point: Sequence[float]) -> PointMsg:
 def window_from_msgs(after: TimeMsg, before: TimeMsg) -> Scope:
     """Return the time window of a request, in which a time of zero is no limit."""
     return Scope(after_ns=time_from_msg(after) or None, before_ns=time_from_msg(before) or None)
-
-
-def ask_error_code(error: BaseException) -> int:
-    """Return the error_code of action and service Ask for an error."""
-    return next((code for kind, code in _ASK_CODES if isinstance(error, kind)), Ask.Result.INTERNAL)
 
 
 def recall_error_code(error: errors.RemembrError) -> int:

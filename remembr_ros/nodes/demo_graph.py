@@ -53,13 +53,14 @@ class DemoGraph:
         self._folder = folder
         self._memory = memory
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._memories: list[Memory] = []
+        self._memories: dict[str, Memory] = {}
+        self._stored = 0
         self._captions = 0
         self._goals: list[StampedPose] = []
         self._news = threading.Condition()
         # A domain of its own, on this machine only: a demo must not talk to a robot nearby.
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-        domain = os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
+        domain = os.environ.setdefault('ROS_DOMAIN_ID', str(81 + os.getpid() % 20))
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=int(domain))
         self._node = rclpy.create_node('demo', context=self._context, namespace=NAMESPACE)
@@ -105,7 +106,7 @@ class DemoGraph:
     def memories(self) -> list[Memory]:
         """What the memory node has stored since the start."""
         with self._news:
-            return list(self._memories)
+            return list(self._memories.values())
 
     def bring_up(self, timeout_s: float = 120.0) -> None:
         """Configure and activate the nodes; loading the models takes most of it.
@@ -135,10 +136,10 @@ class DemoGraph:
         if not flush.success:
             raise RemembrError(f'the captioner did not finish: {flush.message}')
         deadline = time.monotonic() + 60.0
-        while len(self._memories) < self._captions:
+        while self._stored < self._captions:
             if time.monotonic() > deadline:
                 raise RemembrError(
-                    f'{self._captions} captions, but {len(self._memories)} memories; see {self._folder}'
+                    f'{self._captions} captions, but {self._stored} stored; see {self._folder}'
                 )
             self._wait(0.2)
             on_stored(len(self._memories))
@@ -205,7 +206,9 @@ class DemoGraph:
 
     def _on_memory(self, message: MemoryMsg) -> None:
         with self._news, contextlib.suppress(RemembrError):
-            self._memories.append(memory_from_msg(message))
+            memory = memory_from_msg(message)
+            self._memories[memory.id] = memory  # one that was extended comes again
+            self._stored += 1
             self._news.notify_all()
 
     def _on_goal(self, message: PoseStamped) -> None:

@@ -26,7 +26,9 @@ class Inquiry:
     """One question under way; nothing of it is shared with another.
 
     :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
+    :param follow: whoever asks waits until the robot has arrived, and not just until it drives
     :param outcome: completes with an Outcome
+    :param answer: as soon as there is one
     """
 
     text: str
@@ -34,8 +36,22 @@ class Inquiry:
     deadline: float = math.inf
     asker: str = ''
     on_feedback: Callable[[Feedback], None] = lambda feedback: None
+    follow: bool = False
     cancel: threading.Event = field(default_factory=threading.Event)
     outcome: Future = field(default_factory=Future)
+    answer: AnswerMsg = field(default_factory=AnswerMsg)
+    memories_found: int = 0
+
+    def feed_back(self, stage: str, detail: str, **fields: Any) -> None:
+        """Tell whoever asks what is being done, unless it is over.
+
+        :param fields: further fields of the action's feedback
+        """
+        if not self.cancel.is_set():
+            driving = {'distance_remaining': math.nan, **fields}
+            self.on_feedback(
+                Feedback(stage=stage, detail=detail, memories_found=self.memories_found, **driving)
+            )
 
 
 @dataclass(frozen=True)
@@ -94,7 +110,7 @@ class Inquiries:
             self.latency_s = outcome.answer.latency
         else:
             self.failed += 1
-            self._node.get_logger().warning(f'no answer to {inquiry.text[:100]!r}: {outcome.error_msg}')
+            self._node.get_logger().warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
         return outcome
 
     def cancel(self, inquiry: Inquiry) -> None:
@@ -107,9 +123,11 @@ class Inquiries:
             self.cancel(inquiry)
 
     def _give_up(self, inquiry: Inquiry) -> None:
+        if time.monotonic() < inquiry.deadline:
+            return  # it was put off: the answer is there, and the robot drives
         reason = 'no answer within the time allowed; ask again with a longer timeout'
         self._end(inquiry, AskAction.Result.BUDGET_EXCEEDED, reason)
 
     def _end(self, inquiry: Inquiry, error_code: int, reason: str) -> None:
         inquiry.cancel.set()
-        settle(self._node, inquiry.outcome, Outcome(error_code, reason))
+        settle(self._node, inquiry.outcome, Outcome(error_code, reason, inquiry.answer))

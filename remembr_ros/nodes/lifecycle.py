@@ -1,5 +1,7 @@
 """Running a node as a process, and bringing up nodes that run elsewhere."""
 
+import math
+import os
 import signal
 import sys
 import threading
@@ -28,6 +30,12 @@ _STEPS = {
 TRY_S = 5.0
 """A call to a node that is brought up is made again after this time [s]."""
 
+LOOK_S = 0.05
+"""Between looks at whether a signal has come [s]."""
+
+LOADING_S = 1.0
+"""A node that loads is given so long to finish before its process ends [s]."""
+
 
 def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
     """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work.
@@ -46,10 +54,12 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
         thread = threading.Thread(target=spin, args=(executor, ended), name='executor', daemon=True)
         thread.start()
         if node.parameters.autostart:
-            in_executor(executor, lambda: autostart(node))
+            executor.create_task(autostart, node)  # not waited for: a signal may come while a model loads
         stop.wait()
+        node.ending = True
         node.linger()
-        in_executor(executor, lambda: wind_down(node))
+        if not wound_down(executor, node):
+            leave_at_once(node)
         ended.set()
         executor.shutdown(timeout_sec=2.0)
         thread.join(2.0)
@@ -59,12 +69,39 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     return 0
 
 
-def stop_on_signals() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set; further signals change nothing.
+class Stop:
+    """Whether the process shall end.
+
+    No threading.Event: the handler of a second signal would wait for the lock of the first one's. And who
+    waits looks from time to time: where the kernel hands a signal to another thread nothing wakes the main
+    one, which alone runs handlers.
+    """
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def set(self) -> None:
+        """Say so; also from a signal's handler, whatever it interrupts."""
+        self._is_set = True
+
+    def is_set(self) -> bool:
+        """Tell whether it was said."""
+        return self._is_set
+
+    def wait(self, timeout_s: float = math.inf) -> bool:
+        """Wait until it is said; tell whether it was."""
+        until = time.monotonic() + timeout_s
+        while not self._is_set and (left := until - time.monotonic()) > 0.0:
+            time.sleep(min(left, LOOK_S))
+        return self._is_set
+
+
+def stop_on_signals() -> Stop:
+    """Return what SIGINT and SIGTERM set; further signals change nothing.
 
     rclpy's own handlers would shut the context down at once, and the last captions could not be published.
     """
-    stop = threading.Event()
+    stop = Stop()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
@@ -91,18 +128,35 @@ def spin(executor: Executor, ended: threading.Event) -> None:
             log.error(f'a callback failed: {type(error).__name__}: {error}')
 
 
-def in_executor(executor: Executor, function: Callable[[], Any]) -> None:
-    """Run a function as one of the executor's callbacks, and wait for its end."""
-    done = threading.Event()
+def wound_down(executor: Executor, node: ManagedNode) -> bool:
+    """Take a node out of service in its executor's thread; return False if it will not come to that soon.
 
-    def call() -> None:
+    Its own work is waited for; a model that loads is not, for there is nothing to save yet.
+    """
+    begun, done = threading.Event(), threading.Event()
+
+    def end() -> None:
+        begun.set()
         try:
-            function()
+            wind_down(node)
         finally:
             done.set()
 
-    executor.create_task(call)
+    executor.create_task(end)
+    patient_until = time.monotonic() + LOADING_S
+    while not begun.wait(0.05):
+        if node.loading and time.monotonic() > patient_until:
+            return False
     done.wait()
+    return True
+
+
+def leave_at_once(node: ManagedNode) -> None:
+    """End the process while a library is still busy in another thread: an orderly end would wait for it."""
+    node.get_logger().warning('ended while it was loading')
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def autostart(node: ManagedNode) -> bool:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from enum import IntEnum
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -11,15 +12,28 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 
 from remembr_ros.errors import RemembrError
-from remembr_ros.nodes.parameters import declare_parameters, read_parameters
+from remembr_ros.nodes.declaration import declare_parameters, read_parameters
+from remembr_ros.nodes.topic_watch import TopicWatch
 
 NAMESPACE = '/remembr'
+
+END_S = 1.0
+"""When the process ends, for work that may also be left undone [s]."""
+
+
+class Level(IntEnum):
+    """How a node is, in its diagnostics."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
 
 
 class ManagedNode(LifecycleNode):
     """A lifecycle node whose transitions fail with a reason in the log, and can be tried again.
 
-    A subclass overrides :meth:`load`, :meth:`start`, :meth:`stop`, :meth:`release` and :meth:`diagnose`.
+    A subclass overrides :meth:`load`, :meth:`start`, :meth:`stop`, :meth:`release` and :meth:`diagnose`, and,
+    where it has parameters that can be changed at any time, :meth:`adapt`.
 
     :param name: node name
     :param parameters: the dataclass of its parameters
@@ -32,14 +46,27 @@ class ManagedNode(LifecycleNode):
         self._configured = False
         self._active = False
         self.finalized = False
+        self.ending = False
+        """Whether the process ends: then nothing is waited for that may also be left undone."""
+        self.loading = False
+        """Whether the node is being configured: that may take long, and there is nothing to save."""
+        self.topics = TopicWatch(self)
+        """Every subscription of the node, so that publishers which do not match are told of."""
         self.parameters = declare_parameters(self, parameters)
-        self.add_on_set_parameters_callback(self._refuse_when_configured)
+        self.add_on_set_parameters_callback(self._refuse_what_cannot_change)
+        self.add_post_set_parameters_callback(self._take_over)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         # Steady: diagnostics go on while simulated time stands still.
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(1.0, self._publish_diagnostics, clock=self._steady)
 
     # What a subclass does
+
+    def check(self, parameters: Any) -> None:
+        """Raise InvalidRequest where parameters do not go together, or one makes no sense."""
+
+    def adapt(self) -> None:
+        """Go by self.parameters, in which some that can be changed at any time have changed."""
 
     def load(self) -> None:
         """Load models and connect, from self.parameters. A RemembrError says why that is not possible."""
@@ -56,23 +83,29 @@ class ManagedNode(LifecycleNode):
     def linger(self) -> None:
         """Wait, in another thread than the executor's, for what others still send before the process ends."""
 
-    def diagnose(self) -> tuple[bool, str, dict[str, Any]]:
-        """Return whether all is well, a short message and the figures to show."""
-        return True, '', {}
+    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+        """Return how the node is, a short message and the figures to show; called by the executor."""
+        return Level.OK, '', {}
 
     # What rclpy calls
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.parameters = read_parameters(self, self._parameters_class)
-        if not self._attempt('configure', self.load):
+        self.loading, mark = True, self.topics.mark()
+        loaded = self._attempt('configure', self._check_and_load)
+        self.loading = False
+        if not loaded:
             self._attempt('clean up', self.release)
+            self.topics.close_since(mark)
             return TransitionCallbackReturn.FAILURE
         self._configured = True
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        mark = self.topics.mark()
         if not self._attempt('activate', self.start):
             self._attempt('deactivate', self.stop)
+            self.topics.close_since(mark)
             return TransitionCallbackReturn.FAILURE
         self._active = True
         return super().on_activate(state)
@@ -110,6 +143,14 @@ class ManagedNode(LifecycleNode):
         """Return the node's time, simulated or not, in nanoseconds since the epoch."""
         return int(self.get_clock().now().nanoseconds)
 
+    def within_s(self, timeout_s: float) -> float:
+        """Return how long to wait for what may be left undone: so long, but not when the process ends."""
+        return min(timeout_s, END_S) if self.ending else timeout_s
+
+    def _check_and_load(self) -> None:
+        self.check(self.parameters)
+        self.load()
+
     def _attempt(self, what: str, step: Any) -> bool:
         try:
             step()
@@ -121,21 +162,39 @@ class ManagedNode(LifecycleNode):
             return False
         return True
 
-    def _refuse_when_configured(self, parameters: list[Parameter]) -> SetParametersResult:
-        own = {field.name for field in dataclasses.fields(self._parameters_class)}
-        changed = [parameter.name for parameter in parameters if parameter.name in own]
-        if self._configured and changed:
-            reason = f'{", ".join(changed)} is read on configure: deactivate and clean up the node first'
+    def _refuse_what_cannot_change(self, parameters: list[Parameter]) -> SetParametersResult:
+        fields = {field.name: field for field in dataclasses.fields(self._parameters_class)}
+        own = {parameter.name: parameter.value for parameter in parameters if parameter.name in fields}
+        if not self._configured or not own:
+            return SetParametersResult(successful=True)
+        fixed = [name for name in own if not fields[name].metadata['live']]
+        if fixed:
+            reason = f'{", ".join(fixed)} is read on configure: deactivate and clean up the node first'
             return SetParametersResult(successful=False, reason=reason)
+        try:
+            self.check(dataclasses.replace(self.parameters, **own))
+        except RemembrError as error:
+            return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+    def _take_over(self, parameters: list[Parameter]) -> None:
+        fields = {field.name for field in dataclasses.fields(self._parameters_class)}
+        new = {parameter.name: parameter.value for parameter in parameters if parameter.name in fields}
+        if not self._configured or not new:
+            return
+        self.parameters = dataclasses.replace(self.parameters, **new)
+        self.get_logger().info('changed: ' + ', '.join(f'{name} = {value!r}' for name, value in new.items()))
+        self._attempt('go by the new parameters', self.adapt)
 
     def _publish_diagnostics(self) -> None:
         if self._active:
-            well, message, values = self.diagnose()
+            level, message, values = self.diagnose()
+            if problem := self.topics.problem():
+                level, message = max(level, Level.WARN), '; '.join(filter(None, (problem, message)))
         else:
-            well, message, values = True, 'inactive' if self._configured else 'unconfigured', {}
+            level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
         status = DiagnosticStatus(
-            level=DiagnosticStatus.OK if well else DiagnosticStatus.WARN,
+            level=bytes([level]),
             name=self.get_fully_qualified_name(),
             message=message,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],

@@ -1,7 +1,6 @@
 """The newest memories as RViz markers."""
 
 import threading
-from collections import deque
 from collections.abc import Iterable
 
 from builtin_interfaces.msg import Time
@@ -22,21 +21,46 @@ class MemoryMarkers:
     """
 
     def __init__(self, count: int) -> None:
-        self._memories: deque[Memory] = deque(maxlen=count)
+        self._count = count
+        self._memories: dict[str, Memory] = {}  # by id, the newest last
         self._lock = threading.Lock()
         self._changed = False
 
     def add(self, memories: Iterable[Memory]) -> None:
-        """Show these as well, in place of the oldest."""
+        """Show these as well, in place of the oldest; a memory that is shown already is replaced."""
         with self._lock:
-            self._memories.extend(memory for memory in memories if memory.pose is not None)
-            self._changed = True
+            for memory in memories:
+                self._memories.pop(memory.id, None)
+                if memory.pose is not None:
+                    self._memories[memory.id] = memory
+            self._trim()
 
-    def clear(self) -> None:
-        """Show none."""
+    def add_older(self, memories: Iterable[Memory]) -> None:
+        """Show these as well, as far as there is room, below those that are shown already.
+
+        :param memories: oldest first
+        """
         with self._lock:
-            self._memories.clear()
-            self._changed = True
+            older = {memory.id: memory for memory in memories if memory.pose is not None}
+            self._memories = {
+                memory_id: memory for memory_id, memory in older.items() if memory_id not in self._memories
+            } | self._memories
+            self._trim()
+
+    def show(self, memories: Iterable[Memory]) -> None:
+        """Show these and no others.
+
+        :param memories: oldest first
+        """
+        with self._lock:
+            self._memories = {memory.id: memory for memory in memories if memory.pose is not None}
+            self._trim()
+
+    def resize(self, count: int) -> None:
+        """Keep so many from now on; older ones are not known any more, see :meth:`add_older`."""
+        with self._lock:
+            self._count = count
+            self._trim()
 
     def take(self) -> MarkerArray | None:
         """Return the markers; None if nothing has changed since they were taken."""
@@ -44,8 +68,13 @@ class MemoryMarkers:
             if not self._changed:
                 return None
             self._changed = False
-            memories = list(self._memories)
+            memories = list(self._memories.values())
         return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *_draw(memories)])
+
+    def _trim(self) -> None:
+        for memory_id in list(self._memories)[: max(0, len(self._memories) - self._count)]:
+            del self._memories[memory_id]
+        self._changed = True
 
 
 def _draw(memories: list[Memory]) -> list[Marker]:

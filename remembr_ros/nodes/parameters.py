@@ -1,46 +1,19 @@
-"""The parameters of every node: one frozen dataclass per node, from which the descriptors are made."""
+"""The parameters of every node: one frozen dataclass per node, see remembr_ros.nodes.declaration."""
 
 import dataclasses
-import math
-from collections.abc import Sequence
-from typing import Any, TypeVar
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
-from rclpy.node import Node
-from rclpy.parameter import Parameter
+from remembr_ros.captioning.backlog import POLICIES
+from remembr_ros.captioning.captioners import CAPTIONERS, DESCRIBERS
+from remembr_ros.captioning.vlm_options import DTYPES, QUANTIZATIONS
+from remembr_ros.nodes.memory_parameters import MemoryParameters
+from remembr_ros.nodes.navigation_parameters import NavigationParameters
+from remembr_ros.nodes.parameter_field import about_list as _about_list
+from remembr_ros.nodes.parameter_field import autostart as _autostart
+from remembr_ros.nodes.parameter_field import parameter as _parameter
+from remembr_ros.nodes.speech_parameters import SpeechParameters
 
 POSE_SOURCES = ('tf', 'odometry', 'pose_with_covariance', 'pose', 'navsat', 'none')
 TRANSPORTS = ('auto', 'raw', 'compressed')
-
-
-def _parameter(
-    default: Any,
-    text: str,
-    *,
-    unit: str = '',
-    low: float | None = None,
-    high: float | None = None,
-    choices: Sequence[str] = (),
-    read_only: bool = False,
-) -> Any:
-    """Return a dataclass field that describes a parameter.
-
-    :param low: smallest value that makes sense; with high the range that ROS enforces
-    :param choices: the values that a text may have; empty: any
-    :param read_only: true: can only be set when the node starts
-    """
-    about = {'text': text, 'unit': unit, 'low': low, 'high': high}
-    about |= {'choices': tuple(choices), 'read_only': read_only}
-    return dataclasses.field(default=default, metadata=about)
-
-
-def _about_list(text: str, *, unit: str = '', read_only: bool = False) -> dict[str, Any]:
-    """Return the metadata of a list that is empty unless it is set."""
-    return dict(_parameter(None, text, unit=unit, read_only=read_only).metadata)
-
-
-def _autostart() -> Any:
-    return _parameter(False, 'configure and activate without a lifecycle manager', read_only=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +32,15 @@ class PoseParameters:
             unit='deg, deg, m',
         ),
     )
+    max_position_std: float = _parameter(
+        1.0,
+        'a pose (of pose_with_covariance or odometry) that is less certain is none: the memory has no place; '
+        '0: every pose counts',
+        unit='m',
+        low=0.0,
+        high=1000.0,
+        live=True,
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,20 +49,29 @@ class CaptionerParameters(PoseParameters):
 
     autostart: bool = _autostart()
     robot: str = _parameter('robot', 'name of the robot, kept with each memory')
-    captioner: str = _parameter('scene_text', 'captioner: scene_text, openai or none')
-    captioner_model: str = _parameter('', 'model of the captioner; empty: its default')
+    captioner: str = _parameter('scene_text', f'captioner: {", ".join(CAPTIONERS)}')
+    captioner_model: str = _parameter(
+        '', "model of the captioner; openai: empty for the server's first; transformers: a name or a folder"
+    )
     captioner_url: str = _parameter('', 'server of the captioner openai; the key comes from OPENAI_API_KEY')
     image_transport: str = _parameter(
         'auto', 'auto: whichever of image and image/compressed arrives first', choices=TRANSPORTS
     )
-    segment_length: float = _parameter(3.0, 'length of a segment', unit='s', low=0.5, high=600.0)
-    sample_rate: float = _parameter(2.0, 'frames looked at in a segment', unit='Hz', low=0.1, high=30.0)
-    max_gap: float = _parameter(
-        1.5, 'a longer pause of the camera ends a segment', unit='s', low=0.1, high=60.0
+    segment_length: float = _parameter(3.0, 'length of a segment', unit='s', low=0.5, high=600.0, live=True)
+    sample_rate: float = _parameter(
+        2.0, 'frames looked at in a segment', unit='Hz', low=0.1, high=30.0, live=True
     )
-    keyframes: int = _parameter(2, 'frames kept with each memory', low=0, high=10)
+    max_gap: float = _parameter(
+        1.5, 'a longer pause of the camera ends a segment', unit='s', low=0.1, high=60.0, live=True
+    )
+    keyframes: int = _parameter(2, 'frames kept with each memory', low=0, high=10, live=True)
     flush_after: float = _parameter(
-        3.0, 'end a segment when no image came for so long (wall time)', unit='s', low=0.1, high=600.0
+        3.0,
+        'end a segment when no image came for so long (wall time)',
+        unit='s',
+        low=0.1,
+        high=600.0,
+        live=True,
     )
     pose_max_age: float = _parameter(
         0.5, 'a pose counts that near to an image', unit='s', low=0.01, high=60.0
@@ -93,52 +84,104 @@ class CaptionerParameters(PoseParameters):
         low=0.0,
         high=86400.0,
     )
+    camera: str = _parameter('', 'name of the camera, kept with each memory; empty if there is only one')
+    skip_unchanged: bool = _parameter(
+        True, 'where the robot stands and nothing changes, say the last caption again: the model idles'
+    )
     queue_size: int = _parameter(32, 'segments that may wait for the captioner', low=1, high=10000)
+    queue_bytes_mb: float = _parameter(
+        256.0, 'frames of segments that wait may take so much memory', unit='MB', low=1.0, high=100000.0
+    )
+    when_slow: str = _parameter(
+        'keep',
+        'segments too many are kept without a caption (see remembr recaption), merged or dropped',
+        choices=POLICIES,
+    )
+    batch_size: int = _parameter(
+        1, 'waiting segments that are captioned at once, where the captioner can', low=1, high=64
+    )
     drain_timeout: float = _parameter(
-        10.0, 'on deactivation, wait so long for waiting segments', unit='s', low=0.0, high=600.0
+        10.0, 'on deactivation, wait so long for waiting segments', unit='s', low=0.0, high=600.0, live=True
+    )
+    captioner_describer: str = _parameter(
+        'openai', 'what the captioner fused joins with the text that is read', choices=DESCRIBERS
+    )
+    captioner_captions: str = _parameter('', 'file of the captioner recorded')
+    captioner_prompt: str = _parameter('', "file of the model's prompt; empty: the package's own")
+    captioner_images: int = _parameter(6, 'frames of a segment that the model sees', low=1, high=100)
+    captioner_image_side: int = _parameter(
+        768, 'their longer side is reduced to this', unit='px', low=28, high=8192
+    )
+    captioner_max_tokens: int = _parameter(512, 'a longer caption is cut', low=16, high=8192)
+    captioner_timeout: float = _parameter(
+        60.0, 'wait so long for the caption of a segment', unit='s', low=0.1, high=3600.0
+    )
+    captioner_device: str = _parameter('auto', 'where transformers runs: auto, cpu, cuda, cuda:1, ...')
+    captioner_dtype: str = _parameter('auto', 'numbers that transformers computes with', choices=DTYPES)
+    captioner_quantization: str = _parameter(
+        'none', 'how transformers makes the weights smaller', choices=QUANTIZATIONS
+    )
+    captioner_trust_remote_code: bool = _parameter(
+        False, 'true: Python code that comes with a model (VILA, NVILA) may run here'
     )
 
 
 @dataclasses.dataclass(frozen=True)
-class MemoryParameters:
-    """Parameters of the memory node."""
-
-    autostart: bool = _autostart()
-    robot: str = _parameter('robot', 'name of the robot that notes without a robot belong to')
-    map_frame: str = _parameter('map', 'frame of the markers, and of notes without a frame')
-    uri: str = _parameter('remembr.db', 'the store: a file (Milvus Lite) or http(s):// of a Milvus server')
-    collection: str = _parameter('memories', 'name of the collection in the store')
-    embedder: str = _parameter('', 'embedding model by name or path; empty: the best one installed')
-    queue_size: int = _parameter(1000, 'captions that may wait to be stored', low=1, high=100000)
-    batch_size: int = _parameter(16, 'captions stored at once', low=1, high=1000)
-    retry_period: float = _parameter(
-        2.0, 'try again so long after the store was out of reach', unit='s', low=0.05, high=600.0
-    )
-    drain_timeout: float = _parameter(
-        10.0, 'on deactivation, wait so long for waiting captions', unit='s', low=0.0, high=600.0
-    )
-    marker_count: int = _parameter(500, 'newest memories shown as markers', low=0, high=100000)
-
-
-@dataclasses.dataclass(frozen=True)
-class AgentParameters(PoseParameters):
+class AgentParameters(PoseParameters, NavigationParameters):
     """Parameters of the agent node."""
 
     autostart: bool = _autostart()
     llm: str = _parameter('', "language model; empty: its server's default, or the offline planner")
-    llm_url: str = _parameter('', 'server that speaks the OpenAI chat API; the key comes from OPENAI_API_KEY')
+    llm_url: str = _parameter(
+        '',
+        'its server: openai, nim, ollama, vllm or llama.cpp, or the URL of any that speaks the OpenAI chat '
+        'API; keys come from the environment only',
+    )
+    llm_fallback: str = _parameter('', 'language model to ask when the first is out of reach')
+    llm_fallback_url: str = _parameter('', 'server of the fallback, as llm_url')
     rounds: int = _parameter(3, 'rounds of recall per question', low=1, high=10)
     calls_per_round: int = _parameter(3, 'recalls per round', low=1, high=10)
     memories_per_call: int = _parameter(5, 'memories per recall', low=1, high=50)
+    token_budget: int = _parameter(
+        32000, 'prompt tokens per question; then the model has to answer', low=2000, high=10000000
+    )
+    look_again_model: str = _parameter(
+        '', "vision language model that looks at keyframes again; empty: its server's default"
+    )
+    look_again_url: str = _parameter(
+        '', 'its server; with neither model nor server, look_again_captioner looks'
+    )
+    look_again_captioner: str = _parameter(
+        '', 'captioner that looks at keyframes again, such as scene_text; empty: none'
+    )
+    follow_up: float = _parameter(
+        300.0,
+        "so long a follow-up question refers to the asker's last answer",
+        unit='s',
+        low=1.0,
+        high=86400.0,
+    )
+    time_zone: str = _parameter(
+        '',
+        "whose clock 'yesterday' and '3 pm' are on, such as Europe/Berlin; empty: this machine's",
+        live=True,
+    )
     timeout: float = _parameter(
-        60.0, 'deadline of a question that names none', unit='s', low=0.1, high=3600.0
+        60.0, 'deadline of a question that names none', unit='s', low=0.1, high=3600.0, live=True
+    )
+    call_timeout: float = _parameter(
+        30.0, 'wait so long for one reply of the language model', unit='s', low=0.1, high=3600.0
     )
     recall_timeout: float = _parameter(
-        5.0, 'wait so long for the memory node', unit='s', low=0.05, high=600.0
+        5.0, 'wait so long for the memory node', unit='s', low=0.05, high=600.0, live=True
     )
     parallel_questions: int = _parameter(4, 'questions answered at the same time', low=1, high=64)
     navigate_on_topic: bool = _parameter(
-        False, 'true: a place in the answer to a question by topic becomes a goal, too'
+        False, 'true: a place in the answer to a question by topic becomes a goal, too', live=True
+    )
+    trace: str = _parameter('', 'file to append what happens to each question to; empty: none')
+    trace_max_mb: float = _parameter(
+        50.0, 'the trace may take so much of the disk', unit='MB', low=0.01, high=100000.0
     )
 
 
@@ -170,28 +213,6 @@ class BagPlayerParameters:
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class SpeechParameters:
-    """Parameters of the speech node."""
-
-    autostart: bool = _autostart()
-    whisper_model: str = _parameter('small', 'Whisper model: tiny to large-v3, a hub name, or a folder')
-    device: str = _parameter('auto', 'where Whisper runs: auto, cpu or cuda')
-    compute_type: str = _parameter(
-        'auto', 'numbers that Whisper computes with, such as int8; auto: the fastest'
-    )
-    language: str = _parameter('', 'language spoken, such as en; empty: detected')
-    wake_phrases: str = _parameter(
-        'robot, hey robot', 'what a question begins with, separated by commas; empty: all speech is questions'
-    )
-    sample_rate: int = _parameter(16000, 'of topic audio', unit='Hz', low=1000, high=192000)
-    channels: int = _parameter(1, 'of topic audio, interleaved', low=1, high=32)
-    threshold: float = _parameter(0.5, 'probability from which on sound is speech', low=0.05, high=0.95)
-    end_silence: float = _parameter(0.8, 'a longer pause ends a question', unit='s', low=0.1, high=10.0)
-    max_utterance: float = _parameter(20.0, 'longer speech is cut', unit='s', low=1.0, high=30.0)
-    queue_size: int = _parameter(500, 'audio messages that may wait for Whisper', low=1, high=100000)
-
-
 NODE_PARAMETERS: dict[str, type] = {
     'captioner': CaptionerParameters,
     'memory': MemoryParameters,
@@ -200,78 +221,3 @@ NODE_PARAMETERS: dict[str, type] = {
     'bag_player': BagPlayerParameters,
 }
 """Parameters of each node, by node name."""
-
-P = TypeVar('P')
-
-
-def declare_parameters(node: Node, cls: type[P]) -> P:
-    """Declare the dataclass's parameters on the node and return their values.
-
-    :raises rclpy.exceptions.ParameterException: an override has the wrong type or is out of range
-    """
-
-    def refuse_unknown_choices(parameters: list[Parameter]) -> SetParametersResult:
-        return _check(cls, parameters)
-
-    node.add_on_set_parameters_callback(refuse_unknown_choices)
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-        default = default_of(field)
-        # An empty list has no type of its own.
-        kind = None if default != [] else _list_type(field)
-        node.declare_parameter(field.name, kind or default, _descriptor(field))
-    return read_parameters(node, cls)
-
-
-def read_parameters(node: Node, cls: type[P]) -> P:
-    """Return the present values of the declared parameters."""
-    values = {}
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-        parameter = node.get_parameter_or(field.name, None)
-        unset = parameter is None or parameter.type_ == Parameter.Type.NOT_SET
-        value = default_of(field) if unset else parameter.value
-        values[field.name] = list(value) if isinstance(default_of(field), list) else value
-    return cls(**values)
-
-
-def default_of(field: 'dataclasses.Field[Any]') -> Any:
-    """Return a field's default."""
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
-
-
-def _list_type(field: 'dataclasses.Field[Any]') -> Parameter.Type:
-    return Parameter.Type.DOUBLE_ARRAY if field.type == list[float] else Parameter.Type.STRING_ARRAY
-
-
-def _descriptor(field: 'dataclasses.Field[Any]') -> ParameterDescriptor:
-    metadata = field.metadata
-    unit = f' [{metadata["unit"]}]' if metadata['unit'] else ''
-    descriptor = ParameterDescriptor(description=metadata['text'] + unit, read_only=metadata['read_only'])
-    if metadata['choices']:
-        descriptor.additional_constraints = 'one of ' + ', '.join(metadata['choices'])
-    if metadata['low'] is not None and isinstance(field.default, int):
-        descriptor.integer_range = [
-            IntegerRange(from_value=int(metadata['low']), to_value=int(metadata['high']), step=1)
-        ]
-    elif metadata['low'] is not None:
-        descriptor.floating_point_range = [
-            FloatingPointRange(from_value=metadata['low'], to_value=metadata['high'], step=0.0)
-        ]
-    return descriptor
-
-
-def _check(cls: type, parameters: list[Parameter]) -> SetParametersResult:
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    for parameter in parameters:
-        field = fields.get(parameter.name)
-        if field is None:
-            continue
-        choices = field.metadata['choices']
-        if choices and parameter.value not in choices:
-            reason = f'{parameter.name} is {parameter.value!r}; it has to be one of {", ".join(choices)}'
-            return SetParametersResult(successful=False, reason=reason)
-        # nan passes every range check
-        if isinstance(parameter.value, float) and not math.isfinite(parameter.value):
-            return SetParametersResult(successful=False, reason=f'{parameter.name} has to be a finite number')
-    return SetParametersResult(successful=True)

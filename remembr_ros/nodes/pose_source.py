@@ -1,11 +1,11 @@
 """The robot's pose, from whichever topic publishes it."""
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from sensor_msgs.msg import NavSatFix
 
 from remembr_ros.bags.chain import ChainPoses
@@ -15,7 +15,9 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import stamped_pose_from_msg, time_from_msg
+from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import PoseParameters
+from remembr_ros.nodes.topic_watch import WatchedSubscription
 
 _TOPICS: dict[str, tuple[type, str]] = {
     'odometry': (Odometry, 'odom'),
@@ -46,21 +48,50 @@ def _tf_message() -> Any:
     return TFMessage
 
 
-class PoseSource:
-    """Subscribes to what pose_source names and hands on every pose.
+def position_std(covariance: Sequence[float]) -> float:
+    """Return the standard deviation of a position in the plane, along its least certain direction [m].
 
-    :param node: its time stands in for stamps of zero
+    All zeros, or a negative variance, say that it is not known: that is 0. What is no number is infinite.
+
+    :param covariance: 6 x 6, row by row, of x, y, z and the rotations about them
+    """
+    xx, xy, yy = covariance[0], covariance[1], covariance[7]
+    if not all(map(math.isfinite, (xx, xy, yy))):
+        return math.inf
+    if xx < 0.0 or yy < 0.0:
+        return 0.0
+    return math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
+
+
+class PoseSource:
+    """Subscribes to what pose_source names and hands on every pose; until :meth:`close`.
+
+    A pose that its own covariance calls less certain than max_position_std is none: from its stamp on it is
+    not known where the robot is, until a better one comes.
+
+    :param node: its time stands in for stamps of zero; its parameters have max_position_std at any time
+    :param parameters: what does not change meanwhile
     :param on_pose: called in the executor's thread
+    :param on_lost: the same, with the stamp [ns] of a pose that is too uncertain
     :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
     """
 
     def __init__(
-        self, node: Node, parameters: PoseParameters, on_pose: Callable[[StampedPose], None]
+        self,
+        node: ManagedNode,
+        parameters: PoseParameters,
+        on_pose: Callable[[StampedPose], None],
+        on_lost: Callable[[int], None],
     ) -> None:
         self._node = node
         self._parameters = parameters
         self._on_pose = on_pose
-        self._subscriptions: list[Any] = []
+        self._on_lost = on_lost
+        self.uncertain = 0
+        """How many poses were too uncertain."""
+        self.problem = ''
+        """Why the last pose was not used; empty: it was."""
+        self._subscriptions: list[WatchedSubscription] = []
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
         self._fixes = FixTrack(tuple(parameters.datum) or None)
@@ -72,24 +103,39 @@ class PoseSource:
             kind, topic = _TOPICS[source]
             callback = self._on_fix if source == 'navsat' else self._on_message
             self._subscribe(kind, topic, callback, qos.POSES)
-            if source == 'pose_with_covariance':
+            if source in ('pose_with_covariance', 'pose'):
                 # AMCL's last pose before we came; one that comes twice does no harm.
-                self._subscribe(kind, topic, callback, qos.LATCHED_POSE)
+                self._subscribe(kind, topic, callback, qos.LATCHED_POSE, spare=True)
 
     def close(self) -> None:
         """End the subscriptions."""
         for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+            self._node.topics.close(subscription)
         self._subscriptions = []
 
-    def _subscribe(self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any) -> None:
-        self._subscriptions.append(self._node.create_subscription(kind, topic, callback, profile))
+    def _subscribe(
+        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any, **how: bool
+    ) -> None:
+        self._subscriptions.append(self._node.topics.subscribe(kind, topic, callback, profile, **how))
 
     def _now_ns(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)
 
     def _on_message(self, msg: PoseStamped | PoseWithCovarianceStamped | Odometry) -> None:
-        self._on_pose(stamped_pose_from_msg(msg, self._now_ns()))
+        pose = stamped_pose_from_msg(msg, self._now_ns())
+        std_m = 0.0 if isinstance(msg, PoseStamped) else position_std(msg.pose.covariance)
+        most_m = self._node.parameters.max_position_std
+        if not most_m or std_m <= most_m:
+            self.problem = ''
+            self._on_pose(pose)
+            return
+        self.uncertain += 1
+        self.problem = (
+            f'localisation is poor: the position has a standard deviation of {std_m:.3g} m, at most '
+            f'{most_m:.3g} m counts (max_position_std)'
+        )
+        self._node.get_logger().warning(self.problem, throttle_duration_sec=10.0)
+        self._on_lost(pose.stamp_ns)
 
     def _on_fix(self, msg: NavSatFix) -> None:
         stamp_ns = time_from_msg(msg.header.stamp) or self._now_ns()
@@ -102,7 +148,7 @@ class PoseSource:
 
     def _listen_to_tf(self) -> None:
         self._chain = ChainPoses(self._tree, self._parameters.map_frame, self._parameters.base_frame)
-        self._subscribe(_tf_message(), '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF)
+        self._subscribe(_tf_message(), '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
         self._subscribe(_tf_message(), '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
 
     def fill(self, stamp_ns: int) -> None:

@@ -2,8 +2,8 @@
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-IMAGES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Sensor data: a frame that is lost is followed by another; matches reliable publishers, too."""
+IMAGES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)
+"""Where the camera is reliable, too: best effort loses nearly all raw images, which have megabytes."""
 
 POSES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Odometry and fixes, at whatever reliability they are published."""
@@ -40,5 +40,16 @@ MARKERS = QoSProfile(
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
 """RViz sees all markers even if it starts late."""
+
+MAPS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""map_server's and Nav2's: published once, for whoever comes later."""
+
+MAP_UPDATES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.RELIABLE)
+"""Each is a part of a map, so that none may be lost."""
 
 CLOCK = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)

@@ -1,15 +1,19 @@
-"""Recall through the memory node's service."""
+"""Recall, and keyframes, through the memory node's services."""
 
+import contextvars
 import math
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
 from rclpy.node import Node
 
+from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Point, distance
@@ -20,9 +24,16 @@ from remembr_ros.nodes.conversions import hit_from_msg, point_to_msg, time_to_ms
 MAX_LIMIT = 1000
 """As many memories as one request may ask for."""
 
+REASON_S = 0.1
+"""Before the deadline of a question, to tell that it was the memory that did not answer [s]."""
+
+_deadline: contextvars.ContextVar[float] = contextvars.ContextVar('deadline', default=math.inf)
+"""On time.monotonic's clock; the threads that a question starts inherit it [s]."""
+
 
 class RecallClient:
-    """Implements remembr_ros.memory.recall.Recall; may be called from any thread but the executor's.
+    """Implements remembr_ros.memory.recall.Recall and remembr_ros.agent.second_look.Keyframes; may be called
+    from any thread but the executor's.
 
     :param node: has to be spinning while a call waits
     :param timeout_s: for finding the memory node, and again for its response [s]
@@ -30,24 +41,29 @@ class RecallClient:
 
     def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
         self._node = node
-        self._timeout_s = timeout_s
-        self._of_thread = threading.local()
-        self._client = node.create_client(
-            RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=ReentrantCallbackGroup()
+        self.timeout_s = timeout_s
+        group = ReentrantCallbackGroup()
+        self._client = node.create_client(RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=group)
+        self._pictures = node.create_client(
+            GetKeyframe, 'get_keyframe', qos_profile=qos.SERVICES, callback_group=group
         )
 
     def close(self) -> None:
-        """Give the client back."""
+        """Give the clients back."""
         self._node.destroy_client(self._client)
+        self._node.destroy_client(self._pictures)
 
     @contextmanager
     def until(self, deadline: float) -> Iterator[None]:
-        """Let no call of this thread inside wait beyond the deadline, on time.monotonic's clock [s]."""
-        self._of_thread.deadline = deadline
+        """Let no call inside wait beyond the deadline, on time.monotonic's clock [s].
+
+        It holds in threads, too, that are started inside with a copy of the context.
+        """
+        token = _deadline.set(deadline)
         try:
             yield
         finally:
-            self._of_thread.deadline = math.inf
+            _deadline.reset(token)
 
     def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
         if not text.strip():
@@ -72,39 +88,69 @@ class RecallClient:
         request.use_time, request.time = True, time_to_msg(time_ns, clamp=True)
         return self._hits(request)
 
+    def around(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        """Return the memory at a time with those right before and after it, in the order of time."""
+        request = _request(scope, limit, 'around')
+        request.use_time, request.time = True, time_to_msg(time_ns, clamp=True)
+        return self._hits(request)
+
     def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
         return self._hits(_request(scope, limit, 'newest'))
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return int(self._call(_request(scope, 1, 'newest')).total)
+        return int(self._recall(_request(scope, 1, 'newest')).total)
+
+    def keyframe(self, memory_id: str, index: int = 0) -> bytes:
+        """Return a keyframe of a memory as JPEG.
+
+        :raises InvalidRequest: there is no such memory or keyframe
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        response = self._call(self._pictures, GetKeyframe.Request(id=memory_id, index=index))
+        if response.error_code == GetKeyframe.Response.NOT_FOUND:
+            raise InvalidRequest(response.error_msg)
+        if response.error_code != GetKeyframe.Response.NONE:
+            raise StoreUnavailable(response.error_msg)
+        return bytes(response.image.data)
 
     def _hits(self, request: RecallSrv.Request) -> list[Hit]:
-        return [hit_from_msg(msg) for msg in self._call(request).memories]
+        return [hit_from_msg(msg) for msg in self._recall(request).memories]
 
-    def _call(self, request: RecallSrv.Request) -> RecallSrv.Response:
-        name = self._client.service_name
-        deadline = getattr(self._of_thread, 'deadline', math.inf)
-        if not self._client.wait_for_service(self._wait_s(deadline)):
-            raise StoreUnavailable(
-                f'there is no service {name}: is the memory node running and active '
-                f'(ros2 lifecycle get {name.rpartition("/")[0]}/memory)?'
-            )
-        future = self._client.call_async(request)
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        wait_s = self._wait_s(deadline)
-        if not done.wait(wait_s):
-            self._client.remove_pending_request(future)
-            raise StoreUnavailable(f'the memory node did not answer {name} within {wait_s:.3g} s')
-        response = future.result()
+    def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
+        response = self._call(self._client, request)
         if response.error_code == RecallSrv.Response.INVALID_REQUEST:
             raise InvalidRequest(response.error_msg)
         if response.error_code != RecallSrv.Response.NONE:
             raise StoreUnavailable(response.error_msg)
         return response
 
-    def _wait_s(self, deadline: float) -> float:
-        return max(0.0, min(self._timeout_s, deadline - time.monotonic()))
+    def _call(self, client: Client, request: Any) -> Any:
+        name = client.service_name
+        if not self._is_ready(client):
+            raise StoreUnavailable(
+                f'there is no service {name}: is the memory node running and active '
+                f'(ros2 lifecycle get {name.rpartition("/")[0]}/memory)?'
+            )
+        future = client.call_async(request)
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        wait_s = self._wait_s()
+        if not done.wait(wait_s):
+            client.remove_pending_request(future)
+            raise StoreUnavailable(f'the memory node did not answer {name} within {wait_s:.3g} s')
+        return future.result()
+
+    def _wait_s(self) -> float:
+        return max(0.0, min(self.timeout_s, _deadline.get() - REASON_S - time.monotonic()))
+
+    def _is_ready(self, client: Client) -> bool:
+        """Wait for a service; rclpy's own way sleeps for 0.25 s at a time, past any deadline."""
+        until = time.monotonic() + self._wait_s()
+        while not client.service_is_ready():
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.02)
+        return True
 
 
 def _request(scope: Scope, limit: int, order: str, text: str = '') -> RecallSrv.Request:
@@ -118,7 +164,7 @@ def _request(scope: Scope, limit: int, order: str, text: str = '') -> RecallSrv.
         raise InvalidRequest('near and radius go together')
     request = RecallSrv.Request(
         text=text,
-        robot=scope.robot or '',
+        robots=list(scope.robots),
         map_id=scope.map_id or '',
         match_map=scope.map_id is not None,
         source=scope.source or '',

@@ -1,4 +1,4 @@
-"""What service recall does with a request."""
+"""What the services recall and forget ask of the store."""
 
 import math
 from dataclasses import replace
@@ -7,16 +7,17 @@ from remembr_msgs.srv import Forget as ForgetSrv
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import distance
-from remembr_ros.memory.recall import Hit, Recall, Scope
+from remembr_ros.memory.recall import Hit, Scope
+from remembr_ros.memory.search import StoreSearch
 from remembr_ros.nodes.conversions import point_from_msg, time_from_msg, window_from_msgs
 from remembr_ros.timestamps import NS
 
 DEFAULT_LIMIT = 5
-ORDERS = ('text', 'place', 'time', 'newest')
+ORDERS = ('text', 'place', 'time', 'newest', 'around')
 
 
-def search(recall: Recall, request: RecallSrv.Request) -> tuple[list[Hit], int]:
-    """Return what a request finds, best first, and how many memories its filters admit.
+def search(store: StoreSearch, request: RecallSrv.Request) -> tuple[list[Hit], int]:
+    """Return what a request finds, in its order, and how many memories its filters admit.
 
     Every hit has its distance to the asked place and its offset from the asked time, whatever ranks.
 
@@ -29,18 +30,19 @@ def search(recall: Recall, request: RecallSrv.Request) -> tuple[list[Hit], int]:
         raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(ORDERS)}')
     limit = int(request.limit) or DEFAULT_LIMIT
     if order == 'text':
-        hits = recall.by_text(request.text, scope, limit)
+        hits = store.by_text(request.text, scope, limit)
     elif order == 'place':
         if not request.use_place:
             raise InvalidRequest("order 'place' needs use_place and place")
-        hits = recall.by_position(point_from_msg(request.place), scope, limit)
-    elif order == 'time':
+        hits = store.by_position(point_from_msg(request.place), scope, limit)
+    elif order in ('time', 'around'):
         if not request.use_time:
-            raise InvalidRequest("order 'time' needs use_time and time")
-        hits = recall.by_time(time_from_msg(request.time), scope, limit)
+            raise InvalidRequest(f'order {order!r} needs use_time and time')
+        find = store.by_time if order == 'time' else store.around
+        hits = find(time_from_msg(request.time), scope, limit)
     else:
-        hits = recall.newest(scope, limit)
-    return [_measured(hit, request) for hit in hits], recall.count(scope)
+        hits = store.newest(scope, limit)
+    return [_measured(hit, request) for hit in hits], store.count(scope)
 
 
 def scope_of(request: RecallSrv.Request) -> Scope:
@@ -50,26 +52,36 @@ def scope_of(request: RecallSrv.Request) -> Scope:
     """
     scope = replace(
         window_from_msgs(request.after, request.before),
-        robot=request.robot or None,
+        robots=(*request.robots, *([request.robot] if request.robot else [])),
         map_id=request.map_id if request.map_id or request.match_map else None,
         source=request.source or None,
     )
     return _near(scope, request) if request.use_place and request.radius != 0.0 else scope
 
 
-def forget_scope(request: ForgetSrv.Request) -> Scope:
-    """Return what a request deletes, apart from its ids.
+def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scope, str]:
+    """Return what a request deletes: ids (None: whatever they are), scope, and part of the text.
 
     :raises InvalidRequest: no condition is given, or one that makes no sense
     """
-    scope = window_from_msgs(request.after, request.before)
+    scope = replace(
+        window_from_msgs(request.after, request.before),
+        robots=(request.robot,) if request.robot else (),
+        map_id=request.map_id if request.map_id or request.match_map else None,
+        source=request.source or None,
+    )
     if request.use_place:
         if not request.radius > 0.0:
             raise InvalidRequest('a place needs a radius above 0 m')
         scope = _near(scope, request)
-    if scope == Scope() and not request.ids:
-        raise InvalidRequest('give ids, a time window or a place: forgetting everything has to be said')
-    return scope
+    if request.text and not request.text.strip():
+        raise InvalidRequest('a blank text is part of nearly every caption; leave it empty for any text')
+    if scope == Scope() and not request.ids and not request.text:
+        raise InvalidRequest(
+            'give ids, a time window, a place, a text, a robot, a map or a source: forgetting everything has '
+            'to be said'
+        )
+    return set(request.ids) or None, scope, request.text
 
 
 def _near(scope: Scope, request: RecallSrv.Request | ForgetSrv.Request) -> Scope:

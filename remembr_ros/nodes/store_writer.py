@@ -9,6 +9,9 @@ from typing import Any, Protocol
 from remembr_ros.errors import EmbedderUnavailable, StoreUnavailable
 from remembr_ros.memory.record import Memory, Observation
 
+DROPPING_S = 60.0
+"""So long after an observation was dropped that counts as happening now."""
+
 
 class Store(Protocol):
     """Where observations go: remembr_ros.memory.store.MemoryStore."""
@@ -20,12 +23,15 @@ class Store(Protocol):
 class StoreWriter:
     """Stores observations on a thread of its own, in their order.
 
-    While the store is out of reach it tries again and again; when the queue is full the oldest is dropped.
-    An observation that the store refuses is logged and left out.
+    While the store is out of reach it tries again and again; when the queue is full the oldest is dropped:
+    the robot's present counts more than its past. An observation that the store refuses is logged and left
+    out.
 
-    :param on_stored: called with the memories of each batch, once they are durable
+    :param on_stored: called with the memories of each batch, once they are durable: one for each observation,
+        so that a memory that several of them extended comes several times
     :param log: a node's logger
     :param queue_size: observations that may wait
+    :param queue_bytes: what they may take, apart from the batch that is being stored [bytes]
     :param batch_size: observations stored at once
     :param retry_period_s: pause after a failure [s]
     """
@@ -37,6 +43,7 @@ class StoreWriter:
         log: Any,
         *,
         queue_size: int = 1000,
+        queue_bytes: int = 256_000_000,
         batch_size: int = 16,
         retry_period_s: float = 2.0,
     ) -> None:
@@ -44,15 +51,20 @@ class StoreWriter:
         self._on_stored = on_stored
         self._log = log
         self._queue_size = queue_size
+        self._queue_bytes = queue_bytes
         self._batch_size = batch_size
         self._retry_period_s = retry_period_s
         self._queue: deque[Observation] = deque()
+        self._queued_bytes = 0
         self._batch: list[Observation] = []
         self._changed = threading.Condition()
         self._closed = False
         self._given_up = False
         self.stored = 0
+        self.merged = 0
+        """How many of those extended a memory."""
         self.dropped = 0
+        self._dropped_at = float('-inf')
         self.rejected = 0
         self.latency_s = 0.0
         self.problem = ''
@@ -65,16 +77,33 @@ class StoreWriter:
         with self._changed:
             return len(self._queue) + len(self._batch)
 
+    @property
+    def filled(self) -> float:
+        """How full the queue is, by number or by bytes, whichever is more: 0 to 1."""
+        with self._changed:
+            return max(len(self._queue) / self._queue_size, self._queued_bytes / self._queue_bytes)
+
+    @property
+    def dropping(self) -> bool:
+        """Whether an observation was dropped a moment ago."""
+        return time.monotonic() - self._dropped_at < DROPPING_S
+
     def put(self, observation: Observation) -> None:
         """Queue an observation; returns at once."""
         with self._changed:
-            if len(self._queue) >= self._queue_size:
-                self._queue.popleft()
+            size = _size(observation)
+            # One that is larger than the whole queue is let in alone.
+            while self._queue and (
+                len(self._queue) >= self._queue_size or self._queued_bytes + size > self._queue_bytes
+            ):
+                self._queued_bytes -= _size(self._queue.popleft())
                 self.dropped += 1
+                self._dropped_at = time.monotonic()
                 self._log.error(
                     f'the queue to the store is full, {self.dropped} captions dropped so far',
                     throttle_duration_sec=10.0,
                 )
+            self._queued_bytes += size
             self._queue.append(observation)
             self._changed.notify_all()
 
@@ -83,13 +112,21 @@ class StoreWriter:
         with self._changed:
             return self._changed.wait_for(lambda: not self._queue and not self._batch, timeout_s)
 
-    def close(self) -> int:
-        """End the thread, after the batch it is at; return how many observations were given up."""
+    def close(self, timeout_s: float = 5.0) -> int:
+        """End the thread, after the batch it is at; return how many observations were given up.
+
+        :param timeout_s: for that batch: a store that hangs is left to itself, see :attr:`hangs`
+        """
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join(5.0)
+        self._thread.join(timeout_s)
         return self.waiting
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the store is still at a batch; after close: it did not come back in time."""
+        return self._thread.is_alive()
 
     def _work(self) -> None:
         while True:
@@ -99,6 +136,7 @@ class StoreWriter:
                     return
                 while self._queue and len(self._batch) < self._batch_size:
                     self._batch.append(self._queue.popleft())
+                    self._queued_bytes -= _size(self._batch[-1])
             self._store_batch()
             with self._changed:
                 if self._given_up:
@@ -138,5 +176,12 @@ class StoreWriter:
                 return False
             self.latency_s = time.monotonic() - started
             self.stored += len(memories)
+            self.merged += sum(m.id != o.memory.id for m, o in zip(memories, batch, strict=True))
             self._on_stored(memories)
             return True
+
+
+def _size(observation: Observation) -> int:
+    """Return about what an observation takes in memory [bytes]."""
+    memory = observation.memory
+    return 1000 + len(memory.caption) + sum(map(len, memory.scene_text)) + sum(map(len, observation.images))

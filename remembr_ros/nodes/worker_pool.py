@@ -3,6 +3,7 @@
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -40,11 +41,12 @@ class WorkerPool:
         return future
 
     def close(self, timeout_s: float = 0.0) -> None:
-        """Take no more calls and wait for the threads, at most so long each."""
+        """Take no more calls and wait for the threads, at most so long in all."""
         for _ in self._threads:
             self._calls.put(None)
+        deadline = time.monotonic() + timeout_s
         for thread in self._threads:
-            thread.join(timeout_s)
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._threads.clear()
 
     def _work(self) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import wave
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,72 @@ MAX_RATE = 768_000
 Audio = NDArray[np.float32]
 """Shape (samples,), SAMPLE_RATE, full scale at -1 and 1."""
 
+Frames = NDArray[np.float32]
+"""Shape (samples, channels), any rate, full scale at -1 and 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a stream of sound.
+
+    :param frames: of all channels
+    :param rate: [Hz]
+    :param heard_ns: when its last sample came, on a clock that never jumps
+    """
+
+    frames: Frames
+    rate: int
+    heard_ns: int
+
+    @property
+    def seconds(self) -> float:
+        return len(self.frames) / self.rate
+
+
+class WavFile:
+    """A wav file that is read from its beginning to its end; a context manager.
+
+    :raises BagUnreadable: it is missing, damaged or not PCM
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        try:
+            self._file = wave.open(str(path), 'rb')  # noqa: SIM115  closed by __exit__
+        except (OSError, EOFError, wave.Error) as error:
+            raise self._unreadable(error) from error
+        self.rate = self._file.getframerate()
+        self.length = self._file.getnframes()
+        """Frames, as the header says."""
+        self.channels = self._file.getnchannels()
+        self._width = self._file.getsampwidth()
+        try:
+            check_pcm(self._width, self.channels, self.rate)
+        except InvalidRequest as error:
+            self._file.close()
+            raise BagUnreadable(f'{path}: {error}') from error
+
+    def __enter__(self) -> 'WavFile':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def read(self, count: int) -> Frames:
+        """Return at most so many frames; none: the end.
+
+        :raises BagUnreadable: the file cannot be read any more
+        """
+        try:
+            data = self._file.readframes(count)
+        except (OSError, EOFError, wave.Error) as error:
+            raise self._unreadable(error) from error
+        return decode_pcm(data, width=self._width, channels=self.channels)
+
+    def _unreadable(self, error: Exception) -> BagUnreadable:
+        reason = str(error) or 'it ends too early'
+        return BagUnreadable(f'{self._path} cannot be read as a wav file: {reason}; convert it to 16-bit PCM')
+
 
 def load_wav(path: str | Path) -> Audio:
     """Read a wav file of any rate and number of channels: 8, 16, 24 or 32-bit PCM.
@@ -26,19 +93,8 @@ def load_wav(path: str | Path) -> Audio:
 
     :raises BagUnreadable: it is missing, damaged or not PCM
     """
-    try:
-        with wave.open(str(path), 'rb') as file:
-            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
-            data = file.readframes(file.getnframes())
-    except (OSError, EOFError, wave.Error) as error:
-        reason = str(error) or 'it ends too early'
-        raise BagUnreadable(
-            f'{path} cannot be read as a wav file: {reason}; convert it to 16-bit PCM'
-        ) from error
-    try:
-        return from_pcm(data, width=width, channels=channels, rate=rate)
-    except InvalidRequest as error:
-        raise BagUnreadable(f'{path}: {error}') from error
+    with WavFile(path) as file:
+        return resample(mixed(file.read(file.length)), file.rate)
 
 
 def from_pcm(data: bytes, *, width: int = 2, channels: int = 1, rate: int = SAMPLE_RATE) -> Audio:
@@ -48,13 +104,38 @@ def from_pcm(data: bytes, *, width: int = 2, channels: int = 1, rate: int = SAMP
     :param rate: of the data [Hz]
     :raises InvalidRequest: there is no such PCM
     """
+    check_pcm(width, channels, rate)
+    return resample(mixed(decode_pcm(data, width=width, channels=channels)), rate)
+
+
+def check_pcm(width: int, channels: int, rate: int) -> None:
+    """Raise InvalidRequest if there is no such PCM."""
     if width not in (1, 2, 3, 4) or channels < 1 or not 1 <= rate <= MAX_RATE:
         raise InvalidRequest(
             f'{8 * width}-bit sound of {channels} channels at {rate} Hz is unknown; convert to 16-bit PCM'
         )
+
+
+def decode_pcm(data: bytes, *, width: int = 2, channels: int = 1) -> Frames:
+    """Return the channels of interleaved little-endian PCM; a last sample that is cut off is dropped.
+
+    :param width: bytes per sample: 1 (unsigned), 2, 3 or 4 (signed)
+    """
     whole = len(data) - len(data) % (width * channels)
-    samples = _samples(data[:whole], width).reshape(-1, channels).mean(axis=1)
-    return resample(samples.astype(np.float32), rate)
+    return _samples(data[:whole], width).reshape(-1, channels).astype(np.float32)
+
+
+def mixed(frames: Frames, channel: int = 0) -> Audio:
+    """Return one channel.
+
+    :param channel: which one, from 1; 0: the mean of all
+    :raises InvalidRequest: there are fewer channels
+    """
+    count = frames.shape[1]
+    if channel > count:
+        raise InvalidRequest(f'there is no channel {channel}: the sound has {count}; 0 takes the mean of all')
+    one: Audio = frames[:, channel - 1] if channel else frames.mean(axis=1, dtype=np.float32)
+    return one
 
 
 def resample(samples: Audio, rate: int) -> Audio:

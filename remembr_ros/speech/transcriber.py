@@ -12,10 +12,12 @@ class Transcript:
 
     :param text: empty: nothing was understood
     :param language: ISO 639-1 code, such as 'en'
+    :param confidence: how sure the model is of the text, 0 to 1
     """
 
     text: str
     language: str = ''
+    confidence: float = 1.0
 
 
 @runtime_checkable

@@ -1,27 +1,47 @@
 """Cutting a stream of sound into utterances."""
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
 from remembr_ros.speech.audio import SAMPLE_RATE, Audio
-from remembr_ros.speech.voice_activity import SpeechSegment, speech_segments
+from remembr_ros.speech.tape import Tape
+from remembr_ros.speech.voice_activity import WINDOW, Detector, SpeechSegment, SpeechTracker
+from remembr_ros.speech.whisper import SileroStream
 
-Detector = Callable[[Audio], list[SpeechSegment]]
+STEP = 128
+"""[samples] How finely the quietest place is sought, 8 ms."""
 
-CHECK_EVERY_S = 0.25
-"""The detector looks at the whole buffer, so not at every message."""
+GAP = 12
+"""Steps that have to be quiet there: between words it is silent for about 0.1 s."""
 
-KEPT_S = 0.5
-"""Silence kept in front of what comes: speech is only known for speech after it has begun."""
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What somebody said.
+
+    :param audio: shape (samples,), 16 kHz
+    :param start: index of its first sample in the stream
+    :param whole: false: it was too long, and the next utterance continues it
+    """
+
+    audio: Audio
+    start: int
+    whole: bool = True
+
+    @property
+    def end(self) -> int:
+        """Index after its last sample in the stream."""
+        return self.start + self.audio.size
 
 
 class UtteranceCutter:
-    """Collects sound and gives it back by utterances.
+    """Collects sound and gives it back by utterances, the same ones whatever the pieces that it comes in.
+
+    Each sound is looked at once; what is kept is the present utterance, or a little silence.
 
     :param end_silence_s: a longer pause ends an utterance
-    :param max_s: a longer utterance is cut
+    :param max_s: a longer utterance is cut, at the quietest place of its second half
     :param threshold: probability of speech, in (0, 1)
     :param detector: finds speech; None: Silero
     """
@@ -34,56 +54,68 @@ class UtteranceCutter:
         threshold: float = 0.5,
         detector: Detector | None = None,
     ) -> None:
-        self._detector = detector or partial(
-            speech_segments, threshold=threshold, min_silence_s=end_silence_s / 2.0
-        )
-        self._end_silence = round(end_silence_s * SAMPLE_RATE)
-        self._max = round(max_s * SAMPLE_RATE)
-        self._buffer: Audio = np.zeros(0, np.float32)
-        self._unchecked = 0
+        self._detector = detector or SileroStream()
+        self._max = max(round(max_s * SAMPLE_RATE / WINDOW), 16) * WINDOW
+        self._tracker = SpeechTracker(threshold=threshold, min_silence_s=end_silence_s)
+        self._tape = Tape()
+        self._looked = 0
+        """Samples of the stream that the detector has seen: whole windows."""
 
-    def add(self, audio: Audio) -> list[Audio]:
+    @property
+    def place(self) -> int:
+        """Samples of the stream so far."""
+        return self._tape.end
+
+    @property
+    def kept(self) -> int:
+        """Samples in memory."""
+        return self._tape.end - self._tape.start
+
+    def add(self, audio: Audio) -> list[Utterance]:
         """Take sound in and return the utterances that are complete now, oldest first.
 
         :param audio: what follows the sound added before; shape (samples,), 16 kHz
         :raises TranscriberUnavailable: the voice activity detector is not installed
         """
-        self._buffer = np.concatenate([self._buffer, audio])
-        self._unchecked += audio.size
-        if self._unchecked < CHECK_EVERY_S * SAMPLE_RATE:
+        self._tape.append(np.nan_to_num(audio))
+        whole = (self._tape.end - self._looked) // WINDOW * WINDOW
+        if not whole:
             return []
-        self._unchecked = 0
-        return self._cut(self._end_silence)
+        utterances = []
+        for probability in self._detector(self._tape.piece(self._looked, self._looked + whole)).tolist():
+            self._looked += WINDOW
+            segment = self._tracker.add(probability)
+            if segment is not None:
+                utterances.append(self._taken(segment))
+            elif (start := self._tracker.start) is not None and self._looked - start >= self._max:
+                utterances += self._shortened()
+        self._tape.forget(self._tracker.keep_from)
+        return utterances
 
-    def flush(self) -> list[Audio]:
+    def flush(self) -> list[Utterance]:
         """Return what was said last, whether complete or not."""
-        utterances = self._cut(0)
-        self._buffer = self._buffer[:0]
-        self._unchecked = 0
+        length = self._tape.end
+        utterances = self.add(np.zeros(-length % WINDOW, np.float32))
+        last = self._tracker.end()
+        if last is not None:
+            utterances.append(self._taken(SpeechSegment(last.start, min(last.end, length))))
+        self._tape.forget(self._tape.end)
         return utterances
 
-    def _cut(self, silence: int) -> list[Audio]:
-        """Return the utterances that are followed by at least so many samples of silence."""
-        utterances: list[Audio] = []
-        spoken = self._joined(self._detector(self._buffer))
-        keep_from = max(self._buffer.size - round(KEPT_S * SAMPLE_RATE), 0)
-        for segment in spoken:
-            complete = segment.end + silence <= self._buffer.size
-            if not complete and self._buffer.size - segment.start < self._max:
-                keep_from = min(keep_from, segment.start)
-                break
-            for start in range(segment.start, segment.end, self._max):
-                utterances.append(self._buffer[start : min(start + self._max, segment.end)])
-            keep_from = max(keep_from, segment.end) if complete else segment.end
-        self._buffer = self._buffer[keep_from:].copy()
-        return utterances
+    def _shortened(self) -> list[Utterance]:
+        """Return the first part of an utterance that is too long."""
+        at = self._quietest()
+        if at < self._tracker.silent_since:
+            return [self._taken(self._tracker.cut(at), whole=False)]
+        ended = self._tracker.end()  # the pause is only not long enough yet
+        return [self._taken(ended)] if ended is not None else []
 
-    def _joined(self, segments: list[SpeechSegment]) -> list[SpeechSegment]:
-        """Return the segments with shorter pauses than end an utterance bridged."""
-        joined: list[SpeechSegment] = []
-        for segment in segments:
-            if joined and segment.start - joined[-1].end < self._end_silence:
-                joined[-1] = SpeechSegment(joined[-1].start, segment.end)
-            else:
-                joined.append(segment)
-        return joined
+    def _quietest(self) -> int:
+        """Return the middle of the quietest GAP steps of the second half of what may be kept."""
+        first = self._looked - self._max // 2 // WINDOW * WINDOW
+        power = np.square(self._tape.piece(first, self._looked).reshape(-1, STEP)).mean(axis=1)
+        loudness = np.convolve(power, np.ones(GAP), mode='valid')
+        return first + int(np.argmin(loudness)) * STEP + GAP * STEP // 2
+
+    def _taken(self, segment: SpeechSegment, *, whole: bool = True) -> Utterance:
+        return Utterance(self._tape.piece(segment.start, segment.end).copy(), segment.start, whole)

@@ -1,12 +1,31 @@
 """When somebody speaks."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.speech.audio import SAMPLE_RATE, Audio
-from remembr_ros.speech.whisper import silero_chunks
+from remembr_ros.speech.whisper import VAD_WINDOW, SileroStream
+
+WINDOW = VAD_WINDOW
+"""[samples] What a detector looks at, 32 ms."""
+
+HYSTERESIS = 0.15
+"""Speech goes on while its probability is at most so much below the threshold; as in Silero's own code."""
+
+MAX_RISE = 16
+"""Windows before the first one that is speech that may belong to it, where they are likely to."""
+
+PAD_S = 0.25
+"""Kept before and after speech [s]: it is only known for speech after it has begun."""
+
+Detector = Callable[[Audio], NDArray[np.float32]]
+"""Takes the windows of a stream, any whole number of them at a time; gives the probability of speech in each:
+shape (windows * WINDOW,) -> (windows,). It may remember what came before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +48,102 @@ class SpeechSegment:
         return self.end / SAMPLE_RATE
 
 
+class SpeechTracker:
+    """Follows the probability of speech, window by window, and says where speech begins and ends.
+
+    :param threshold: probability, in (0, 1), from which on a window is speech
+    :param min_speech_s: with less speech in it it is noise [s]
+    :param min_silence_s: a shorter pause does not end it [s]
+    :param pad_s: kept before and after [s]
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.5,
+        min_speech_s: float = 0.25,
+        min_silence_s: float = 0.6,
+        pad_s: float = PAD_S,
+    ) -> None:
+        self._threshold = threshold
+        self._low = max(threshold - HYSTERESIS, 0.01)
+        self._min_speech = max(round(min_speech_s * SAMPLE_RATE / WINDOW), 1)
+        self._min_silence = max(math.ceil(min_silence_s * SAMPLE_RATE / WINDOW), 1)
+        self._pad = round(pad_s * SAMPLE_RATE)
+        self._count = 0
+        self._rise = 0
+        """First of the windows up to now that may be speech."""
+        self._begin: int | None = None
+        self._after = 0
+        """Window after the last one that may be speech."""
+        self._spoken = 0
+        """Windows of the present segment that are certainly speech."""
+        self._earliest = 0
+        """Sample before which no segment may begin: the end of the last one."""
+
+    @property
+    def start(self) -> int | None:
+        """Sample at which the present speech, or what may become such, begins; None: silence."""
+        return None if self._begin is None else max(self._begin * WINDOW - self._pad, self._earliest)
+
+    @property
+    def keep_from(self) -> int:
+        """Sample from which on the sound may be needed."""
+        first = self._rise if self._begin is None else self._begin
+        return max(first * WINDOW - self._pad, self._earliest)
+
+    @property
+    def silent_since(self) -> int:
+        """Sample after the last one that may be speech."""
+        return self._after * WINDOW
+
+    def add(self, probability: float) -> SpeechSegment | None:
+        """Take in the next window; return a segment that it completes."""
+        i = self._count
+        self._count += 1
+        if self._begin is None:
+            if probability < self._low:
+                self._rise = self._count
+                return None
+            self._rise = max(self._rise, self._count - MAX_RISE)
+            if probability < self._threshold:
+                return None
+            self._begin = self._rise
+        self._spoken += probability >= self._threshold
+        # It may fade away, but after a pause it takes more to go on.
+        if probability >= (self._low if self._after == i else self._threshold):
+            self._after = i + 1
+        return self.end() if self._count - self._after >= self._min_silence else None
+
+    def end(self) -> SpeechSegment | None:
+        """End the present speech here, whatever follows; return it if there is any."""
+        start, spoken = self.start, self._spoken
+        self._begin, self._spoken, self._rise = None, 0, self._count
+        if start is None or spoken < self._min_speech:
+            return None
+        segment = SpeechSegment(start, min(self._after * WINDOW + self._pad, self._count * WINDOW))
+        self._earliest = segment.end
+        return segment
+
+    def cut(self, at: int) -> SpeechSegment:
+        """Return the present speech up to a sample; the rest goes on being one segment."""
+        segment = SpeechSegment(self.start or 0, at)
+        self._begin, self._earliest, self._spoken = at // WINDOW, at, self._min_speech
+        return segment
+
+
 def speech_segments(
     audio: Audio,
     *,
     threshold: float = 0.5,
     min_speech_s: float = 0.25,
     min_silence_s: float = 0.6,
-    pad_s: float = 0.2,
+    pad_s: float = PAD_S,
 ) -> list[SpeechSegment]:
     """Find speech with the Silero VAD.
 
     :param audio: shape (samples,), 16 kHz, full scale at -1 and 1
-    :param threshold: probability of speech, in (0, 1), above which a window of 32 ms counts
+    :param threshold: probability of speech, in (0, 1), from which on a window of 32 ms counts
     :param min_speech_s: shorter speech is noise [s]
     :param min_silence_s: a shorter pause does not end a segment [s]
     :param pad_s: kept before and after, so that no sound is cut off [s]
@@ -52,11 +155,10 @@ def speech_segments(
         raise InvalidRequest(f'audio of shape {audio.shape} is not one channel; see load_wav')
     if not audio.size:
         return []
-    chunks = silero_chunks(
-        np.nan_to_num(audio).astype(np.float32),
-        threshold=threshold,
-        min_speech_duration_ms=round(1000 * min_speech_s),
-        min_silence_duration_ms=round(1000 * min_silence_s),
-        speech_pad_ms=round(1000 * pad_s),
+    tracker = SpeechTracker(
+        threshold=threshold, min_speech_s=min_speech_s, min_silence_s=min_silence_s, pad_s=pad_s
     )
-    return [SpeechSegment(start, min(end, audio.size)) for start, end in chunks]
+    windows = np.pad(np.nan_to_num(audio).astype(np.float32), (0, -audio.size % WINDOW))
+    probabilities = SileroStream()(windows)
+    found = [*map(tracker.add, probabilities.tolist()), tracker.end()]
+    return [SpeechSegment(s.start, min(s.end, audio.size)) for s in found if s is not None]

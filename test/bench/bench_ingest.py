@@ -11,13 +11,13 @@ import numpy as np
 from remembr_ros.bags.reader import open_bag
 from remembr_ros.captioning.captioner import Captioner
 from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.observation import observations
+from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import CaptionerFailed, EmbedderUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import Bgr, Frame, decode_compressed, encode_jpeg
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 
@@ -74,7 +74,7 @@ def _decode_all(events: Events) -> tuple[float, float]:
 def _ingest(events: Events, captioner: Captioner, embedder: Embedder) -> float:
     with tempfile.TemporaryDirectory() as folder, open_store(f'{folder}/memory.db', embedder) as store:
         began = time.perf_counter()
-        store.add(list(observations(events(), captioner, 'bench')))
+        store.add(list(observations(events(), Describer(captioner, Remembering('bench')))))
         return time.perf_counter() - began
 
 

@@ -8,27 +8,33 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.images import encode_jpeg
 from remembr_ros.memory import milvus
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.store import MemoryStore, open_store
+from remembr_ros.memory.store import MemoryStore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 WRITER = """
 import signal, sys
+import numpy as np
 from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.opening import open_store
 
 def observation(i):
     memory = Memory(f'm{i}', 'r', i * 10**9, i * 10**9 + 1, f'thing{i} is here', Pose(float(i), 0.0))
-    return Observation(memory, (b'jpeg %d' % i,))
+    return Observation(memory, (encode_jpeg(np.full((8, 8, 3), i % 256, np.uint8)),))
 
 # Not KeyboardInterrupt: a shell starts what runs in the background with SIGINT ignored.
 interrupts = []
@@ -82,7 +88,7 @@ def assert_all_found(store: MemoryStore, numbers: list[int]) -> None:
         assert store.by_text(f'thing{i}', limit=1)[0].memory.id == f'm{i}'
         assert store.by_position((float(i), 0.0, 0.0), limit=1)[0].memory.id == f'm{i}'
         assert store.by_time(i * 10**9, limit=1)[0].memory.id == f'm{i}'
-        assert store.keyframe(f'm{i}') == b'jpeg %d' % i
+        assert store.keyframe(f'm{i}') == encode_jpeg(np.full((8, 8, 3), i % 256, np.uint8))
 
 
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
@@ -114,7 +120,7 @@ def test_an_interrupt_leaves_the_database_running_for_what_is_queued(tmp_path: P
 
 HOLDER = """
 import sys
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.opening import open_store
 with open_store(sys.argv[1], 'hashing-16'):
     print(0, flush=True)
     sys.stdin.read()
@@ -214,33 +220,46 @@ def test_a_collection_of_another_program_is_refused(made: str) -> None:
         open_store(made, 'hashing-16', collection='foreign')
 
 
-@pytest.fixture
-def served(made: str) -> Iterator[str]:
-    """The address of a server over TCP."""
+@contextmanager
+def served(path: str) -> Iterator[str]:
+    """Serve a file over TCP; give the address."""
     server_module = pytest.importorskip('milvus_lite.server')
 
     with socket.socket() as probe:
         probe.bind(('localhost', 0))
         port = probe.getsockname()[1]
-    server = server_module.Server(made, f'localhost:{port}')
+    server = server_module.Server(path, f'localhost:{port}')
     assert server.init()
     assert server.start()
     yield f'http://localhost:{port}'
     server.stop()
 
 
-def test_a_server_over_tcp_serves_the_same_memory(served: str) -> None:
+def opened(uri: str, embedder: str | None = None) -> MemoryStore:
+    """Open a memory on a server that is still starting."""
     deadline = time.monotonic() + 60.0
     while True:
         try:
-            store = open_store(served)
-            break
-        except StoreUnavailable:  # it is still starting
+            return open_store(uri, embedder)
+        except StoreUnavailable:
             if time.monotonic() > deadline:
                 raise
-    with store:
-        store.add([Observation(Memory('m2', 'r', 5, 6, 'a red sofa'), (b'jpeg',))])
-        assert store.by_text('red sofa')[0].memory.id == 'm2'
-        assert [memory.id for memory in store.all()] == ['m1', 'm2']
-        with pytest.raises(InvalidRequest, match='keyframes'):
-            store.keyframe('m2')
+
+
+def test_a_server_over_tcp_keeps_a_memory_and_this_machine_its_keyframes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path))
+    image = encode_jpeg(np.zeros((8, 8, 3), np.uint8))
+    with served(str(tmp_path / 'fresh.db')) as uri:
+        with opened(uri, 'hashing-16') as store:
+            store.add([Observation(Memory('m2', 'r', 5, 6, 'a red sofa'), (image,))])
+            assert store.by_text('red sofa')[0].memory.id == 'm2'
+            assert store.keyframe('m2') == image
+        with opened(uri) as again:
+            assert [memory.id for memory in again.all()] == ['m2']
+
+
+def test_the_file_of_an_embedded_memory_is_refused_as_a_server(made: str) -> None:
+    with served(made) as uri, pytest.raises(StoreMismatch, match='open the file itself, or export'):
+        opened(uri)

@@ -1,112 +1,113 @@
-"""The launch file, for real: three processes that come up active and end on SIGINT."""
+"""bringup.launch.py, for real: processes that come up, fail politely, and end on SIGINT."""
 
-import contextlib
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install')
-rclpy = pytest.importorskip('rclpy', reason='needs ROS 2')
 
-from lifecycle_msgs.msg import State  # noqa: E402
-from lifecycle_msgs.srv import GetState  # noqa: E402
-from rclpy.node import Node  # noqa: E402
+from lifecycle_msgs.msg import State
 
-from remembr_ros.errors import NodeUnavailable  # noqa: E402
-from remembr_ros.nodes.lifecycle import call  # noqa: E402
+pytestmark = pytest.mark.timeout(240)
 
-ROOT = Path(__file__).resolve().parents[2]
-RUN = """
-import sys
-from launch import LaunchDescription, LaunchService
-from launch.actions import IncludeLaunchDescription
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-service = LaunchService()
-source = PythonLaunchDescriptionSource(sys.argv[1])
-arguments = [tuple(argument.split(':=')) for argument in sys.argv[2:]]
-service.include_launch_description(
-    LaunchDescription([IncludeLaunchDescription(source, launch_arguments=arguments)])
-)
-sys.exit(service.run())
-"""
+QUICK = {'captioner': 'none', 'pose_source': 'tf'}
 
 
 @pytest.fixture
-def prefix(tmp_path: Path) -> Path:
-    """An install space of the package, as colcon makes it."""
-    prefix = tmp_path / 'install'
-    index = prefix / 'share' / 'ament_index' / 'resource_index' / 'packages'
-    index.mkdir(parents=True)
-    (index / 'remembr_ros').touch()
-    share = prefix / 'share' / 'remembr_ros'
-    share.mkdir()
-    for folder in ('config', 'launch'):
-        (share / folder).symlink_to(ROOT / folder)
-    programs = prefix / 'lib' / 'remembr_ros'
-    programs.mkdir(parents=True)
-    for name in ('captioner', 'memory', 'agent'):
-        program = programs / f'{name}_node'
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m remembr_ros.nodes.{name}_node "$@"\n')
-        program.chmod(0o755)
-    return prefix
+def parameters(tmp_path: Path) -> str:
+    """A parameters file that makes the nodes quick to start, and says what the arguments leave alone."""
+    file = tmp_path / 'parameters.yaml'
+    file.write_text(
+        '/**/memory:\n'
+        '  ros__parameters:\n'
+        "    embedder: 'hashing'\n"
+        f"    uri: '{tmp_path / 'from_file.db'}'\n"
+        "    robot: 'from_file'\n"
+        '/**/captioner:\n'
+        '  ros__parameters:\n'
+        "    robot: 'from_file'\n"
+        "    pose_source: 'odometry'\n"
+    )
+    return str(file)
 
 
-@pytest.mark.timeout(240)
-def test_three_nodes_come_up_active_and_end_on_sigint(prefix, tmp_path):
-    environment = dict(os.environ)
-    environment['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 100)
-    environment['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    prefixes = [str(prefix), environment.get('AMENT_PREFIX_PATH', '')]
-    environment['AMENT_PREFIX_PATH'] = os.pathsep.join(filter(None, prefixes))
-    environment['ROS_LOG_DIR'] = str(tmp_path / 'log')
-    parameters = tmp_path / 'parameters.yaml'
-    parameters.write_text("/**/memory:\n  ros__parameters:\n    embedder: 'hashing'\n")
-    command = [sys.executable, '-c', RUN, str(ROOT / 'launch' / 'bringup.launch.py')]
-    arguments = ['namespace:=r2', f'memory_uri:={tmp_path / "m.db"}', f'params_file:={parameters}']
-    arguments += ['captioner:=none', 'pose_source:=tf', 'use_sim_time:=true']
-    output = tmp_path / 'output.txt'
-    with output.open('wb') as log:
-        process = subprocess.Popen(
-            [*command, *arguments],
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            cwd=tmp_path,
-            start_new_session=True,
+def test_nodes_come_up_active_and_end_on_sigint(start, parameters):
+    launched = start('bringup', params_file=parameters, use_sim_time='true', **QUICK)
+    launched.wait_active('/remembr/memory', '/remembr/captioner', '/remembr/agent')
+    # What is not given is left to the file; what is given comes before it.
+    assert launched.parameters('/remembr/captioner', 'robot', 'pose_source', 'use_sim_time') == [
+        'from_file',
+        'tf',
+        True,
+    ]
+    took_s = launched.interrupt()
+    assert took_s < 10.0  # 1 s where nothing else runs
+    assert launched.text.count('process has finished cleanly') == 3, launched.text
+    assert 'Traceback' not in launched.text
+
+
+def test_a_node_that_cannot_be_configured_says_why_and_comes_up_when_asked_again(start, parameters, tmp_path):
+    uri = tmp_path / 'missing' / 'm.db'
+    uri.parent.touch()  # where its folder should be, there is a file
+    launched = start(
+        'bringup', params_file=parameters, memory_uri=str(uri), speech='true', speech_source='wav', **QUICK
+    )
+    launched.wait(
+        lambda: '/remembr/memory could not be configured: its log says why' in launched.text, 'the reason'
+    )
+    assert 'cannot configure: ' in launched.text
+    assert 'ros2 lifecycle set /remembr/memory configure' in launched.text
+    launched.wait_active('/remembr/captioner', '/remembr/agent')
+    assert launched.state('/remembr/memory') == State.PRIMARY_STATE_UNCONFIGURED
+    launched.wait(lambda: '/remembr/speech could not be configured' in launched.text, 'no wav file')
+    uri.parent.unlink()
+    uri.parent.mkdir()
+    assert launched.configure('/remembr/memory')
+    launched.wait_active('/remembr/memory')
+    launched.interrupt()
+    assert 'Traceback' not in launched.text
+
+
+def test_a_lifecycle_manager_finds_the_nodes_unconfigured(start, parameters):
+    launched = start(
+        'bringup', interactive=False, params_file=parameters, autostart='false', secure='true', **QUICK
+    )
+    for name in ('memory', 'captioner', 'agent'):
+        launched.wait(
+            lambda name=name: launched.state(f'/remembr/{name}') == State.PRIMARY_STATE_UNCONFIGURED, name
         )
-    try:
-        names = ['/r2/memory', '/r2/captioner', '/r2/agent']
-        wait_until_active(names, int(environment['ROS_DOMAIN_ID']), 120.0, output)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60.0) == 0, output.read_text()
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(10.0)
-    text = output.read_text()
-    assert text.count('process has finished cleanly') == 3, text
-    assert 'Traceback' not in text
+    assert launched.configure('/remembr/agent')
+    assert launched.state('/remembr/agent') == State.PRIMARY_STATE_INACTIVE
+    assert launched.interrupt_alone() < 10.0  # in a container, or under systemd
+    assert launched.text.count('process has finished cleanly') == 3, launched.text
 
 
-def wait_until_active(names: list[str], domain: int, timeout_s: float, output: Path) -> None:
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    rclpy.init(domain_id=domain)
-    node = Node('launch_test')
-    deadline = time.monotonic() + timeout_s
-    try:
-        for name in names:
-            state = None
-            while state != State.PRIMARY_STATE_ACTIVE:
-                assert time.monotonic() < deadline, output.read_text()
-                with contextlib.suppress(NodeUnavailable):
-                    soon = time.monotonic() + 5.0
-                    response = call(node, GetState, f'{name}/get_state', GetState.Request(), soon)
-                    state = response.current_state.id
-    finally:
-        node.destroy_node()
-        rclpy.shutdown()
+def test_two_cameras_of_a_robot_in_a_namespace(start, parameters):
+    launched = start(
+        'bringup',
+        params_file=parameters,
+        namespace='robot1',
+        cameras='front=front/image_raw, rear=/rear/image_raw',
+        **QUICK,
+    )
+    captioners = ('/robot1/remembr/front/captioner', '/robot1/remembr/rear/captioner')
+    launched.wait_active('/robot1/remembr/memory', '/robot1/remembr/agent', *captioners)
+    assert launched.parameters(captioners[1], 'camera', 'robot') == ['rear', 'robot1']
+    node = launched.node
+    for topic in ('/robot1/front/image_raw', '/rear/image_raw/compressed', '/robot1/tf', '/robot1/map'):
+        launched.wait(lambda topic=topic: node.count_subscribers(topic), topic, 10.0)
+    assert node.count_publishers('/robot1/remembr/captions') == 2
+    assert node.count_publishers('/robot1/goal_pose') == 1
+    launched.interrupt()
+
+
+def test_a_node_that_was_killed_comes_back_active(start, parameters):
+    launched = start('bringup', params_file=parameters, respawn='true', **QUICK)
+    launched.wait_active('/remembr/memory')
+    before = launched.pid_of('memory_node')
+    os.kill(before, signal.SIGKILL)
+    launched.wait(lambda: launched.pid_of('memory_node') != before, 'a new process')
+    launched.wait_active('/remembr/memory')
+    launched.interrupt()

@@ -1,6 +1,5 @@
 """Real nodes in a domain of their own, driven by one executor thread."""
 
-import itertools
 import os
 import subprocess
 import sys
@@ -13,9 +12,7 @@ from typing import Any
 
 import pytest
 
-# Nothing leaves this machine. Domains above 101 collide with the ports that Linux hands out.
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-DOMAINS = itertools.cycle([1 + (os.getpid() + i) % 100 for i in range(100)])
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'  # nothing leaves this machine
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
@@ -32,7 +29,9 @@ from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
 from remembr_ros.nodes.lifecycle import call, spin  # noqa: E402
+from test.domains import domains  # noqa: E402
 
+DOMAINS = domains()
 TIMEOUT_S = 20.0
 
 
@@ -40,8 +39,7 @@ class Robot:
     """A ROS context with an executor that spins in a thread, and a node to talk to the others with."""
 
     def __init__(self) -> None:
-        # One of its own each time: a process that was killed haunts its domain for a while.
-        os.environ['ROS_DOMAIN_ID'] = str(next(DOMAINS))
+        os.environ['ROS_DOMAIN_ID'] = next(DOMAINS)
         rclpy.init()
         self.executor = SingleThreadedExecutor()
         self._ended = threading.Event()

@@ -1,87 +1,23 @@
-import threading
 from dataclasses import replace
 
 import pytest
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
-from rclpy.action import ActionClient
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
-from remembr_msgs.srv import Ask, Recall
-from remembr_ros.agent.answer import Answer, Cost, Kind
-from remembr_ros.agent.planner import Progress
-from remembr_ros.errors import Cancelled, ChatUnavailable
+from remembr_msgs.srv import Ask
+from remembr_ros.agent.answer import Answer, Kind
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
 from remembr_ros.nodes.agent_node import AgentNode
-from remembr_ros.nodes.conversions import hit_to_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.conversions import time_from_msg, time_to_msg
 from remembr_ros.timestamps import NS
-
-T0 = 1_700_000_000 * NS
-LIFT = Memory(
-    'lift-1',
-    'robot',
-    T0,
-    T0 + 3 * NS,
-    'A sign that says "LIFT".',
-    Pose(4.0, 2.0, 0.0, 1.0),
-    scene_text=('LIFT',),
-)
-
-
-class FakeMemoryNode(Node):
-    """Answers every recall with what it was given, and keeps the requests."""
-
-    def __init__(self, memories: list[Memory], error: str = '') -> None:
-        super().__init__('fake_memory', namespace='/remembr')
-        self.memories = memories
-        self.error = error
-        self.requests: list[Recall.Request] = []
-        self.create_service(Recall, 'recall', self._recall)
-
-    def _recall(self, request: Recall.Request, response: Recall.Response) -> Recall.Response:
-        self.requests.append(request)
-        if self.error:
-            response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, self.error
-            return response
-        response.memories = [hit_to_msg(Hit(memory, 0.9)) for memory in self.memories]
-        response.total = len(self.memories)
-        return response
-
-
-class FakeAgent:
-    """Answers as it is told; a question with 'wait' in it waits until it is cancelled or released."""
-
-    planner = 'fake'
-
-    def __init__(self, **fields) -> None:
-        self.answer = Answer(Kind.POSITION, 'Over there.', 'fake', pose=LIFT.pose, evidence=(Hit(LIFT, 0.9),))
-        self.answer = replace(self.answer, cost=Cost(latency_s=0.5), **fields)
-        self.questions = []
-        self.release = threading.Event()
-        self.waiting = threading.Event()
-        self.deaf = False
-
-    def ask(self, question, *, timeout_s=None, on_progress=None, cancel=None) -> Answer:
-        self.questions.append((question, timeout_s))
-        on_progress(Progress('recalling', 'sign', 2))
-        if 'fail' in question.text:
-            raise ChatUnavailable('the model is out of reach')
-        if 'break' in question.text:
-            raise RuntimeError('a bug')
-        if 'wait' in question.text:
-            self.waiting.set()
-            while not self.release.wait(0.01):
-                if cancel.is_set() and not self.deaf:
-                    raise Cancelled('cancelled')
-        return replace(self.answer, text=f'{question.text}: over there.')
+from test.node.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, T0, Asker, FakeAgent, FakeMemoryNode
 
 
 @pytest.fixture
@@ -93,35 +29,11 @@ def agent(robot):
     node._agent.release.set()
 
 
-class Asker:
-    """An action client that keeps the feedback."""
-
-    def __init__(self, robot) -> None:
-        self.robot = robot
-        self.client = ActionClient(robot.client, AskAction, '/remembr/ask')
-        assert self.client.wait_for_server(20.0)
-        self.feedback = []
-
-    def send(self, question: str, **fields):
-        goal = AskAction.Goal(question=question, **fields)
-        sent = self.client.send_goal_async(goal, lambda message: self.feedback.append(message.feedback))
-        self.robot.wait(sent.done, 'the goal is taken')
-        return sent.result()
-
-    def result(self, handle):
-        future = handle.get_result_async()
-        self.robot.wait(future.done, 'a result')
-        return future.result()
-
-
 @pytest.fixture
 def asker(robot, agent):
     made = Asker(robot)
     yield made
     made.client.destroy()
-
-
-SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 
 
 def test_action_answers_with_feedback_and_without_a_goal(robot, agent, asker):
@@ -220,7 +132,7 @@ def test_errors_have_their_code_and_the_node_goes_on(robot, agent, asker, questi
 def test_topic_is_answered_and_does_not_drive(robot, agent):
     goals = robot.listen(PoseStamped, 'goal_pose')
     answers, texts = robot.listen(AnswerMsg, 'answer'), robot.listen(String, 'answer_text')
-    robot.wait(agent._answer_texts.get_subscription_count, 'listeners')
+    robot.wait(agent._endpoints.answer_texts.get_subscription_count, 'listeners')
     question = robot.talk(String, 'question')
     question.publish(String(data='Where is the lift?'))
     robot.wait(lambda: answers and texts, 'an answer')
@@ -279,7 +191,7 @@ def test_without_memory_node_the_answer_says_so(robot, monkeypatch):
 def test_without_memory_node_the_asker_waits_no_longer_than_the_timeout(robot, monkeypatch):
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
     robot.start(AgentNode, pose_source='none', recall_timeout=60.0)
-    request = Ask.Request(question='Where is the lift?', timeout=Duration(nanosec=NS // 5))
+    request = Ask.Request(question='Where is the lift?', timeout=Duration(nanosec=NS // 2))
     response = robot.call(Ask, 'ask', request)
     assert response.error_code == Ask.Response.MEMORY_UNAVAILABLE
     assert 'memory node' in response.error_msg

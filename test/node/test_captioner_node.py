@@ -1,4 +1,5 @@
 import math
+import threading
 
 import cv2
 import numpy as np
@@ -15,9 +16,11 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.captioning.captioner import Caption
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.geometry import quaternion_from_yaw
+from remembr_ros.memory.record import UNCAPTIONED
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.captioner_node import CaptionerNode
 from remembr_ros.nodes.conversions import time_from_msg, time_to_msg
+from remembr_ros.nodes.managed_node import Level
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS
@@ -69,9 +72,10 @@ class Drive:
 
     def __init__(self, ros, **parameters) -> None:
         self.robot = robot = ros
-        defaults = {'captioner': 'none', 'pose_source': 'pose', 'flush_after': 600.0}
+        # Every image is the same here.
+        defaults = {'captioner': 'none', 'pose_source': 'pose', 'flush_after': 600.0, 'skip_unchanged': False}
         self.node = robot.start(CaptionerNode, **(defaults | parameters))
-        self.captioner = self.node._captioner = Captioner()
+        self.captioner = self.node._describer.captioner = Captioner()
         self.captions = robot.listen(MemoryMsg, 'captions')
         robot.wait(self.node._captions.get_subscription_count, 'a listener')
         self.talkers = {}
@@ -167,7 +171,7 @@ def test_a_captioner_that_fails_does_not_lose_the_segment(robot):
     robot.wait(lambda: drive.captions, 'a memory without caption')
     msg = drive.captions[0]
     assert (msg.captioner, msg.placed, len(msg.keyframe_images)) == ('', True, 1)
-    assert drive.node.diagnose()[:2] == (False, 'the model is out of reach')
+    assert drive.node.diagnose()[:2] == (Level.WARN, 'the model is out of reach')
 
 
 def test_the_pose_is_that_of_image_time_however_slow_the_captioner(robot):
@@ -213,13 +217,13 @@ def test_a_stale_pose_leaves_the_caption_unplaced(robot):
     drive.flush()
     robot.wait(lambda: drive.captions, 'a caption')
     assert not drive.captions[0].placed
-    well, message, values = drive.node.diagnose()
-    assert (well, values['without a place']) == (False, 1)
+    level, message, values = drive.node.diagnose()
+    assert (level, values['without a place']) == (Level.WARN, 1)
     assert 'pose' in message
     drive.pose(pose(5.0, 1.0))
     drive.image(jpeg(5.0))
     drive.flush()
-    assert drive.node.diagnose()[0]
+    assert drive.node.diagnose()[0] == Level.OK
 
 
 def transform(second: float, parent: str, child: str, x: float) -> TransformStamped:
@@ -322,7 +326,7 @@ def test_deactivation_publishes_the_last_segment_and_it_starts_again(robot):
     robot.wait(lambda: len(drive.captions) == 2, 'a caption of the second life')
 
 
-@pytest.mark.parametrize('wrong', [{'captioner': 'nonsense'}, {'pose_source': 'navsat', 'datum': [1.0]}])
+@pytest.mark.parametrize('wrong', [{'captioner': 'transformers'}, {'pose_source': 'navsat', 'datum': [1.0]}])
 def test_configure_fails_readably_and_can_be_tried_again(robot, capfd, wrong):
     node = robot.make(CaptionerNode, **({'captioner': 'none'} | wrong))
     assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
@@ -333,3 +337,93 @@ def test_configure_fails_readably_and_can_be_tried_again(robot, capfd, wrong):
     node.set_parameters([Parameter('datum', value=[1.0, 2.0, 3.0])])
     assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
     assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+
+
+def drive_on(drive: Drive, segments: int, start: float = 0.0) -> None:
+    """Show as many segments of a second, and wait until they are published."""
+    for i in range(2 * segments):
+        drive.pose(pose(start + 0.5 * i, 1.0))
+        drive.image(jpeg(start + 0.5 * i))
+    drive.flush()
+
+
+def test_while_nothing_changes_the_model_is_not_asked(robot):
+    drive = Drive(robot, skip_unchanged=True, segment_length=1.0)
+    drive_on(drive, 5)
+    robot.wait(lambda: len(drive.captions) == 5, 'a caption of each segment')
+    assert drive.captioner.calls == 1
+    assert {(msg.caption, tuple(msg.scene_text), msg.captioner) for msg in drive.captions} == {
+        ('2 images', ('SIGN',), 'fake')
+    }
+    assert [time_from_msg(msg.start) for msg in drive.captions] == [T0 + i * NS for i in range(5)]
+    values = drive.node.diagnose()[2]
+    assert (values['captioned'], values['unchanged']) == (1, 4)
+
+
+class SlowCaptioner(Captioner):
+    """Describes nothing until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def caption(self, images) -> Caption:
+        self.go.wait(30.0)
+        return super().caption(images)
+
+
+@pytest.mark.parametrize('policy', ['keep', 'merge', 'drop'])
+def test_what_a_slow_captioner_cannot_take_is_counted_and_stamps_stay(robot, policy):
+    drive = Drive(robot, segment_length=1.0, queue_size=2, when_slow=policy)
+    slow = drive.node._describer.captioner = SlowCaptioner()
+    for i in range(12):
+        drive.pose(pose(0.5 * i, 0.5 * i))
+        drive.image(jpeg(0.5 * i))
+    drive.pose(pose(6.0, 6.0))
+    drive.image(jpeg(6.0))  # ends the sixth
+    drive.pose(pose(7.0, 7.0))
+    robot.wait(lambda: drive.node._backlog.overflows == 3, 'segments too many')
+    slow.go.set()
+    robot.wait(lambda: drive.node._worker.waiting == 0, 'the captioner')
+    response = drive.flush()
+    values = drive.node.diagnose()[2]
+    kept, merged, dropped = (values[name] for name in ('without a caption', 'merged', 'dropped'))
+    robot.wait(lambda: len(drive.captions) == 7 - merged - dropped, 'all that is left')
+    assert (kept, merged, dropped) == {'keep': (3, 0, 0), 'merge': (0, 3, 0), 'drop': (0, 0, 3)}[policy]
+    assert sum(max(1, msg.merged) for msg in drive.captions) == 7 - dropped
+    assert f'{kept} without a caption, {merged} merged, {dropped} dropped' in response.message
+    for msg in drive.captions:
+        start, end = ((time_from_msg(t) - T0) / NS for t in (msg.start, msg.end))
+        assert msg.placed
+        if msg.merged <= 1 and end > start:
+            assert msg.pose.pose.position.x == pytest.approx((start + end) / 2), 'where its images were taken'
+        assert msg.captioner == ('' if msg.caption == UNCAPTIONED else 'fake')
+
+
+def test_what_a_hung_captioner_is_at_is_kept_when_the_node_is_deactivated(robot):
+    drive = Drive(robot, segment_length=1.0, drain_timeout=0.1)
+    hung = drive.node._describer.captioner = SlowCaptioner()
+    for i in range(5):
+        drive.pose(pose(0.5 * i, 1.0))
+        drive.image(jpeg(0.5 * i))
+    assert drive.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    robot.wait(lambda: len(drive.captions) == 3, 'every segment')
+    assert {msg.caption for msg in drive.captions} == {UNCAPTIONED}
+    assert all(msg.keyframe_images for msg in drive.captions)
+    hung.go.set()
+
+
+def test_a_camera_that_changes_its_size_and_sends_garbage_in_between_goes_on(robot):
+    drive = Drive(robot, pose_source='none', camera='front')
+    drive.image(jpeg(0.0))
+    drive.image(at(CompressedImage(format='jpeg', data=JPEG[:200]), 0.5))
+    level, message, _ = drive.node.diagnose()
+    assert level == Level.WARN
+    assert 'cannot be decoded' in message
+    larger = cv2.imencode('.jpg', np.zeros((96, 128, 3), np.uint8))[1].tobytes()
+    drive.image(at(CompressedImage(format='jpeg', data=larger), 0.6))
+    drive.flush()
+    robot.wait(lambda: drive.captions, 'a caption')
+    assert (drive.captions[0].caption, drive.captions[0].camera) == ('2 images', 'front')
+    level, _, values = drive.node.diagnose()
+    assert (level, values['image size [px]'], values['images not decoded']) == (Level.OK, '128 x 96', 1)

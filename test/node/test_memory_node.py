@@ -2,6 +2,7 @@ import math
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from geometry_msgs.msg import Point
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -11,6 +12,7 @@ from visualization_msgs.msg import MarkerArray
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, GetKeyframe, Recall, Remember
 from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import observation_to_msg, time_to_msg
@@ -18,7 +20,7 @@ from remembr_ros.nodes.memory_node import MemoryNode
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS
-JPEG = b'\xff\xd8\xff\xe0 not much of a picture \xff\xd9'
+JPEG = encode_jpeg(np.zeros((8, 8, 3), np.uint8))
 
 
 def caption(second: float, text: str, x: float = 0.0, **fields) -> MemoryMsg:

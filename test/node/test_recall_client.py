@@ -1,11 +1,16 @@
 """Recall through the memory node's service finds what the store itself finds."""
 
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from remembr_ros.agent.in_parallel import in_parallel
+from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory, Observation, memory_id
 from remembr_ros.nodes.memory_node import MemoryNode
@@ -54,7 +59,7 @@ def recalls(robot, folder):
 
 SCOPES = [
     ANYTHING,
-    Scope(robot='a'),
+    Scope(robots=('a',)),
     Scope(map_id=''),
     Scope(map_id='cellar'),
     Scope(source='person'),
@@ -99,6 +104,28 @@ def test_requests_without_sense_are_refused_as_the_store_does(recalls):
         ):
             with pytest.raises(InvalidRequest):
                 wrong()
+
+
+def test_a_keyframe_is_that_of_the_store(recalls):
+    client, store = recalls
+    jpeg = encode_jpeg(np.zeros((8, 8, 3), np.uint8), 80)
+    start = T0 + 100 * NS
+    memory = Memory(memory_id('a', 'captioner', start), 'a', start, start + NS, 'A lamp.')
+    store.add([Observation(memory, (jpeg,))])
+    assert client.keyframe(memory.id, 0) == store.keyframe(memory.id, 0) == jpeg
+    for wrong in ((memory.id, 1), ('nobody', 0)):
+        with pytest.raises(InvalidRequest):
+            client.keyframe(*wrong)
+
+
+def test_a_deadline_holds_in_the_threads_of_a_question(robot):
+    client = RecallClient(robot.client, 20.0)
+    began = time.monotonic()
+    with client.until(began + 0.3):
+        (outcome,) = in_parallel([client.newest], Run(began + 20.0))
+    client.close()
+    assert isinstance(outcome, StoreUnavailable)
+    assert time.monotonic() - began < 5.0
 
 
 def test_without_a_memory_node_the_store_is_unavailable(robot):

@@ -58,7 +58,7 @@ def test_a_bag_is_remembered_the_same_from_its_file_and_through_the_nodes(
     assert len(expected) >= 8
     policy = f'qos_overrides.{IMAGES}.subscription'
     lossless = ('-p', f'{policy}.reliability:=reliable', '-p', f'{policy}.depth:=100')
-    processes.start('memory', uri=tmp_path / 'm.db', embedder=EMBEDDER, use_sim_time=True)
+    processes.start('memory', uri=tmp_path / 'm.db', embedder=EMBEDDER, use_sim_time=True, consolidate=False)
     processes.start(
         'captioner', '-r', f'image/compressed:={IMAGES}', *lossless, pose_source='tf', use_sim_time=True
     )

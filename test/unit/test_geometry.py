@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import (
+    Point,
     Pose,
+    RigidTransform,
     circular_mean,
     distance,
     interpolate,
@@ -104,3 +107,75 @@ def test_the_mean_position_lies_between_the_extremes(several: list[Pose]) -> Non
 def test_the_mean_of_no_poses_is_refused() -> None:
     with pytest.raises(ValueError, match='no poses'):
         mean_pose([])
+
+
+quaternions = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: math.hypot(*q) > 0.1)
+rigid = st.builds(
+    lambda t, q: RigidTransform(t, tuple(value / math.hypot(*q) for value in q)),
+    st.tuples(*[st.floats(-1e4, 1e4)] * 3),
+    quaternions,
+)
+points = st.tuples(*[st.floats(-1e4, 1e4)] * 3)
+
+
+@given(rigid, points)
+def test_the_inverse_of_a_transform_leads_back(transform: RigidTransform, point: Point) -> None:
+    assert transform.inverse().point(transform.point(point)) == pytest.approx(point, rel=1e-9, abs=1e-7)
+    there_and_back = transform.inverse().after(transform)
+    assert there_and_back.point(point) == pytest.approx(point, rel=1e-9, abs=1e-7)
+
+
+@given(rigid, rigid, rigid, points)
+def test_transforms_are_composed_from_the_right(
+    a: RigidTransform, b: RigidTransform, c: RigidTransform, point: Point
+) -> None:
+    assert a.after(b).point(point) == pytest.approx(a.point(b.point(point)), rel=1e-9, abs=1e-7)
+    left, right = a.after(b).after(c), a.after(b.after(c))
+    assert left.point(point) == pytest.approx(right.point(point), rel=1e-9, abs=1e-7)
+
+
+@given(rigid, points, points)
+def test_a_transform_keeps_distances(transform: RigidTransform, a: Point, b: Point) -> None:
+    moved = distance(transform.point(a), transform.point(b))
+    assert moved == pytest.approx(distance(a, b), rel=1e-9, abs=1e-7)
+
+
+@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-math.pi, math.pi), poses)
+def test_three_numbers_and_seven_say_the_same(x: float, y: float, yaw: float, pose: Pose) -> None:
+    planar = RigidTransform.parse([x, y, yaw])
+    full = RigidTransform.parse([x, y, 0.0, *quaternion_from_yaw(yaw)])
+    assert planar.pose(pose).position == pytest.approx(full.pose(pose).position, rel=1e-9, abs=1e-6)
+    assert apart(planar.pose(pose).yaw, pose.yaw + yaw) < 1e-9
+    assert planar.pose(pose).z == pose.z
+
+
+def test_a_transform_is_read_from_words() -> None:
+    assert RigidTransform.parse(['1', '-2.5', '0']) == RigidTransform((1.0, -2.5, 0.0))
+    rounded = RigidTransform.parse('1 2 3 0 0 0.707 0.707'.split())
+    assert math.hypot(*rounded.rotation) == pytest.approx(1.0, abs=1e-15)
+    assert rounded.pose(Pose(1.0, 0.0)).yaw == pytest.approx(math.pi / 2)
+
+
+@pytest.mark.parametrize(
+    ('numbers', 'remedy'),
+    [
+        ([], '3 .x y yaw. or 7'),
+        ([1.0, 2.0], '3 .x y yaw. or 7'),
+        (['1', 'two', '3'], 'give numbers'),
+        ([1.0, 2.0, math.nan], 'radians'),
+        ([1.0, math.inf, 0.0], 'metres'),
+        ([0.0] * 7, 'x y z w'),
+        ([0.0, 0.0, 0.0, 0.0, 0.0, 90.0, 0.0], 'x y z w'),
+    ],
+)
+def test_what_is_no_transform_is_refused(numbers: list[float | str], remedy: str) -> None:
+    with pytest.raises(InvalidRequest, match=remedy):
+        RigidTransform.parse(numbers)
+
+
+def test_a_tilted_map_keeps_the_heading_on_its_ground() -> None:
+    pitched = RigidTransform((0.0, 0.0, 0.0), (0.0, math.sin(0.25), 0.0, math.cos(0.25)))
+    assert pitched.pose(Pose(0.0, 0.0, 0.0, 0.0)).yaw == pytest.approx(0.0)
+    assert pitched.pose(Pose(0.0, 0.0, 0.0, math.pi / 2)).yaw == pytest.approx(math.pi / 2)
+    upright = RigidTransform((0.0, 0.0, 0.0), (0.0, -math.sin(math.pi / 4), 0.0, math.cos(math.pi / 4)))
+    assert upright.pose(Pose(1.0, 0.0)) == Pose(*upright.point((1.0, 0.0, 0.0)), 0.0), 'straight up'

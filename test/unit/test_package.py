@@ -1,5 +1,6 @@
 """What is shipped: versions, the wheel, and a base install without the heavy libraries."""
 
+import ast
 import os
 import re
 import shutil
@@ -12,6 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 import remembr_ros
+from remembr_ros.bringup import plan_nodes
+from test.unit.test_imports import ROS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -26,7 +29,11 @@ HEAVY = (
     'vtkmodules',
     'matplotlib',
     'jinja2',
+    'networkx',
+    'pyarrow',
     'faster_whisper',
+    'ctranslate2',
+    'sounddevice',
     'rclpy',
     'remembr_msgs',
 )
@@ -98,6 +105,83 @@ def test_the_wheel_has_no_tests(wheel: set[str]) -> None:
 def test_the_ros_package_index_finds_the_package(wheel: set[str]) -> None:
     for name in ('share/ament_index/resource_index/packages/remembr_ros', 'share/remembr_ros/package.xml'):
         assert any(path.endswith(f'data/data/{name}') for path in wheel), name
+
+
+def test_the_wheel_has_what_ros_tools_look_for(wheel: set[str]) -> None:
+    share = {path.partition('/data/share/remembr_ros/')[2] for path in wheel if '/data/share/' in path}
+    folders = ('launch', 'config', 'config/presets', 'config/sros2')
+    wanted = {
+        path.relative_to(REPOSITORY).as_posix()
+        for folder in folders
+        for path in (REPOSITORY / folder).iterdir()
+        if path.is_file()
+    }
+    assert {
+        'launch/bringup.launch.py',
+        'launch/replay.launch.py',
+        'config/remembr.yaml',
+        'config/remembr.rviz',
+        'config/presets/fleet.yaml',
+        'config/sros2/policy.xml',
+    } <= wanted
+    assert wanted <= share
+
+
+def test_every_program_is_a_function_of_the_package() -> None:
+    programs = entry_points()
+    assert {plan.executable for plan in plan_nodes({'speech': 'true'})} <= set(programs)
+    for target in programs.values():
+        module, _, function = target.partition(':')
+        tree = ast.parse((REPOSITORY / f'{module.replace(".", "/")}.py').read_text())
+        assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, target
+
+
+def entry_points() -> dict[str, str]:
+    found = re.findall(r"'(\w+) = (remembr_ros\.[\w.]+:\w+)'", (REPOSITORY / 'setup.py').read_text())
+    assert len(found) == 6
+    return dict(found)
+
+
+def depends() -> set[str]:
+    tree = ElementTree.parse(REPOSITORY / 'package.xml')
+    return {item.text or '' for item in tree.iter('exec_depend')}
+
+
+def test_package_xml_names_the_ros_packages_that_are_imported_and_no_others() -> None:
+    sources = [*(REPOSITORY / 'remembr_ros').rglob('*.py'), *(REPOSITORY / 'launch').glob('*.py')]
+    imported = {
+        name.split('.')[0]
+        for source in sources
+        for node in ast.walk(ast.parse(source.read_text()))
+        for name in names_of(node)
+    }
+    ros = {name for name in imported if name in ROS | {'launch', 'launch_ros'}}
+    assert ros == {name for name in depends() if not name.startswith('python3-')}
+
+
+def names_of(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+
+
+def test_what_the_package_requires_comes_by_rosdep_or_is_told_in_the_docs() -> None:
+    base = re.search(r'install_requires=\[(.*?)\],\n', (REPOSITORY / 'setup.py').read_text(), re.DOTALL)
+    assert base
+    required = set(re.findall(r"^ *'([A-Za-z0-9-]+)", base[1], re.MULTILINE))
+    keys = {
+        'numpy': 'python3-numpy',
+        'opencv-python-headless': 'python3-opencv',
+        'pydantic': 'python3-pydantic',
+        'python-dateutil': 'python3-dateutil',
+        'PyYAML': 'python3-yaml',
+        'scipy': 'python3-scipy',
+        'setuptools': 'python3-setuptools',
+        'tqdm': 'python3-tqdm',
+    }
+    assert set(keys.values()) == {name for name in depends() if name.startswith('python3-')}
+    told = (REPOSITORY / 'docs' / 'operating.md').read_text()
+    assert [name for name in sorted(required - set(keys)) if f'`{name}`' not in told] == []
 
 
 def test_the_base_install_imports_without_the_heavy_libraries() -> None:

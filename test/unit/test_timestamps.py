@@ -15,6 +15,7 @@ from remembr_ros.timestamps import (
     format_iso,
     from_seconds,
     parse_time,
+    zone_named,
 )
 
 times = st.integers(0, MAX_NS)
@@ -162,3 +163,22 @@ def test_the_extreme_times_can_be_written(ns: int) -> None:
 )
 def test_a_duration_reads_in_its_two_largest_units(seconds: float, words: str) -> None:
     assert format_duration(seconds) == words
+
+
+def test_a_zone_is_named_as_in_the_tz_database() -> None:
+    winter, summer = (parse_time(f'2026-{month}-01T12:00:00Z') for month in ('01', '07'))
+    berlin = zone_named('Europe/Berlin')
+    assert format_clock(winter, berlin) == '2026-01-01 13:00:00 CET'
+    assert format_clock(summer, berlin) == '2026-07-01 14:00:00 CEST'
+
+
+def test_without_a_name_it_is_this_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('TZ', 'America/New_York')
+    summer = parse_time('2026-07-01T12:00:00Z')
+    assert format_clock(summer, zone_named('')) == '2026-07-01 08:00:00 EDT'
+
+
+@pytest.mark.parametrize('name', ['Mars/Olympus', '/etc/passwd', '../x', 'Europe', ' ', '\0', 'x' * 10_000])
+def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest, match='time zone'):
+        zone_named(name)

@@ -17,8 +17,8 @@ from remembr_ros.evaluation import datasets
 from remembr_ros.evaluation.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
 from remembr_ros.evaluation.navqa import CAPTIONS
 from remembr_ros.evaluation.run_config import run_config
-from remembr_ros.evaluation.streetview import read_captions
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.streetview import read_captions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from remembr_ros.agent.evidence import Evidence
 from remembr_ros.agent.grounding import Claim, ground
 from remembr_ros.agent.phrasing import situation, whereabouts
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.captioning.openai_vision import evenly
+from remembr_ros.captioning.frame_choice import evenly
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.forced_answer import forced_answer
 from remembr_ros.memory.recall import Recall, Scope

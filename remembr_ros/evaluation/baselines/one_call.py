@@ -71,26 +71,9 @@ class _Found:
         return len(self._inside(scope))
 
     def _inside(self, scope: Scope) -> list[Hit]:
-        return [hit for hit in self._hits if _admits(scope, hit.memory)]
+        return [hit for hit in self._hits if scope.admits(hit.memory)]
 
 
 def _offset_s(memory: Memory, time_ns: int) -> float:
     nearest = min(max(time_ns, memory.start_ns), memory.end_ns)
     return (nearest - time_ns) / NS
-
-
-def _admits(scope: Scope, memory: Memory) -> bool:
-    return (
-        (scope.after_ns is None or memory.end_ns >= scope.after_ns)
-        and (scope.before_ns is None or memory.start_ns <= scope.before_ns)
-        and scope.robot in (None, memory.robot)
-        and scope.map_id in (None, memory.map_id)
-        and scope.source in (None, memory.source)
-        and _is_near(scope, memory)
-    )
-
-
-def _is_near(scope: Scope, memory: Memory) -> bool:
-    if scope.near is None or scope.radius_m is None:
-        return True
-    return memory.pose is not None and distance(memory.pose.position, scope.near) <= scope.radius_m

@@ -13,8 +13,9 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.store import MemoryStore, open_store
+from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 
 START_NS = 1_700_000_000 * NS

@@ -4,13 +4,14 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.agent.offline import OfflinePlanner
+from remembr_ros.agent.offline import MAX_READ, OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import BudgetExceeded, Cancelled
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
+from test.unit.agent.listed_recall import ListedRecall
 
 START_NS = 1_700_000_000 * NS
 
@@ -363,24 +364,92 @@ def test_a_short_number_read_as_often_as_a_longer_one_is_a_room(
 
 
 @pytest.mark.parametrize(
-    'text',
+    ('text', 'expected'),
     [
-        'How far is it from the lift to the cafeteria?',
-        'How far is the lift from the printer?',
-        'Is the cafeteria near the lift?',
-        'Is the printer next to the lift?',
-        'Did you see the lift before the printer?',
-        'What did you see after the lift?',
-        'What did you see before the cafeteria?',
-        'What is between the lift and the printer?',
-        'Where did you go after you saw the printer?',
+        ('What did you see after the lift?', ['t03']),
+        ('What did you see before the cafeteria?', ['t09']),
+        ('What is between the lift and the printer?', ['t04', 't03']),
+        ('Where did you go after you saw the printer?', ['t06']),
+        ('After the printer, where did you go?', ['t06']),
+        ('Where is the exit near the meeting point?', ['t17']),
+        ('When did you see an exit after the cafeteria?', ['t17']),
+        ('When did you see an exit before the cafeteria?', ['t08']),
+        ('Where did you see a sign "EXIT" between the kitchen and the bicycle?', []),
+        ('Where did you see a television while you were in the kitchen?', ['t13']),
     ],
 )
-def test_two_things_are_not_answered_about_one_of_them(ask: Ask, text: str) -> None:
+def test_a_thing_is_looked_for_where_and_when_another_one_was_seen(
+    ask: Ask, text: str, expected: list[str]
+) -> None:
     answer = ask(text)
-    assert (answer.kind, answer.evidence) == (Kind.NOT_SEEN, ())
-    assert 'cannot relate' in answer.text
-    assert '--llm' in answer.text
+    assert ids(answer) == expected, answer.text
+    assert (answer.kind is Kind.NOT_SEEN) is not bool(expected)
+
+
+@pytest.mark.parametrize(
+    ('text', 'expected'),
+    [
+        ('Did you see the lift before the printer?', True),
+        ('Did you see the printer before the lift?', False),
+        ('Did you see room 103 after the lift?', True),
+        ('Is the cafeteria near the lift?', False),
+        ('Is room 103 near the printer?', True),
+        ('When you were in the kitchen, did you see a television?', True),
+        ('When you were in the kitchen, did you see a bicycle?', False),
+        ('Did you see a dog between the kitchen and the meeting point?', True),
+        ('Did you see a dog between the lift and the printer?', False),
+        ('Is there an exit on the way to the cafeteria?', True),
+        ('Is there a bicycle on the way to the cafeteria?', False),
+    ],
+)
+def test_yes_and_no_of_two_things_rest_on_both(ask: Ask, text: str, expected: bool) -> None:
+    answer = ask(text, here=Pose(30.0, 1.0))
+    assert (answer.kind, answer.binary) == (Kind.BINARY, expected), answer.text
+    assert answer.evidence
+
+
+def test_the_way_to_a_thing_begins_here(ask: Ask) -> None:
+    text = 'Is there a printer on the way to the cafeteria?'
+    assert ask(text, here=Pose(0.0, 1.0)).binary is True
+    assert ask(text, here=Pose(45.0, 1.0)).binary is False
+    assert ask(text, here=None).binary is False
+
+
+@pytest.mark.parametrize(
+    'text', ['How far is it from the lift to the printer?', 'How far is the lift from the printer?']
+)
+def test_how_far_two_things_are_apart_is_measured(ask: Ask, text: str) -> None:
+    answer = ask(text)
+    assert (answer.kind, ids(answer)) == (Kind.TEXT, ['t02', 't05'])
+    assert '15.0 m' in answer.text
+
+
+def test_nothing_is_told_by_a_mark_that_was_not_seen(ask: Ask) -> None:
+    for text in (
+        'What did you see after the elephant?',
+        'Did you see the lift before the elephant?',
+        'Where is the printer near room 999?',
+        'How long did it take from the elephant to the lift?',
+    ):
+        answer = ask(text)
+        assert (answer.kind, answer.evidence) == (Kind.NOT_SEEN, ()), answer.text
+    # The printer is worth telling, if one knows that this was left out.
+    answer = ask('Where is the printer near the elephant?')
+    assert (answer.kind, ids(answer)) == (Kind.POSITION, ['t05'])
+    assert 'no memory shows elephant' in answer.text
+
+
+def test_a_wish_in_a_second_clause_is_understood(ask: Ask) -> None:
+    answer = ask('I am thirsty, can you take me somewhere to get coffee?')
+    assert (answer.kind, ids(answer)) == (Kind.POSITION, ['t12'])
+
+
+def test_visits_are_told_apart_by_time_and_place(ask: Ask) -> None:
+    answer = ask('How many times did you see room 101?')
+    assert (answer.kind, ids(answer)) == (Kind.TEXT, ['t00', 't19'])
+    assert 'seen 2 times' in answer.text
+    assert 'seen once' in ask('How many times were you in the kitchen?').text
+    assert ask('How many times did you see an elephant?').kind is Kind.NOT_SEEN
 
 
 def test_what_is_seen_at_once_is_near_each_other(ask: Ask) -> None:
@@ -421,6 +490,24 @@ def test_things_are_counted_by_place(ask: Ask) -> None:
     assert ask('How many elephants are there?').kind is Kind.NOT_SEEN
 
 
+def test_every_place_of_a_thing_can_be_visited(ask: Ask) -> None:
+    answer = ask('Visit all the exits that you saw')
+    assert (answer.kind, answer.every_place, set(ids(answer))) == (Kind.POSITION, True, {'t08', 't17'})
+    assert 'seen at 2 places, the surest one: at (' in answer.text
+    assert answer.pose == answer.evidence[0].memory.pose
+    one = ask('Go to every printer')
+    assert (one.kind, one.every_place, len(one.evidence)) == (Kind.POSITION, True, 1)
+    assert 'places' not in one.text
+    assert not ask('Take me to an exit').every_place
+    assert ask('Visit all elephants').kind is Kind.NOT_SEEN
+
+
+def test_every_place_that_is_not_known_is_not_seen(fresh: Fresh, make_memory: Make, ask_store: Ask) -> None:
+    store = fresh(make_memory(0, ('LIFT',), pose=None))
+    answer = ask_store(store, 'Visit every lift')
+    assert (answer.kind, 'do not know where' in answer.text) == (Kind.NOT_SEEN, True)
+
+
 @pytest.mark.parametrize('text', ['What time is it?', "What's the time?", 'What time is it now, please?'])
 def test_the_time_of_day_is_not_remembered(ask: Ask, text: str) -> None:
     answer = ask(text)
@@ -457,3 +544,21 @@ def test_a_cancelled_or_late_question_is_not_answered(
         OfflinePlanner().answer(ask_about('Where is the lift?'), hashing_tour, run)
     with pytest.raises(BudgetExceeded):
         OfflinePlanner().answer(ask_about('Where is the lift?'), hashing_tour, Run(deadline=0.0))
+
+
+def test_of_an_endless_question_the_beginning_is_read(
+    ask_about: Callable[..., Question], make_memory: Make, run: Run
+) -> None:
+    recall = ListedRecall([make_memory(0, ('LIFT',))])
+    question = ask_about('Where is the lift? ' * 500)
+    assert OfflinePlanner().answer(question, recall, run).kind is Kind.POSITION
+    assert all(len(asked) <= MAX_READ + len('text ') for asked in recall.asked)
+
+
+def test_a_question_that_is_not_wanted_any_more_is_not_read(
+    ask_about: Callable[..., Question],
+) -> None:
+    recall = ListedRecall([])
+    with pytest.raises(BudgetExceeded):
+        OfflinePlanner().answer(ask_about('Where?'), recall, Run(deadline=0.0))
+    assert not recall.asked

@@ -12,6 +12,7 @@ from remembr_ros.agent.scripted_reply import completion
 from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.agent.tools import TOOLS
 from remembr_ros.errors import ChatUnavailable
+from remembr_ros.http_guard import Guard
 
 KEY = 'sk-secret-0123456789abcdef'
 
@@ -51,14 +52,14 @@ def complete(chat: OpenAIChat, **changes: Any) -> Reply:
 def test_plain_content_and_usage_come_back(server: ScriptedServer, connect: Any) -> None:
     usage = {'prompt_tokens': 12, 'completion_tokens': 3, 'total_tokens': 15}
     server.reply = [said({'role': 'assistant', 'content': 'Hello.'}, usage=usage)]
-    assert complete(connect()) == Reply('Hello.', (), 12, 3)
+    assert complete(connect()) == Reply('Hello.', (), 12, 3, model='tiny')
 
 
 def test_tool_calls_come_back_as_they_were_written(server: ScriptedServer, connect: Any) -> None:
     call = {'id': 'a1', 'type': 'function', 'function': {'name': 'recall_text', 'arguments': '{"query": '}}
     server.reply = [said({'role': 'assistant', 'content': None, 'tool_calls': [call]})]
     reply = complete(connect())
-    assert reply == Reply('', (ToolCall('a1', 'recall_text', '{"query": '),), 0, 0)
+    assert (reply.content, reply.tool_calls) == ('', (ToolCall('a1', 'recall_text', '{"query": '),))
 
 
 def test_half_a_character_in_a_reply_is_replaced(server: ScriptedServer, connect: Any) -> None:
@@ -124,11 +125,13 @@ def test_a_busy_server_is_asked_again_when_it_says(
     server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(time, 'sleep', slept.append)
-    busy = ScriptedReply(status=status, headers={'Retry-After': '7'})
-    server.reply = [busy, busy, ScriptedReply('At last.')]
-    assert complete(connect(max_retries=2)).content == 'At last.'
-    assert slept == [7.0, 7.0]
+    monkeypatch.setattr(Guard, 'pause', lambda _, seconds: slept.append(seconds))
+    busy = ScriptedReply(status=status, retry_after_s=7.0)
+    dated = ScriptedReply(status=status, retry_after_s=9.0, retry_after_date=True)
+    server.reply = [busy, dated, ScriptedReply('At last.')]
+    reply = complete(connect(max_retries=2))
+    assert (reply.content, reply.calls) == ('At last.', 1)
+    assert slept == [7.0, pytest.approx(8.0, abs=1.0)]
     assert len(server.requests) == 3
 
 
@@ -136,7 +139,7 @@ def test_a_server_that_stays_busy_is_given_up(
     server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(time, 'sleep', slept.append)
+    monkeypatch.setattr(Guard, 'pause', lambda _, seconds: slept.append(seconds))
     server.reply = [ScriptedReply(status=429, headers={'Retry-After': '2'})]
     with pytest.raises(ChatUnavailable, match='429'):
         complete(connect(max_retries=3))
@@ -191,7 +194,8 @@ def test_what_is_no_chat_reply_is_said_to_be_none(
 )
 def test_content_of_a_wrong_type_is_no_content(server: ScriptedServer, connect: Any, message: Any) -> None:
     server.reply = [said(message, usage={'prompt_tokens': 'many', 'completion_tokens': None})]
-    assert complete(connect()) == Reply()
+    reply = complete(connect())
+    assert (reply.content, reply.tool_calls) == ('', ())
 
 
 def test_a_server_that_hangs_is_given_up(server: ScriptedServer, connect: Any) -> None:
@@ -243,6 +247,50 @@ def test_openai_itself_needs_a_key(server: ScriptedServer) -> None:
         complete(OpenAIChat('gpt'))
 
 
+def test_no_wait_goes_past_the_deadline(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply(status=429, retry_after_s=60.0)]
+    began = time.monotonic()
+    with pytest.raises(ChatUnavailable, match='429'):
+        complete(connect(max_retries=3), timeout_s=20.0)
+    assert time.monotonic() - began < 10.0
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize('status', [400, 401, 403, 404, 413, 422, 501])
+def test_what_will_be_refused_again_is_not_asked_again(
+    server: ScriptedServer, connect: Any, status: int
+) -> None:
+    server.reply = [ScriptedReply('no', status=status)]
+    with pytest.raises(ChatUnavailable, match=str(status)):
+        complete(connect(max_retries=3))
+    bodies = [json.dumps(request.body) for request in server.requests]
+    assert len(set(bodies)) == len(bodies) <= 3  # in a simpler way, perhaps, but never the same again
+
+
+def test_an_empty_account_is_not_asked_again(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply('insufficient_quota', status=429)]
+    with pytest.raises(ChatUnavailable, match='quota'):
+        complete(connect(max_retries=3))
+    assert len(server.requests) == 1
+
+
+def test_a_lost_connection_is_made_again_and_its_tokens_are_estimated(
+    server: ScriptedServer, connect: Any
+) -> None:
+    server.reply = [ScriptedReply('x' * 100, cut_after=50), ScriptedReply('At last.', (), 100, 3)]
+    reply = complete(connect(max_retries=1))
+    assert (reply.content, reply.calls, reply.completion_tokens) == ('At last.', 2, 3)
+    assert reply.prompt_tokens > 500  # the tools are some 2,000 characters
+    assert reply.estimated
+
+
+def test_tokens_that_are_not_counted_are_estimated(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [said({'role': 'assistant', 'content': 'x' * 40})]
+    chat = connect()
+    reply = chat.complete((Message('user', 'y' * 80),), (), must_call=None, timeout_s=10.0)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (20, 10, True)
+
+
 def test_a_model_that_takes_no_tools_is_told_of_them_in_words(server: ScriptedServer, connect: Any) -> None:
     refusal = ScriptedReply('registry/tiny does not support tools', status=400)
     server.reply = [refusal, ScriptedReply('{"calls": []}')]
@@ -271,7 +319,7 @@ def test_without_tools_none_are_spoken_of(server: ScriptedServer, connect: Any) 
     chat = connect()
     chat.complete(HELLO, (), must_call=None, timeout_s=10.0)
     body = server.requests[0].body
-    assert not {'tools', 'tool_choice'} & set(body)
+    assert not {'tools', 'tool_choice', 'parallel_tool_calls', 'response_format'} & set(body)
     assert len(body['messages']) == len(HELLO)
 
 

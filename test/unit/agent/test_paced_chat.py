@@ -32,7 +32,13 @@ class TimeoutsChat:
         self.given: list[float] = []
 
     def complete(
-        self, messages: Sequence[Message], tools: Sequence[Tool], *, must_call: str | None, timeout_s: float
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
     ) -> Reply:
         self.given.append(timeout_s)
         return Reply('x')

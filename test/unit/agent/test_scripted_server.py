@@ -1,6 +1,9 @@
+import gzip
+import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -8,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ import pytest
 
 from remembr_ros.agent.chat import Message, Reply, ToolCall
 from remembr_ros.agent.openai_chat import OpenAIChat
+from remembr_ros.agent.scripted_reply import load_rules
 from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer, main
 from remembr_ros.agent.tools import TOOLS
 from remembr_ros.errors import ChatUnavailable
@@ -51,7 +56,11 @@ def test_replies_come_in_turn_and_the_last_one_repeats():
     with ScriptedServer([ScriptedReply('one', calls, 12, 3), ScriptedReply('two')]) as server:
         replies = [ask(server.url, Message('user', text)) for text in 'abc']
         asked = [request.body['messages'][0]['content'] for request in server.requests]
-    assert replies == [Reply('one', calls, 12, 3), Reply('two'), Reply('two')]
+    assert replies == [
+        Reply('one', calls, 12, 3, model='scripted'),
+        Reply('two', model='scripted'),
+        Reply('two', model='scripted'),
+    ]
     assert asked == ['a', 'b', 'c']
     assert [request.body['model'] for request in server.requests] == ['scripted'] * 3
 
@@ -165,7 +174,7 @@ def test_a_process_of_its_own_serves_rules_until_it_is_terminated(start: Callabl
     recall = (ToolCall('call_0', 'recall_text', '{"query": "lift"}'),)
     later = (first, Message('assistant', '', recall), Message('tool', 'nothing', tool_call_id='call_0'))
     for _ in range(2):  # rules are not used up
-        assert ask(url, first) == Reply('', recall, 5, 0)
+        assert ask(url, first) == Reply('', recall, 5, 0, model='scripted')
         assert ask(url, *later).content == 'On the left.'
     assert post(url, {'messages': [{'role': 'user', 'content': [{'text': 'broken'}]}]})[2] == b'<html>'
     assert post(url, {'messages': [{'role': 'user', 'content': 'busy'}]})[0] == 429
@@ -178,6 +187,59 @@ def test_a_process_of_its_own_serves_rules_until_it_is_terminated(start: Callabl
 def test_any_fits_every_question(start: Callable[..., Any]):
     _, url = start([{'when': 'any', 'reply': {'content': 'So it is.'}}])
     assert ask(url, Message('user', 'Is it?')).content == 'So it is.'
+
+
+FAULTS = [
+    {'when': 'cut', 'reply': {'body': 'x' * 100, 'cut_after': 10}},
+    {'when': 'padded', 'reply': {'content': 'Hm.', 'pad_mb': 1.5}},
+    {'when': 'drip', 'reply': {'content': 'Hm.', 'drip_s': 0.0001}},
+    {'when': 'seconds', 'reply': {'status': 429, 'retry_after_s': 5}},
+    {'when': 'date', 'reply': {'status': 503, 'retry_after_s': 5, 'retry_after_date': True}},
+    {'when': 'refuse', 'reply': {'content': 'Hm.', 'refuse': ['tools', 'seed']}},
+    {'when': 'gzip', 'reply': {'content': 'Hm.', 'pad_mb': 1.0, 'gzip': True}},
+]
+
+
+def test_rules_can_do_what_servers_do_wrong(tmp_path: Path) -> None:
+    path = tmp_path / 'script.json'
+    path.write_text(json.dumps(FAULTS))
+
+    def asked(what: str, **fields: Any) -> tuple[int, dict[str, str], bytes]:
+        return post(server.url, {'messages': [{'role': 'user', 'content': what}], **fields})
+
+    with ScriptedServer(load_rules(path)) as server:
+        with pytest.raises(http.client.IncompleteRead) as cut:
+            asked('cut')
+        assert cut.value.partial == b'x' * 10
+        data = asked('padded')[2]
+        assert len(data) > 1_500_000
+        assert json.loads(data)['choices'][0]['message']['content'] == 'Hm.'
+        assert json.loads(asked('drip')[2])['choices'][0]['message']['content'] == 'Hm.'
+        assert (asked('seconds')[0], asked('seconds')[1]['Retry-After']) == (429, '5')
+        until = parsedate_to_datetime(asked('date')[1]['Retry-After']).timestamp()
+        assert until - time.time() == pytest.approx(5.0, abs=3.0)
+        status, _, data = asked('refuse', seed=1)
+        assert (status, 'seed is not supported' in data.decode()) == (400, True)
+        assert asked('refuse')[0] == 200
+        _, headers, data = asked('gzip')
+        assert headers['Content-Encoding'] == 'gzip'
+        assert len(data) < 10_000
+        assert json.loads(gzip.decompress(data))['choices'][0]['message']['content'] == 'Hm.'
+        assert server.hung_up == 0
+
+
+def test_who_hangs_up_is_counted() -> None:
+    with ScriptedServer([ScriptedReply(hang_s=600.0)]) as server:
+        address = server.url.removeprefix('http://').removesuffix('/v1').split(':')
+        with socket.create_connection((address[0], int(address[1]))) as connection:
+            connection.sendall(b'POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}')
+            deadline = time.monotonic() + 10.0
+            while not server.requests and time.monotonic() < deadline:
+                threading.Event().wait(0.01)
+            assert server.hung_up == 0
+        while not server.hung_up and time.monotonic() < deadline:
+            threading.Event().wait(0.01)
+        assert server.hung_up == 1
 
 
 @pytest.mark.parametrize('script', ['', '{}', '[{"when": "x"}]', '[{"when": "x", "reply": {"colour": 1}}]'])

@@ -12,10 +12,9 @@ from remembr_ros.bags.coda import convert_coda
 from remembr_ros.bags.reader import open_bag
 from remembr_ros.bags.recording import Recording
 from remembr_ros.bags.tf import TransformSurvey
-from remembr_ros.bags.transforms import rotate
 from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.observation import observations
-from remembr_ros.geometry import StampedPose
+from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.geometry import StampedPose, rotate
 from remembr_ros.images import Frame
 
 NS = 1_000_000_000
@@ -201,7 +200,7 @@ def test_a_memory_is_where_the_pictures_were_taken(coda, convert, out):
     converted = convert()
     assert converted.left_out == {'poses that are no finite numbers': 2}
     with open_bag(out) as bag:
-        (observation,) = observations(bag.events(), get_captioner('none'), robot='coda')
+        (observation,) = observations(bag.events(), Describer(get_captioner('none'), Remembering('coda')))
     memory = observation.memory
     assert (memory.start_ns, memory.end_ns) == (coda.stamps[0], coda.stamps[-1])
     # Frames are sampled at 2 Hz: 0.0, 0.5 and 1.0 s, at y = 0.0, 0.5 and 1.0 m.

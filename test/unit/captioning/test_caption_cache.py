@@ -66,3 +66,22 @@ def test_a_folder_that_cannot_be_written_costs_the_cache_only(counting, tmp_path
     captioner = CachingCaptioner(counting, tmp_path / 'file')
     assert captioner.caption([DARK]).text == 'call 1'
     assert 'not kept' in caplog.text
+
+
+def test_the_time_counts_only_for_a_captioner_that_looks_at_it(counting, tmp_path):
+    class Timed(Counting):
+        def caption_between(self, images, start_ns, end_ns):
+            self.calls += 1
+            return Caption(f'From {start_ns} to {end_ns}.')
+
+    captioner = CachingCaptioner(counting, tmp_path / 'untimed')
+    assert (
+        captioner.caption_between([DARK], 1, 2) == captioner.caption([DARK]) == Caption('call 1', ('“EXIT”',))
+    )
+    timed = CachingCaptioner(Timed(), tmp_path / 'timed')
+    assert [timed.caption_between([DARK], *span).text for span in ((1, 2), (3, 4), (1, 2))] == [
+        'From 1 to 2.',
+        'From 3 to 4.',
+        'From 1 to 2.',
+    ]
+    assert (timed.made, timed.found) == (2, 1)

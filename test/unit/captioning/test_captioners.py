@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioner import Caption, Captioner
 from remembr_ros.captioning.captioners import CAPTIONERS, get_captioner
-from remembr_ros.captioning.openai_vision import OpenAIVisionCaptioner
+from remembr_ros.captioning.recorded import RecordedCaptioner
+from remembr_ros.captioning.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 
 
@@ -19,21 +21,32 @@ def url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(params=CAPTIONERS)
+@pytest.fixture(scope='module')
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip('transformers', reason='needs the extra vlm: make setup')
+    from test.unit.captioning.tiny_vlm import llava
+
+    return llava(tmp_path_factory.mktemp('llava'))
+
+
+@pytest.fixture(params=[name for name in CAPTIONERS if name != 'recorded'])
 def make(request: pytest.FixtureRequest, url: str) -> Iterator[Callable[[], Captioner]]:
+    """Every captioner but recorded, which looks at the time only."""
     made: list[Captioner] = []
 
     def get() -> Captioner:
-        if request.param == 'scene_text' and importlib.util.find_spec('rapidocr') is None:
+        if request.param in ('scene_text', 'fused') and importlib.util.find_spec('rapidocr') is None:
             pytest.skip('RapidOCR is not installed (extra scene-text)')
-        made.append(get_captioner(request.param, model='m', base_url=url))
+        model = str(request.getfixturevalue('tiny')) if request.param == 'transformers' else 'm'
+        options = VlmOptions(max_tokens=16)
+        made.append(get_captioner(request.param, model=model, base_url=url, options=options))
         assert made[-1].name == request.param
         return made[-1]
 
     yield get
     for captioner in made:
-        if isinstance(captioner, OpenAIVisionCaptioner):
-            captioner.close()
+        if (close := getattr(captioner, 'close', None)) is not None:
+            close()
 
 
 @pytest.mark.parametrize('count', [0, 1, 6, 40])
@@ -67,7 +80,7 @@ def test_the_same_images_give_the_same_caption(make: Callable[[], Captioner]):
 
 
 def test_unknown_captioner_is_refused_with_the_known_ones():
-    with pytest.raises(InvalidRequest, match='scene_text, openai, none'):
+    with pytest.raises(InvalidRequest, match='scene_text, openai, transformers, recorded, fused, none'):
         get_captioner('vila')
 
 
@@ -76,3 +89,19 @@ def test_openai_without_server_or_key_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv('OPENAI_BASE_URL', raising=False)
     with pytest.raises(CaptionerFailed, match='OPENAI_API_KEY'):
         get_captioner('openai')
+
+
+def test_fused_joins_what_it_is_told_to(url: str):
+    pytest.importorskip('rapidocr', reason='RapidOCR is not installed (extra scene-text)')
+    fused = get_captioner('fused', base_url=url)
+    assert fused.caption([np.zeros((48, 64, 3), np.uint8)]) == Caption('A corridor.')
+    with pytest.raises(InvalidRequest, match='--captions'):
+        get_captioner('fused', describer='recorded')
+    with pytest.raises(InvalidRequest, match='openai, transformers, recorded'):
+        get_captioner('fused', describer='scene_text')
+
+
+def test_recorded_takes_a_file():
+    with pytest.raises(CaptionerFailed, match=r'no file of captions /no/such.json'):
+        get_captioner('recorded', captions='/no/such.json')
+    assert RecordedCaptioner.name in CAPTIONERS

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from remembr_ros.captioning.captioner import Caption
-from remembr_ros.captioning.observation import UNCAPTIONED, describe, keep_uncaptioned, observations
-from remembr_ros.captioning.placer import place
+from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.captioning.placer import PlacedSegment, place
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import SampledFrame, Segment, SegmenterConfig
-from remembr_ros.errors import CaptionerFailed
+from remembr_ros.captioning.still_scene import StillScene
+from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import Bgr, Frame
-from remembr_ros.memory.record import Observation, memory_id
+from remembr_ros.memory.record import UNCAPTIONED, Observation, memory_id
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000_000_000_000
@@ -24,14 +25,17 @@ class RecordingCaptioner:
 
     name = 'recording'
 
-    def __init__(self, fail_at: Sequence[int] = ()) -> None:
+    def __init__(self, fail_at: Sequence[int] = (), read: tuple[str, ...] = ()) -> None:
         self.asked: list[list[Bgr]] = []
         self._fail_at = fail_at
+        self._read = read
 
     def caption(self, images: Sequence[Bgr]) -> Caption:
         self.asked.append(list(images))
         if len(self.asked) in self._fail_at:
-            raise CaptionerFailed('the server is gone; start it')
+            failure = CaptionerFailed('the server is gone; start it')
+            failure.scene_text = self._read
+            raise failure
         return Caption(f'Call {len(self.asked)}.', ('EXIT',))
 
 
@@ -107,7 +111,8 @@ def test_frame_id_is_that_of_the_poses():
 def test_memory_says_what_where_when_and_by_whom():
     captioner = RecordingCaptioner()
     made = segment(0, 1)
-    observation = describe(place(made, buffer(pose(0, 1.0), pose(1, 1.0))), captioner, 'spot', 'floor2')
+    placed = place(made, buffer(pose(0, 1.0), pose(1, 1.0)))
+    observation = Describer(captioner, Remembering('spot', 'floor2')).observe(placed)
     memory = observation.memory
     assert memory.id == memory_id('spot', 'captioner', T0)
     assert (memory.robot, memory.map_id, memory.frame_id) == ('spot', 'floor2', 'map')
@@ -118,38 +123,126 @@ def test_memory_says_what_where_when_and_by_whom():
     assert [image.max() for image in captioner.asked[0]] == [0, 10], 'frames come in order of time'
 
 
+def described(placed: PlacedSegment, keyframes: int = 2) -> Observation:
+    return Describer(RecordingCaptioner(), Remembering('r', keyframes=keyframes)).observe(placed)
+
+
 def decode(jpeg: bytes) -> Bgr:
     return cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
 
 
 def test_keyframes_are_jpegs_sharpest_first():
-    observation = describe(place(segment(0, 1, 2), buffer()), RecordingCaptioner(), 'r', keyframes=2)
+    observation = described(place(segment(0, 1, 2), buffer()), keyframes=2)
     assert [round(float(decode(jpeg).mean())) for jpeg in observation.images] == [20, 10]
 
 
 @pytest.mark.parametrize(('keyframes', 'count'), [(0, 0), (1, 1), (9, 3)])
 def test_number_of_keyframes(keyframes: int, count: int):
     placed = place(segment(0, 1, 2), buffer())
-    assert len(describe(placed, RecordingCaptioner(), 'r', keyframes=keyframes).images) == count
+    assert len(described(placed, keyframes=keyframes).images) == count
 
 
 def test_large_keyframes_are_reduced_and_small_ones_kept():
     large = segment(0, image=grey(5, 1280, 720))
-    observation = describe(place(large, buffer()), RecordingCaptioner(), 'r')
+    observation = described(place(large, buffer()))
     assert decode(observation.images[0]).shape == (360, 640, 3)
-    small = describe(place(segment(0), buffer()), RecordingCaptioner(), 'r')
+    small = described(place(segment(0), buffer()))
     assert decode(small.images[0]).shape == (48, 64, 3)
 
 
-def test_failed_caption_is_raised_and_the_rest_can_be_kept():
+def test_what_a_captioner_fails_on_is_kept_with_what_could_be_read():
     placed = place(segment(0, 1), buffer(pose(0, 4.0), pose(1, 4.0)))
-    with pytest.raises(CaptionerFailed):
-        describe(placed, RecordingCaptioner(fail_at=[1]), 'r')
-    kept = keep_uncaptioned(placed, 'r', 'm')
-    assert (kept.memory.caption, kept.memory.captioner, kept.memory.scene_text) == (UNCAPTIONED, '', ())
-    assert kept.memory.id == memory_id('r', 'captioner', T0)
-    assert kept.memory.pose == Pose(4.0, 0.0)
+    captioner = RecordingCaptioner(fail_at=[1, 2], read=('EXIT',))
+    describer = Describer(captioner, Remembering('r', 'm', 'front'))
+    kept = describer.observe(placed)
+    assert (kept.memory.caption, kept.memory.captioner, kept.memory.scene_text) == (
+        UNCAPTIONED,
+        '',
+        ('EXIT',),
+    )
+    assert not kept.memory.is_captioned
+    assert kept.memory.id == memory_id('r', 'captioner', T0, 'front')
+    assert (kept.memory.pose, kept.memory.map_id, kept.memory.camera) == (Pose(4.0, 0.0), 'm', 'front')
     assert len(kept.images) == 2
+    assert (describer.uncaptioned, describer.problem) == (1, 'the server is gone; start it')
+    assert describer.observe(placed).memory.caption == 'Call 3.'
+    assert (describer.captioned, describer.problem) == (1, '')
+
+
+def test_two_cameras_of_one_moment_are_two_memories():
+    placed = place(segment(0), buffer())
+    ids = {
+        Describer(RecordingCaptioner(), Remembering('r', camera=c)).observe(placed).memory.id
+        for c in ('a', 'b', '')
+    }
+    assert len(ids) == 3
+
+
+class BatchCaptioner(RecordingCaptioner):
+    """Keeps how many segments came together."""
+
+    def __init__(self, fail_at: Sequence[int] = ()) -> None:
+        super().__init__(fail_at)
+        self.batches: list[int] = []
+        self.broken = False
+
+    def caption_batch(self, segments: Sequence[Sequence[Bgr]]) -> list[Caption]:
+        self.batches.append(len(segments))
+        if self.broken:
+            raise CaptionerFailed('out of memory')
+        return [self.caption(images) for images in segments]
+
+
+def test_segments_are_captioned_together_where_the_captioner_can():
+    captioner = BatchCaptioner()
+    found = list(observations(recording(14), Describer(captioner, Remembering('r')), batch=3))
+    assert captioner.batches == [3, 2]
+    assert [o.memory.start_ns for o in found] == [ns(t) for t in (0, 3, 6, 9, 12)]
+    assert [o.memory.caption for o in found] == [f'Call {i}.' for i in range(1, 6)]
+
+
+def test_what_fails_together_is_captioned_one_by_one():
+    captioner = BatchCaptioner()
+    captioner.broken = True
+    found = list(observations(recording(6), Describer(captioner, Remembering('r')), batch=2))
+    assert [o.memory.caption for o in found] == ['Call 1.', 'Call 2.']
+
+
+def standing(seconds: float, changes: Sequence[tuple[float, int]] = ()) -> Iterator[Frame | StampedPose]:
+    """A robot that stands; at some times, a square of its view gets another shade."""
+    view = np.random.default_rng(0).integers(60, 200, (48, 64, 3), np.uint8)
+    for i in range(round(seconds * 4)):
+        t = i / 4
+        image = view.copy()
+        for since, shade in changes:
+            if t >= since:
+                image[10:20, 10:20] = shade
+        yield StampedPose(ns(t), Pose(1.0, 0.0))
+        yield Frame(ns(t), lambda image=image: image)  # type: ignore[misc]
+
+
+def watch(events: Iterator[Frame | StampedPose], captioner: RecordingCaptioner, batch: int = 1) -> list[str]:
+    describer = Describer(captioner, Remembering('r'), StillScene())
+    found = list(observations(events, describer, batch=batch))
+    assert len(found) == describer.captioned + describer.repeated + describer.uncaptioned
+    return [o.memory.caption for o in found]
+
+
+@pytest.mark.parametrize('batch', [1, 2, 10])
+def test_where_nothing_changes_the_captioner_rests(batch: int):
+    captioner = BatchCaptioner()
+    captions = watch(standing(30, [(15, 0)]), captioner, batch)
+    assert captions == ['Call 1.'] * 5 + ['Call 2.'] * 5
+    assert len(captioner.asked) == 2
+
+
+def test_what_a_captioner_failed_on_is_tried_again_though_nothing_changes():
+    captioner = RecordingCaptioner(fail_at=[1, 2, 3])
+    describer = Describer(captioner, Remembering('r'), StillScene())
+    found = list(observations(standing(15), describer))
+    assert [o.memory.caption for o in found] == [UNCAPTIONED, UNCAPTIONED, 'Call 4.', 'Call 4.', 'Call 4.']
+    assert [len(o.images) for o in found] == [2, 0, 2, 2, 2], 'the second shows what the first does'
+    assert (describer.captioned, describer.repeated, describer.uncaptioned) == (1, 2, 2)
 
 
 def recording(
@@ -169,7 +262,7 @@ def recording(
 def collect(
     events: Iterator[Frame | StampedPose], captioner: RecordingCaptioner | None = None
 ) -> list[Observation]:
-    return list(observations(events, captioner or RecordingCaptioner(), 'r'))
+    return list(observations(events, Describer(captioner or RecordingCaptioner(), Remembering('r'))))
 
 
 @pytest.mark.parametrize('pose_delay_s', [0.0, 0.3, 1.5])
@@ -182,7 +275,7 @@ def test_recording_becomes_placed_observations_even_if_poses_come_late(pose_dela
 
 def test_observations_come_while_the_recording_is_read():
     events = recording(1_000)
-    first = next(iter(observations(events, RecordingCaptioner(), 'r')))
+    first = next(iter(observations(events, Describer(RecordingCaptioner(), Remembering('r')))))
     assert first.memory.start_ns == T0
     following = next(events)
     assert following.stamp_ns < ns(7)
@@ -210,13 +303,14 @@ def test_recording_that_starts_over_keeps_the_poses_of_both_runs(poses_first: bo
 def test_every_frame_is_reported():
     seen: list[int] = []
     frames = [event.stamp_ns for event in recording(2) if isinstance(event, Frame)]
-    list(observations(recording(2), RecordingCaptioner(), 'r', on_frame=lambda f: seen.append(f.stamp_ns)))
+    describer = Describer(RecordingCaptioner(), Remembering('r'))
+    list(observations(recording(2), describer, on_frame=lambda f: seen.append(f.stamp_ns)))
     assert seen == frames
 
 
 def test_configuration_is_used():
-    config = SegmenterConfig(length_s=1.0, keyframes=1)
-    found = list(observations(recording(3), RecordingCaptioner(), 'r', 'm', config=config))
+    describer = Describer(RecordingCaptioner(), Remembering('r', 'm', keyframes=1))
+    found = list(observations(recording(3), describer, SegmenterConfig(length_s=1.0)))
     assert len(found) == 3
     assert {len(o.images) for o in found} == {1}
     assert {o.memory.map_id for o in found} == {'m'}
@@ -241,3 +335,36 @@ def test_segment_that_cannot_be_captioned_is_kept_and_the_rest_goes_on():
 def test_nothing_in_nothing_out():
     assert collect(iter([])) == []
     assert collect(iter([pose(0, 1.0)])) == []
+
+
+def test_fewer_than_no_keyframes_are_refused():
+    with pytest.raises(InvalidRequest, match='keyframes'):
+        Remembering('r', keyframes=-1)
+
+
+def test_a_captioner_that_goes_by_time_is_told_the_time_of_the_segment():
+    class Timed(RecordingCaptioner):
+        def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
+            return Caption(f'{len(images)} frames from {start_ns - T0} to {end_ns - T0}.')
+
+    placed = place(segment(1.0, 1.5, 2.0, end=2.4), buffer(pose(1.0, 0.0), pose(3.0, 1.0)))
+    observation = Describer(Timed(), Remembering('robbie')).observe(placed)
+    assert observation.memory.caption == f'3 frames from {NS} to {round(2.4 * NS)}.'
+
+
+def test_what_a_captioner_breaks_on_never_gets_the_caption_of_the_one_before():
+    class Breaking(RecordingCaptioner):
+        def caption(self, images: Sequence[Bgr]) -> Caption:
+            self.asked.append(list(images))
+            if len(self.asked) == 2:
+                raise KeyError('not a CaptionerFailed')
+            return Caption(f'Call {len(self.asked)}.')
+
+    describer = Describer(Breaking(), Remembering('r'), StillScene())
+    white, black = (np.full((48, 64, 3), shade, np.uint8) for shade in (255, 0))
+    here, there = (buffer(pose(t, x), pose(t + 2, x)) for t, x in ((0, 0.0), (3, 9.0)))
+    assert describer.observe(place(segment(0, 1, image=white), here)).memory.caption == 'Call 1.'
+    with pytest.raises(KeyError):
+        describer.observe(place(segment(3, 4, image=black), there))
+    later = place(segment(4.5, 5, image=black), there)
+    assert describer.observe(later).memory.caption == 'Call 3.'

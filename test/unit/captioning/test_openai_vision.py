@@ -1,5 +1,7 @@
 import base64
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import cv2
@@ -8,7 +10,8 @@ import pytest
 
 from remembr_ros.agent.scripted_reply import completion
 from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
-from remembr_ros.captioning.openai_vision import MAX_TOKENS, OpenAIVisionCaptioner, evenly
+from remembr_ros.captioning.openai_vision import OpenAIVisionCaptioner
+from remembr_ros.captioning.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr
 
@@ -36,7 +39,7 @@ def connect(
     made: list[OpenAIVisionCaptioner] = []
 
     def make(model: str | None = 'vlm', **options: Any) -> OpenAIVisionCaptioner:
-        captioner = OpenAIVisionCaptioner(model, server.url, **{'max_retries': 0, **options})
+        captioner = OpenAIVisionCaptioner(model, server.url, VlmOptions(**{'max_retries': 0, **options}))
         made.append(captioner)
         return captioner
 
@@ -69,10 +72,10 @@ def test_request_carries_prompt_and_images_in_order(server: ScriptedServer, conn
     body = request.body
     assert request.path == '/v1/chat/completions'
     assert body['model'] == 'vlm'
-    assert body['max_tokens'] == MAX_TOKENS
+    assert body['max_tokens'] == 512
     assert len(body['messages']) == 1
     assert body['messages'][0]['role'] == 'user'
-    assert 'robot' in body['messages'][0]['content'][0]['text']
+    assert 'robot' in body['messages'][0]['content'][-1]['text']
     assert [round(float(image.mean()), -1) for image in images_in(body)] == [10, 90, 200]
     assert request.headers['authorization'] == 'Bearer none'
 
@@ -111,9 +114,9 @@ def test_server_without_models_says_so(server: ScriptedServer, connect: Any):
         (failed(500, 'out of memory'), '500.*out of memory'),
         (failed(401, 'bad key'), '401.*key'),
         (ScriptedReply(status=404, body=b'<html>nothing here</html>'), '404'),
-        (ScriptedReply(body=b'<html>a web page</html>'), 'no chat reply|without a message'),
-        (ScriptedReply(body=b'"text"'), 'no chat reply|without a message'),
-        (ScriptedReply(body={}), 'no chat reply|without a message'),
+        (ScriptedReply(body=b'<html>a web page</html>'), 'no chat repl|without a message'),
+        (ScriptedReply(body=b'"text"'), 'no chat repl|without a message'),
+        (ScriptedReply(body={}), 'no chat repl|without a message'),
         (ScriptedReply(body={'choices': []}), 'without a message'),
         (ScriptedReply(body={'choices': [{'index': 0, 'message': None}]}), 'without a message'),
         (said(''), 'empty'),
@@ -155,7 +158,7 @@ def test_server_that_is_gone_is_a_failure(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv('OPENAI_API_KEY', raising=False)
     gone = ScriptedServer()
     gone.close()
-    captioner = OpenAIVisionCaptioner('m', gone.url, max_retries=0)
+    captioner = OpenAIVisionCaptioner('m', gone.url, VlmOptions(max_retries=0))
     with pytest.raises(CaptionerFailed, match='is the server running'):
         captioner.caption([grey(1)])
     captioner.close()
@@ -173,14 +176,79 @@ def test_neither_key_nor_server_is_refused_at_once(monkeypatch: pytest.MonkeyPat
         OpenAIVisionCaptioner()
 
 
-@pytest.mark.parametrize('option', ['max_images', 'max_side', 'timeout_s'])
-def test_options_without_sense_are_refused(option: str):
-    with pytest.raises(InvalidRequest, match=option):
-        OpenAIVisionCaptioner('m', 'http://127.0.0.1:9/v1', **{option: 0})
+def test_frames_are_kept_below_a_number_of_bytes(server: ScriptedServer, connect: Any):
+    noise = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
+    connect(max_image_bytes=30_000).caption([noise] * 2)
+    for part in server.requests[0].body['messages'][0]['content'][:-1]:
+        assert len(base64.b64decode(part['image_url']['url'].split(',')[1])) <= 30_000
+
+
+def test_the_prompt_is_a_file(server: ScriptedServer, connect: Any, tmp_path: Path):
+    prompt = tmp_path / 'prompt.md'
+    prompt.write_text('Name the doors.')
+    connect(prompt=str(prompt), max_tokens=77).caption([grey(1)])
+    body = server.requests[0].body
+    assert body['messages'][0]['content'][-1]['text'] == 'Name the doors.'
+    assert body['max_tokens'] == 77
+    with pytest.raises(InvalidRequest, match='cannot be read'):
+        connect(prompt=str(tmp_path / 'none'))
 
 
 @pytest.mark.parametrize(
-    ('count', 'n', 'wanted'), [(0, 3, []), (2, 3, [0, 1]), (6, 1, [3]), (7, 3, [0, 3, 6]), (6, 2, [0, 5])]
+    'reply',
+    [
+        ScriptedReply('A corridor.', drip_s=0.05),
+        ScriptedReply('A corridor.', linger_s=30.0, cut_after=5),
+        ScriptedReply('A corridor.', pad_mb=0.001, drip_s=0.02),
+    ],
+    ids=['dripping', 'stuck', 'padded'],
 )
-def test_images_are_spread_evenly(count: int, n: int, wanted: list[int]):
-    assert [int(image[0, 0, 0]) for image in evenly([grey(i) for i in range(count)], n)] == wanted
+def test_a_server_that_does_not_come_to_an_end_is_a_failure_in_time(
+    server: ScriptedServer, connect: Any, reply: ScriptedReply
+):
+    server.reply = [reply]
+    captioner = connect(timeout_s=0.6)
+    began = time.monotonic()
+    with pytest.raises(CaptionerFailed, match=r'within 0.6 s'):
+        captioner.caption([grey(1)])
+    assert time.monotonic() - began < 3.0
+
+
+def test_the_deadline_holds_over_all_retries(server: ScriptedServer, connect: Any):
+    server.reply = [ScriptedReply('busy', status=503, retry_after_s=0.2)]
+    captioner = connect(timeout_s=0.7, max_retries=1000)
+    began = time.monotonic()
+    with pytest.raises(CaptionerFailed, match=r'503|within'):
+        captioner.caption([grey(1)])
+    assert time.monotonic() - began < 3.0
+    assert 2 <= len(server.requests) <= 5
+
+
+def test_a_huge_reply_is_a_failure(server: ScriptedServer, connect: Any):
+    server.reply = [ScriptedReply('A corridor.', pad_mb=20.0)]
+    with pytest.raises(CaptionerFailed, match='longer than'):
+        connect().caption([grey(1)])
+
+
+def test_a_caption_that_loops_is_asked_for_again_in_another_way(server: ScriptedServer, connect: Any):
+    server.reply = [said('A door is red. ' * 20), said('A red door.')]
+    assert connect().caption([grey(1)]).text == 'A red door.'
+    first, second = (request.body for request in server.requests)
+    assert first['temperature'] == 0.0
+    assert second['temperature'] > 0.0
+    assert first['messages'] == second['messages']
+
+
+def test_a_loop_that_stays_is_cut(server: ScriptedServer, connect: Any):
+    server.reply = [said('A red door is open. ' + 'It is red. ' * 20)]
+    assert connect().caption([grey(1)]).text == 'A red door is open. It is red.'
+    assert len(server.requests) == 2
+
+
+def test_the_key_is_not_shown_where_a_server_repeats_it(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-secret')
+    server.reply = [failed(401, 'wrong key: sk-secret')]
+    with pytest.raises(CaptionerFailed, match=r'wrong key: \*\*\*'):
+        connect().caption([grey(1)])

@@ -149,3 +149,44 @@ def test_reading_while_adding_always_gives_a_pose_on_the_line():
     reader.join(timeout=10.0)
     assert not reader.is_alive()
     assert wrong == []
+
+
+def lost_between(**options) -> PoseBuffer:
+    """Return a buffer with poses at 0, 1 and 4 s; from 2 s on the robot is lost."""
+    poses = PoseBuffer(**options)
+    for second in (0, 1):
+        poses.add(StampedPose(second * NS, Pose(float(second), 0.0)))
+    for second in (2, 3):
+        poses.lose(second * NS)
+    poses.add(StampedPose(4 * NS, Pose(4.0, 0.0)))
+    return poses
+
+
+@pytest.mark.parametrize('tenth', [16, 20, 25, 30, 34])
+def test_while_the_robot_is_lost_no_pose_is_held_or_interpolated(tenth):
+    poses = lost_between(hold_s=3600.0, max_age_s=0.5, max_interpolation_s=10.0)
+    if tenth == 16:  # not lost yet
+        assert poses.at(tenth * NS // 10).pose.x == 1.0
+        return
+    with pytest.raises(StalePose):
+        poses.at(tenth * NS // 10)
+
+
+def test_after_it_was_lost_the_next_pose_counts():
+    poses = lost_between(hold_s=3600.0)
+    assert [poses.at(ns).pose.x for ns in (4 * NS, 36 * NS // 10, 100 * NS)] == [4.0, 4.0, 4.0]
+    assert poses.newest_ns == 4 * NS
+
+
+def test_a_better_pose_of_the_same_time_takes_the_place_of_being_lost():
+    poses = PoseBuffer()
+    poses.lose(NS)
+    poses.add(StampedPose(NS, Pose(1.0, 0.0)))
+    assert poses.at(NS).pose.x == 1.0
+
+
+def test_only_being_lost_is_no_pose():
+    poses = PoseBuffer(hold_s=3600.0)
+    poses.lose(NS)
+    with pytest.raises(StalePose):
+        poses.at(NS)

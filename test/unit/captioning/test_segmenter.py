@@ -190,7 +190,7 @@ def test_any_stamps_make_ordered_segments_without_loss_or_gap(
         assert all(type(stamp) is int for stamp in own)
         assert own == sorted(set(own))
         assert segment.start_ns == own[0]
-        assert own[-1] <= segment.end_ns < segment.start_ns + length_s * NS
+        assert own[-1] <= segment.end_ns < segment.start_ns + round(length_s * NS)
         assert len(own) <= length_s * rate_hz + 1
 
 
@@ -236,10 +236,19 @@ def test_sharp_image_is_sharper_than_its_blurred_copy():
         {'length_s': 0.0},
         {'rate_hz': -1.0},
         {'max_gap_s': float('nan')},
-        {'keyframes': -1},
         {'max_late_s': -1.0},
     ],
 )
 def test_configuration_without_sense_is_refused(values: dict[str, float]):
     with pytest.raises(InvalidRequest, match=next(iter(values))):
         SegmenterConfig(**values)
+
+
+def test_other_numbers_hold_from_the_next_frame_on_in_the_open_segment_too():
+    segmenter = Segmenter(SegmenterConfig(length_s=60.0, rate_hz=1.0))
+    before = frames_at(camera(10, 2))
+    assert [segmenter.add(frame) for frame in before] == [None] * 20
+    segmenter.adjust(SegmenterConfig(length_s=3.0, rate_hz=5.0))
+    first, *_ = cut(frames_at(camera(10, 4, START_NS + 2 * NS)), segmenter)
+    assert (first.start_ns, first.end_ns) == (START_NS, START_NS + 29 * NS // 10)
+    assert len(first.frames) == 2 + 5

@@ -147,3 +147,15 @@ def test_number_that_the_border_cuts_is_no_other_room(order: int):
 
 def test_text_without_letters_is_compared_as_it_is():
     assert merged(['日本'], ['日本'], ['中国']) == ['日本', '中国']
+
+
+@pytest.mark.parametrize('order', [1, -1])
+@pytest.mark.parametrize(('left', 'whole'), [('RO', 'ROOM 133'), ('ROO', 'ROOM 133'), ('ILETS', 'TOILETS')])
+def test_what_the_border_left_of_a_sign_is_no_sign_beside_the_whole_one(order: int, left: str, whole: str):
+    frames = [[Sign(left, 0.99, cut=True)], [Sign(whole, 0.9)]][::order]
+    assert merge_signs(frames) == [Sign(whole, 0.9)]
+
+
+def test_of_a_sign_that_was_never_seen_whole_only_words_that_tell_something_are_kept():
+    cut_off = [Sign(text, 0.99, cut=True) for text in ('RO', 'STU', 'CAFETER', 'THE KITC', 'TO THE CASH')]
+    assert [sign.text for sign in merge_signs([cut_off])] == ['CAFETER']

@@ -16,8 +16,8 @@ from rosbags.typesys import Stores, get_typestore
 from remembr_ros.cli.main import main
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.store import open_store
 
 START_NS = 1_700_000_000_000_000_000
 NS = 1_000_000_000
@@ -106,7 +106,15 @@ def late_poses_bag(tmp_path: Path) -> Path:
     return write_bag(tmp_path / 'late', lambda picture: cv2.imencode('.jpg', picture)[1].tobytes(), 3600 * NS)
 
 
-def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0) -> Path:
+@pytest.fixture
+def still_bag(tmp_path: Path) -> Path:
+    """The same of a robot that stands."""
+    return write_bag(
+        tmp_path / 'still', lambda picture: cv2.imencode('.jpg', picture)[1].tobytes(), speed=0.0
+    )
+
+
+def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0, speed: float = 0.5) -> Path:
     types = get_typestore(Stores.ROS2_JAZZY)
 
     def make(name: str, *fields: Any) -> Any:
@@ -124,7 +132,7 @@ def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0
             if tick % 2 == 0:
                 pose = make(
                     'geometry_msgs/msg/Pose',
-                    make('geometry_msgs/msg/Point', 0.025 * tick, 0.0, 0.0),
+                    make('geometry_msgs/msg/Point', 0.05 * speed * tick, 0.0, 0.0),
                     make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0),
                 )
                 message = make(pose_type, header(ns + pose_ahead_ns, 'map'), pose)

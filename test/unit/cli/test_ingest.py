@@ -16,7 +16,7 @@ def test_a_recording_becomes_placed_memories_with_keyframes(
 ) -> None:
     path = tmp_path / 'memory.db'
     result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--robot', 'r2', '--map-id', 'first')
-    assert result['segments'] == result['memories'] == 3
+    assert result['segments'] == result['remembered'] == result['memories'] == 3
     assert (result['image_topic'], result['captioner']) == ('/camera/compressed', 'none')
     assert result['duration_sec'] == pytest.approx(7.0)
     info = command_json('info', '--memory', path)
@@ -40,10 +40,19 @@ def test_ingesting_twice_changes_nothing(command_json: RunJson, bag: Path, tmp_p
     assert command_json('info', '--memory', path) == before
 
 
+def test_a_robot_that_stands_has_one_memory(command_json: RunJson, still_bag: Path, tmp_path: Path) -> None:
+    for options, expected in (([], 1), (['--no-consolidation'], 3)):
+        path = tmp_path / f'{expected}.db'
+        for _ in range(2):
+            result = command_json('ingest', still_bag, '--memory', path, *QUICKLY, *options)
+            assert (result['segments'], result['remembered'], result['memories']) == (3, expected, expected)
+
+
 def test_a_person_is_told_what_was_done(command: Run, bag: Path, tmp_path: Path) -> None:
     code, out, err = command('ingest', bag, '--memory', tmp_path / 'memory.db', *QUICKLY)
     assert code == 0
     assert out.startswith('3 segments from 7 seconds of recording')
+    assert 'remembered as 3 memories' in out
     assert 'images from /camera/compressed, poses from' in err
 
 

@@ -8,10 +8,15 @@ from remembr_ros.cli.main import VERBS
 
 Run = Callable[..., tuple[int, str, str]]
 
+README = Path(__file__).resolve().parents[3] / 'README.md'
+
 MISSING = {
     'ask': ['ask', 'Where is the lift?'],
     'recall': ['recall', '--text', 'lift'],
     'info': ['info'],
+    'forget': ['forget', '--id', 'x'],
+    'export': ['export', '/dev/shm/remembr-none.jsonl'],
+    'map': ['map', 'rename', 'a', 'b'],
 }
 
 
@@ -21,6 +26,11 @@ def test_every_verb_has_help(command: Run, verb: str) -> None:
     assert code == 0
     assert f'remembr {verb}' in out
     assert 'show this help' in out
+
+
+@pytest.mark.parametrize('verb', sorted(VERBS))
+def test_every_verb_is_documented(verb: str) -> None:
+    assert f'remembr {verb}' in README.read_text(encoding='utf-8')
 
 
 def test_the_version_is_told(command: Run) -> None:
@@ -71,7 +81,8 @@ def test_a_missing_memory_is_stated_with_the_remedy_and_not_made(
     command: Run, tmp_path: Path, verb: str, json: list[str]
 ) -> None:
     path = tmp_path / 'folder' / 'memory.db'
-    code, out, err = command(*MISSING[verb], '--memory', path, *json)
+    yes = ['--yes'] if verb == 'forget' else []
+    code, out, err = command(*MISSING[verb], *yes, '--memory', path, *json)
     assert (code, out) == (1, '')
     assert f'remembr ingest BAG --memory {path}' in err
     assert err.count('\n') == 1

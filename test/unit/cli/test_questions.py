@@ -240,7 +240,9 @@ def test_recall_for_a_person(command: Run, memory_file: str) -> None:
 
 
 def test_info_as_json(command_json: RunJson, memory_file: str) -> None:
-    assert command_json('info', '--memory', memory_file) == {
+    info = command_json('info', '--memory', memory_file)
+    assert info.pop('database_bytes') > 0
+    assert info == {
         'uri': memory_file,
         'collection': 'memories',
         'embedder': 'hashing-256',
@@ -248,9 +250,20 @@ def test_info_as_json(command_json: RunJson, memory_file: str) -> None:
         'memories': 3,
         'placed': 2,
         'keyframes': 0,
+        'keyframe_bytes': 0,
+        'spooled': 0,
+        'spool_bytes': 0,
+        'problem': '',
         'robots': ['robbie'],
         'maps': [''],
         'sources': ['captioner'],
         'first': '2023-11-14T22:13:20.000000Z',
         'last': '2023-11-14T22:15:23.000000Z',
     }
+
+
+def test_a_time_of_day_is_on_the_clock_of_the_time_zone(command_json: RunJson, memory_file: str) -> None:
+    question = ['ask', 'What did you see at 07:13?', '--memory', memory_file, *NOW]
+    tokyo = command_json(*question, '--time-zone', 'Asia/Tokyo')
+    assert tokyo['kind'] != 'not_seen'
+    assert command_json(*question, '--time-zone', 'UTC')['kind'] == 'not_seen'

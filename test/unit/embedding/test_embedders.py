@@ -162,7 +162,7 @@ def test_an_unknown_name_is_refused_soon_and_with_a_remedy(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
-    monkeypatch.setattr(embedders, '_hub_reachable', lambda: False)
+    monkeypatch.setattr(embedders, 'hub_reachable', lambda: False)
     started = time.monotonic()
     with pytest.raises(EmbedderUnavailable, match='all-MiniLM-L6-v2'):
         get_embedder(name)
@@ -177,9 +177,9 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_a_network_the_default_is_the_packaged_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedders, '_cached', lambda _: False)
+    monkeypatch.setattr(embedders, 'is_cached', lambda _: False)
     assert embedders._default() == 'all-MiniLM-L6-v2'
-    monkeypatch.setattr(embedders, '_cached', lambda _: True)
+    monkeypatch.setattr(embedders, 'is_cached', lambda _: True)
     assert embedders._default() == 'mixedbread-ai/mxbai-embed-large-v1'
 
 
@@ -189,7 +189,7 @@ def test_offline_mode_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket, 'create_connection', asked)
     assert os.environ['HF_HUB_OFFLINE'] == '1'
-    assert not embedders._hub_reachable()
+    assert not embedders.hub_reachable()
 
 
 def test_an_unreachable_hub_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +198,7 @@ def test_an_unreachable_hub_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.delenv('HF_HUB_OFFLINE')
     monkeypatch.setattr(socket, 'create_connection', refused)
-    assert not embedders._hub_reachable()
+    assert not embedders.hub_reachable()
 
 
 def test_names_for_the_same_embedder_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

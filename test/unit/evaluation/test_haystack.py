@@ -6,8 +6,8 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.evaluation.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
 from remembr_ros.evaluation.navqa import load_captions, load_navqa
-from remembr_ros.evaluation.streetview import distractors, read_captions
-from remembr_ros.memory.store import open_store
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.streetview import distractors, read_captions
 
 NODE = 'node [\nid {0}\nlabel "{0}"\ncaption "A street with number {0}. It is &#34;quiet&#34;."\n]\n'
 

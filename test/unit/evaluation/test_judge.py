@@ -48,7 +48,7 @@ def test_the_model_is_told_the_rules_and_the_texts_as_data():
 UNUSABLE = [
     '',
     'Yes, that is correct.',
-    '{"correct": true',
+    '{"correct": tr',
     '{"correct": "perhaps", "reason": "x"}',
     '{"correct": null}',
     '[true]',

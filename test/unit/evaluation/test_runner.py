@@ -1,5 +1,6 @@
 import threading
 
+import numpy as np
 import pytest
 
 from remembr_ros.agent.answer import Answer, Cost, Kind
@@ -12,8 +13,9 @@ from remembr_ros.evaluation.results import results_json
 from remembr_ros.evaluation.runner import Conditions, evaluate, remember
 from remembr_ros.evaluation.tabulation import table_text, tables
 from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory
-from remembr_ros.memory.store import open_store
 
 
 class Truthful:
@@ -279,6 +281,7 @@ def test_remembering_again_changes_nothing_and_drops_what_is_not_of_the_sequence
 
 def test_keyframes_are_remembered_with_their_memory(store):
     memory = Memory('m1', 'r', 0, 1, 'a door')
-    sequence = type('Drive', (), {'memories': (memory,), 'images': {'m1': (b'jpeg',)}})()
+    jpeg = encode_jpeg(np.zeros((8, 8, 3), np.uint8))
+    sequence = type('Drive', (), {'memories': (memory,), 'images': {'m1': (jpeg,)}})()
     remember(sequence, store)
-    assert store.keyframe('m1') == b'jpeg'
+    assert store.keyframe('m1') == jpeg

@@ -44,7 +44,7 @@ def ask_everything(recall, scope=ANYTHING):
         (ANYTHING, Scope(100, 200, map_id='m')),
         (Scope(50, 300), Scope(100, 200, map_id='m')),
         (Scope(after_ns=150), Scope(150, 200, map_id='m')),
-        (Scope(before_ns=150, robot='r'), Scope(100, 150, robot='r', map_id='m')),
+        (Scope(before_ns=150, robots=('r',)), Scope(100, 150, robots=('r',), map_id='m')),
         (Scope(map_id='m', near=(0.0, 0.0, 0.0), radius_m=1.0), None),
     ],
 )

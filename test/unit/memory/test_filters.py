@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.filters import EVERYTHING, box, check_point, expression, quote, within
+from remembr_ros.memory.filters import EVERYTHING, box, check_point, expression, quote
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory
 
@@ -29,9 +29,9 @@ def test_no_condition_admits_everything() -> None:
         Scope(near=(0.0, -INF, 0.0), radius_m=1.0),
         Scope(near=(0.0, 0.0), radius_m=1.0),  # type: ignore[arg-type]
         Scope(near=(1e300, 0.0, 0.0), radius_m=1.0),
-        Scope(robot='a\nb'),
+        Scope(robots=('a\nb',)),
         Scope(map_id='a\0b'),
-        Scope(robot='\ud800'),
+        Scope(robots=('\ud800',)),
         Scope(source='camera'),
         Scope(source="captioner' or 1 == 1"),
     ],
@@ -63,8 +63,8 @@ def test_the_box_holds_the_ball(centre: tuple, direction: tuple, radius: float) 
 
 def test_an_unplaced_memory_is_within_no_radius() -> None:
     unplaced = Memory('m', 'r', 0, 0, '')
-    assert within(ANYTHING, unplaced)
-    assert not within(Scope(near=(0.0, 0.0, 0.0), radius_m=1e9), unplaced)
+    assert ANYTHING.admits(unplaced)
+    assert not Scope(near=(0.0, 0.0, 0.0), radius_m=1e9).admits(unplaced)
 
 
 @pytest.mark.parametrize('point', [(1.0, 2.0), (1.0, 2.0, 3.0, 4.0), (NAN, 0.0, 0.0), (0.0, 0.0, 2e9)])

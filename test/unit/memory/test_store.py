@@ -5,18 +5,21 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.filters import EVERYTHING
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.recall import Scope
 from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.schema import passages_of
-from remembr_ros.memory.store import MemoryStore, open_store
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.volumes import Volumes
 
 Make = Callable[..., Memory]
 Add = Callable[..., list[Memory]]
@@ -107,14 +110,16 @@ def test_a_replacement_that_is_cut_off_loses_nothing_and_can_be_repeated(
     store: MemoryStore, make: Make, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(make(1, caption='A red sofa. A lamp. A window.'))
-    real = store._upsert
+    real = Volumes._send
 
-    def dies_before_the_record(collection: str, rows: list[dict[str, object]]) -> None:
-        if collection == store._collection:
+    def dies_before_the_record(
+        self: Volumes, collection: str, rows: list[Any], replace: bool = False
+    ) -> None:
+        if 'caption' in rows[0]:
             raise StoreUnavailable('the disk is full')
-        real(collection, rows)
+        real(self, collection, rows, replace)
 
-    monkeypatch.setattr(store, '_upsert', dies_before_the_record)
+    monkeypatch.setattr(Volumes, '_send', dies_before_the_record)
     with pytest.raises(StoreUnavailable):
         add(make(1, caption='A green door.'))
     assert [memory.caption for memory in store.get(['m1'])] == ['A red sofa. A lamp. A window.']
@@ -122,8 +127,7 @@ def test_a_replacement_that_is_cut_off_loses_nothing_and_can_be_repeated(
     monkeypatch.undo()
     add(make(1, caption='A green door.'))
     assert store.get(['m1'])[0].caption == 'A green door.'
-    rows = store._rows(passages_of(store._collection), EVERYTHING, ['id'])
-    assert [row['id'] for row in rows] == ['m1/0']
+    assert store.engine.vectors(['m1'])['m1'].shape == (1, 64)
 
 
 def test_of_two_with_one_id_in_a_batch_the_last_counts(store: MemoryStore, make: Make, add: Add) -> None:
@@ -146,11 +150,11 @@ def test_hostile_texts_are_kept_as_they_are(store: MemoryStore, make: Make, add:
 @pytest.mark.parametrize('name', [t for t in HOSTILE if t and not re.search(r'[\x00-\x1f]', t)])
 def test_hostile_names_admit_only_themselves(store: MemoryStore, make: Make, add: Add, name: str) -> None:
     add(make(1, robot=name, map_id=name), make(2))
-    for scope in (Scope(robot=name), Scope(map_id=name), Scope(robot=name, map_id=name)):
+    for scope in (Scope(robots=(name,)), Scope(map_id=name), Scope(robots=(name,), map_id=name)):
         assert store.count(scope) == 1
         assert [hit.memory.id for hit in store.by_text('thing', scope)] == ['m1']
         assert [hit.memory.id for hit in store.by_time(0, scope)] == ['m1']
-    assert store.forget(scope=Scope(robot=name)) == 1
+    assert store.forget(scope=Scope(robots=(name,))) == 1
     assert [memory.id for memory in store.all()] == ['m2']
 
 
@@ -258,8 +262,7 @@ def test_the_forgotten_is_not_found_by_any_recall(
     assert {hit.memory.id for hit in store.by_text('thing number', limit=9)} == set(left)
     assert {hit.memory.id for hit in store.by_position((0.0, 0.0, 0.0), limit=9)} == set(left)
     assert {hit.memory.id for hit in store.by_time(0, limit=9)} == set(left)
-    passages = store._client.query(f'{store._collection}_passages', filter='start_ns >= 0', limit=99)
-    assert {row['memory_id'] for row in passages} == set(left)
+    assert set(store.engine.vectors([memory.id for memory in memories])) == set(left)
 
 
 def test_twenty_thousand_ids_can_be_asked_for_at_once(store: MemoryStore, make: Make, add: Add) -> None:
@@ -302,14 +305,20 @@ def own(tmp_path: Path) -> MemoryStore:
         yield opened
 
 
+@cache
+def jpeg(number: int, side: int = 16) -> bytes:
+    image = np.random.default_rng(number).integers(0, 256, (side, side, 3), np.uint8)
+    return cv2.imencode('.jpg', image)[1].tobytes()
+
+
 def test_keyframes_live_and_die_with_their_memories(own: MemoryStore, make: Make) -> None:
-    a, b = own.add([Observation(make(1), (b'1', b'2', b'3')), Observation(make(2), (b'4',))])
+    a, b = own.add([Observation(make(1), (jpeg(1), jpeg(2), jpeg(3))), Observation(make(2), (jpeg(4),))])
     assert own.get(['m1', 'm2']) == [a, b]
-    assert [own.keyframe('m1', i) for i in range(3)] == [b'1', b'2', b'3']
+    assert [own.keyframe('m1', i) for i in range(3)] == [jpeg(1), jpeg(2), jpeg(3)]
     assert own.info().keyframes == 4
-    own.add([Observation(make(1), (b'5',))])  # fewer than before: nothing would name the others
+    own.add([Observation(make(1), (jpeg(5),))])  # fewer than before: nothing would name the others
     assert own.info().keyframes == 2
-    assert own.keyframe('m1') == b'5'
+    assert own.keyframe('m1') == jpeg(5)
     for memory_id, index in (('m1', 1), ('m1', -1), ('nothing', 0), ("it's", 0)):
         with pytest.raises(InvalidRequest):
             own.keyframe(memory_id, index)
@@ -317,28 +326,40 @@ def test_keyframes_live_and_die_with_their_memories(own: MemoryStore, make: Make
     assert own.info().keyframes == 1
 
 
+def test_a_keyframe_that_two_memories_share_outlives_one_of_them(own: MemoryStore, make: Make) -> None:
+    own.add([Observation(make(1), (jpeg(1), jpeg(2))), Observation(make(2), (jpeg(1),))])
+    assert own.info().keyframes == 2
+    own.forget(['m1'])
+    assert own.keyframe('m2') == jpeg(1)
+    assert own.info().keyframes == 1
+    own.forget(['m2'])
+    assert own.info().keyframes == 0
+
+
 def test_without_room_a_memory_is_stored_without_keyframes(
     own: MemoryStore, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     previous = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, previous[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_500, previous[1]))
+    small, large = jpeg(1, 8), jpeg(2, 100)
+    assert len(small) < 1_500 < len(large)
     try:
-        (stored,) = own.add([Observation(make(1), (b'small', b'x' * 100_000))])
+        (stored,) = own.add([Observation(make(1), (large, small))])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, previous)
         signal.signal(signal.SIGXFSZ, handler)
     assert own.get(['m1']) == [stored] == [make(1)]
     assert own.info().keyframes == 0
     assert 'without keyframes' in caplog.text
-    (again,) = own.add([Observation(make(1), (b'small', b'x' * 100_000))])
+    (again,) = own.add([Observation(make(1), (large, small))])
     assert len(again.keyframes) == 2
 
 
 def test_keyframes_that_cannot_be_deleted_are_an_error(
     own: MemoryStore, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own.add([Observation(make(1), (b'1',))])
+    own.add([Observation(make(1), (jpeg(1),))])
 
     def denied(*_: object, **__: object) -> None:
         raise PermissionError(13, 'Permission denied')

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CompressedImage
 
-from remembr_msgs.action import Ask
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Ask as AskSrv
 from remembr_msgs.srv import Forget, Remember
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros import errors
@@ -230,27 +228,7 @@ def test_images_are_decoded_only_when_asked_for():
         frame.decode()
 
 
-def test_codes_of_action_and_service_agree():
-    for name in ('NONE', 'INVALID_QUESTION', 'MEMORY_UNAVAILABLE', 'CANCELLED', 'INTERNAL', 'GOAL_REJECTED'):
-        assert getattr(Ask.Result, name) == getattr(AskSrv.Response, name)
+def test_codes_of_the_services_agree():
     for kind in (Remember, Forget):
         assert kind.Response.STORE_UNAVAILABLE == RecallSrv.Response.STORE_UNAVAILABLE
         assert kind.Response.INVALID_REQUEST == RecallSrv.Response.INVALID_REQUEST
-
-
-@pytest.mark.parametrize(
-    ('error', 'code'),
-    [
-        (errors.InvalidRequest, Ask.Result.INVALID_QUESTION),
-        (errors.StoreUnavailable, Ask.Result.MEMORY_UNAVAILABLE),
-        (errors.ChatUnavailable, Ask.Result.CHAT_UNAVAILABLE),
-        (errors.ReplyInvalid, Ask.Result.REPLY_INVALID),
-        (errors.Ungrounded, Ask.Result.UNGROUNDED),
-        (errors.BudgetExceeded, Ask.Result.BUDGET_EXCEEDED),
-        (errors.GoalRejected, Ask.Result.GOAL_REJECTED),
-        (errors.Cancelled, Ask.Result.CANCELLED),
-        (errors.RemembrError, Ask.Result.INTERNAL),
-    ],
-)
-def test_every_error_has_its_code(error, code):
-    assert c.ask_error_code(error('why')) == code

@@ -7,10 +7,12 @@ import yaml
 
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
-from remembr_ros.nodes.parameters import NODE_PARAMETERS, default_of
+from remembr_ros.nodes.declaration import default_of
+from remembr_ros.nodes.parameters import NODE_PARAMETERS
 
 FILE = Path(__file__).resolve().parents[3] / 'config' / 'remembr.yaml'
 TEXT = FILE.read_text()
+DOCUMENT = (FILE.parents[1] / 'docs' / 'nodes.md').read_text()
 NODES = sorted(NODE_PARAMETERS)
 
 
@@ -60,6 +62,22 @@ def test_the_file_documents_unit_range_and_choices(node):
             assert f'{about["low"]:g} to {about["high"]:g}' in comment, field.name
         for choice in about['choices']:
             assert choice in comment, field.name
+
+
+def test_the_document_lists_what_can_be_changed_at_any_time():
+    written = {
+        node: set(re.findall(r'`(\w+)`', names))
+        for node, names in re.findall(r'^\| `(\w+)` \| (.*?) \|$', section_of_document(), re.MULTILINE)
+    }
+    live = {
+        node: {field.name for field in dataclasses.fields(cls) if field.metadata['live']}
+        for node, cls in NODE_PARAMETERS.items()
+    }
+    assert written == {node: names for node, names in live.items() if names}
+
+
+def section_of_document() -> str:
+    return DOCUMENT.split('## Parameters')[1].split('\n## ')[0]
 
 
 @pytest.mark.parametrize('node', NODES)

@@ -1,4 +1,5 @@
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -130,3 +131,43 @@ def test_closing_while_the_store_is_down_says_how_many_are_lost(store, writer):
     assert store.tried.wait(10)
     writer.put(observation('b'))
     assert writer.close() == 2
+
+
+def test_a_queue_that_is_full_by_its_bytes_drops_the_oldest(store):
+    log = Log()
+    writer = StoreWriter(store, lambda _: None, log, queue_size=100, queue_bytes=12_000, batch_size=1)
+    store.gate.clear()
+    writer.put(observation('first'))
+    assert store.tried.wait(10)
+    for name in 'abc':
+        writer.put(replace(observation(name), images=(bytes(4000),)))
+    assert (writer.dropped, writer.dropping) == (1, True)
+    assert writer.filled > 0.8
+    writer.put(replace(observation('huge'), images=(bytes(20_000),)))
+    assert writer.dropped == 3
+    store.gate.set()
+    assert writer.drain(10)
+    assert store.ids == ['first', 'huge']
+    assert writer.filled == 0.0
+    assert any('dropped' in line for line in log.lines)
+    writer.close()
+
+
+def test_what_extends_a_memory_is_counted(store):
+    store.add = lambda observations: [observation('stay').memory for _ in observations]
+    heard = []
+    writer = StoreWriter(store, heard.extend, Log())
+    writer.put(observation('stay'))
+    writer.put(observation('later'))
+    assert writer.drain(10)
+    assert (writer.stored, writer.merged) == (2, 1)
+    assert [memory.id for memory in heard] == ['stay', 'stay']
+    writer.close()
+
+
+def test_a_store_that_hangs_does_not_hold_up_the_end(store, writer):
+    store.gate.clear()
+    writer.put(observation('a'))
+    assert store.tried.wait(10)
+    assert writer.close(0.05) == 1
+    assert writer.hangs

@@ -1,3 +1,4 @@
+import itertools
 import sys
 from pathlib import Path
 
@@ -6,7 +7,8 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
 from remembr_ros.speech.audio import SAMPLE_RATE, load_wav
-from remembr_ros.speech.voice_activity import SpeechSegment, speech_segments
+from remembr_ros.speech.voice_activity import WINDOW, SpeechSegment, SpeechTracker, speech_segments
+from remembr_ros.speech.whisper import SileroStream
 
 SPEECH = Path(__file__).resolve().parents[3] / '../shared/data/speech'
 
@@ -77,3 +79,55 @@ def test_a_missing_package_says_what_to_install(monkeypatch):
 def test_times_are_seconds_of_16_khz():
     segment = SpeechSegment(8_000, 24_000)
     assert (segment.start_s, segment.end_s) == (0.5, 1.5)
+
+
+def follow(probabilities, **options):
+    tracker = SpeechTracker(**options)
+    found = [*map(tracker.add, probabilities), tracker.end()]
+    return [(s.start / WINDOW, s.end / WINDOW) for s in found if s]
+
+
+def test_speech_begins_and_ends_with_what_may_belong_to_it():
+    faint, sure, silent = [0.4] * 3, [0.9] * 20, [0.1] * 40
+    assert follow([*silent, *faint, *sure, *faint, *silent], pad_s=0.0) == [(40.0, 66.0)]
+
+
+def test_after_a_pause_faint_sound_is_not_speech_any_more():
+    found = follow([0.9] * 20 + [0.1] * 5 + [0.4] * 100, pad_s=0.0, min_silence_s=0.6)
+    assert found == [(0.0, 20.0)]
+
+
+def test_faint_sound_before_speech_counts_for_half_a_second():
+    assert follow([0.4] * 1_000 + [0.9] * 20, pad_s=0.0) == [(985.0, 1020.0)]
+
+
+def test_two_stretches_do_not_overlap_however_wide_their_margins():
+    found = follow([0.1] * 5 + ([0.9] * 20 + [0.1] * 12) * 3, pad_s=1.0, min_silence_s=0.3)
+    assert len(found) == 3
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(found))
+
+
+def test_the_detector_of_a_stream_finds_what_it_finds_in_a_recording(sentence):
+    from faster_whisper.vad import get_vad_model
+
+    audio = sentence[: sentence.size // WINDOW * WINDOW]
+    stream = SileroStream()
+    found = np.concatenate([stream(part) for part in np.split(audio, [WINDOW, 4 * WINDOW, 11 * WINDOW])])
+    # Its own wrapper blanks the end of the last window.
+    expected = get_vad_model()(audio.copy()).ravel()
+    np.testing.assert_allclose(found[:-1], expected[:-1], atol=1e-5)
+
+
+def test_a_detector_of_another_kind_is_refused(monkeypatch, vad):
+    from faster_whisper import vad as module
+
+    class Session:
+        def get_inputs(self):
+            return []
+
+    class Model:
+        session = Session()
+
+    monkeypatch.setattr(module, 'get_vad_model', Model)
+    with pytest.raises(TranscriberUnavailable, match=r'faster-whisper 1\.2'):
+        SileroStream().load()

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.wake_phrase import WAKE_PHRASES, edit_distance, strip_wake_phrase
+from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase, half_errors, strip_wake_phrase
 
 QUESTIONS = st.sampled_from(
     [
@@ -31,6 +31,21 @@ QUESTIONS = st.sampled_from(
         ('Heyrobot where is it?', 'where is it?'),
         ('Hay robot, "where" is it?', '"where" is it?'),
         ('robot I see', 'I see'),
+        ('row bot where is it?', 'where is it?'),
+        ('Row-bot, where is it?', 'where is it?'),
+        ('hey robots where is it?', 'where is it?'),
+        ('Hey, robots, where is it?', 'where is it?'),
+        ("Hey robot's, where is it?", 'where is it?'),
+        ('hay rowboat where is it?', 'where is it?'),
+        ('Rowboat, where is it?', 'where is it?'),
+        ('Hey, row boat, where is it?', 'where is it?'),
+        ('Robo, where is it?', 'where is it?'),
+        ('Ropot, where is it?', 'where is it?'),
+        ('Hey Röbot, where is it?', 'where is it?'),
+        ("Hey robot, what's up?", "what's up?"),
+        ('Hey robot, robot 2 is where?', 'robot 2 is where?'),
+        ('  hello   robot   where is it?  ', 'where is it?'),
+        ('…robot, 3 cups?', '3 cups?'),
     ],
 )
 def test_what_follows_the_phrase_is_the_question(heard, question):
@@ -42,6 +57,12 @@ def test_what_follows_the_phrase_is_the_question(heard, question):
     [
         *('', ' ', '...', 'Robot.', 'Hey, robot!', 'Where is the robot?', 'A robot came by.'),
         *('Hey Rob, where is it?', 'Where is the printer?', 'The robot is here', 'hey', 'um', 'Hey there'),
+        *('the robot is slow', 'I think the robot is slow', 'My robot is slow', 'Is the robot slow?'),
+        *('Robert, where is it?', 'Hey Robert, where is it?', 'Roberta, where is it?', 'Rob, where is it?'),
+        *('Rabbit, where is it?', 'Hey rabbit, where is it?', 'Report, where is it?', 'Riot in the street'),
+        *('Remote control, where is it?', 'Robin, where is it?', 'Bobby, where is it?', 'Hey Bob, a cup'),
+        *('Rob, at the door there is a cup', 'Robotics is hard', 'Roller boat trips', 'About what?'),
+        *('Hey, the robot is slow', 'so hey well robot where is it?', 'Hey you, robot, where is it?'),
     ],
 )
 def test_what_is_not_meant_for_the_robot_is_no_question(heard):
@@ -95,9 +116,72 @@ def test_the_phrase_counts_at_the_beginning_only(words):
     assert strip_wake_phrase(' '.join(words)) is None
 
 
+@given(QUESTIONS, st.integers(0, 4), st.sampled_from('aeiou'), st.integers(0, 4), st.sampled_from('aeiou'))
+def test_two_vowels_heard_wrong_are_tolerated(question, first, one, second, other):
+    phrase = list('robot')
+    for at, vowel in ((first, one), (second, other)):
+        phrase[at] = vowel if phrase[at] in 'aeiou' else phrase[at] + vowel
+    # 'reb ott' is two words too many to tell from others; here it is one word.
+    assert strip_wake_phrase(f'Hey {"".join(phrase)}, {question}') == question
+
+
+OTHERS = [
+    'where',
+    'the',
+    'a',
+    'my',
+    'is',
+    'mug',
+    'Robert',
+    'rabbit',
+    'report',
+    'boat',
+    'slow',
+    'you',
+    'people',
+    'Rob',
+]
+
+
+@given(st.lists(st.sampled_from(OTHERS), min_size=1, max_size=3), QUESTIONS)
+def test_after_other_words_the_phrase_does_not_count(before, question):
+    assume('row boat' not in ' '.join(before))
+    assert after_wake_phrase(f'{" ".join(before)}, hey robot, {question}') is None
+
+
+@given(st.text('robthe y', max_size=24))
+def test_what_wakes_sounds_like_the_phrase(text):
+    if after_wake_phrase(text) is None:
+        return
+    # All that may precede the question: two fillers and the phrase's words with one more.
+    heard = [''.join(text.split()[i:j]) for i in range(3) for j in range(i + 1, i + 5)]
+    assert any(half_errors(phrase, one, 2) <= 2 for phrase in ('robot', 'heyrobot') for one in heard)
+
+
+def test_the_phrase_alone_is_told_from_silence():
+    assert after_wake_phrase('Hey robot!') == ''
+    assert after_wake_phrase('Robot...') == ''
+    assert after_wake_phrase('Hello there') is None
+    assert after_wake_phrase('...', ()) is None
+
+
+@pytest.mark.parametrize(
+    ('a', 'b', 'half'),
+    [
+        ('robot', 'robot', 0),
+        ('robot', 'rowboat', 2),
+        ('robot', 'robert', 3),
+        ('robot', 'robots', 2),
+        ('', 'ab', 3),
+    ],
+)
+def test_vowels_count_half(a, b, half):
+    assert half_errors(a, b, 10) == half
+
+
 @given(st.text('abc', max_size=6), st.text('abc', max_size=6))
-def test_edit_distance_is_a_distance(a, b):
-    assert edit_distance(a, b, 10) == edit_distance(b, a, 10)
-    assert (edit_distance(a, b, 10) == 0) == (a == b)
-    assert abs(len(a) - len(b)) <= edit_distance(a, b, 10) <= max(len(a), len(b))
-    assert edit_distance(a, b, 2) == min(edit_distance(a, b, 10), 3)
+def test_errors_are_a_distance(a, b):
+    assert half_errors(a, b, 20) == half_errors(b, a, 20)
+    assert (half_errors(a, b, 20) == 0) == (a == b)
+    assert abs(len(a) - len(b)) <= half_errors(a, b, 20) <= 2 * max(len(a), len(b))
+    assert half_errors(a, b, 2) == min(half_errors(a, b, 20), 3)

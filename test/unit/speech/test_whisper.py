@@ -7,103 +7,112 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.audio import SAMPLE_RATE
+from remembr_ros.speech.audio import SAMPLE_RATE, load_wav
 from remembr_ros.speech.transcriber import Transcriber, Transcript
-from remembr_ros.speech.whisper import WhisperTranscriber
+from remembr_ros.speech.whisper import WhisperTranscriber, computations, confidence
+from test.unit.speech import tiny_whisper
 
 WHY = 'needs faster-whisper: pip install "remembr_ros[speech]"'
+SPEECH = Path(__file__).resolve().parents[3] / '../shared/data/speech'
 
 
-@pytest.fixture(scope='session')
+@pytest.fixture(scope='module')
 def model(tmp_path_factory) -> Path:
-    """A folder with a Whisper model in the format of CTranslate2: the real sizes of nothing but the sound."""
-    pytest.importorskip('faster_whisper', reason=WHY)
-    from ctranslate2.specs import whisper_spec
-    from faster_whisper.tokenizer import _LANGUAGE_CODES
-    from tokenizers import Tokenizer, models
-
-    special = ['<|endoftext|>', '<|startoftranscript|>']
-    special += [f'<|{code}|>' for code in _LANGUAGE_CODES]
-    special += ['<|translate|>', '<|transcribe|>', '<|startoflm|>', '<|startofprev|>', '<|nospeech|>']
-    special += ['<|notimestamps|>', *(f'<|{i * 0.02:.2f}|>' for i in range(1501))]
-    symbols = [chr(c) for c in range(33, 127)] + ['Ġ', ' ', '<unk>', '♩']
-    vocabulary = [*symbols, *special]
-    folder = tmp_path_factory.mktemp('whisper')
-    ids = {token: i for i, token in enumerate(vocabulary)}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token='<unk>'))
-    tokenizer.add_special_tokens(special)
-    tokenizer.save(str(folder / 'tokenizer.json'))
-
-    random = np.random.default_rng(0)
-    spec = whisper_spec.WhisperSpec(1, 2, 1, 2)
-    width = 8
-
-    def fill(part, sizes):
-        for name, shape in sizes.items():
-            *path, last = name.split('.')
-            target = part
-            for step in path:
-                target = target[int(step)] if step.isdecimal() else getattr(target, step)
-            setattr(target, last, random.normal(0.0, 0.3, shape).astype(np.float32))
-
-    def norm(name):
-        return {f'{name}.gamma': width, f'{name}.beta': width}
-
-    def linear(name, rows, columns=width):
-        return {f'{name}.weight': (rows, columns), f'{name}.bias': rows}
-
-    own = {**norm('self_attention.layer_norm'), **linear('self_attention.linear.0', 3 * width)}
-    own |= linear('self_attention.linear.1', width)
-    other = {**norm('attention.layer_norm'), **linear('attention.linear.0', width)}
-    other |= {**linear('attention.linear.1', 2 * width), **linear('attention.linear.2', width)}
-    forward = {**norm('ffn.layer_norm'), **linear('ffn.linear_0', 16), **linear('ffn.linear_1', width, 16)}
-    fill(
-        spec.encoder,
-        {
-            'conv1.weight': (width, 80, 3),
-            'conv1.bias': width,
-            'conv2.weight': (width, width, 3),
-            'conv2.bias': width,
-            'position_encodings.encodings': (1500, width),
-            **norm('layer_norm'),
-        },
-    )
-    fill(spec.encoder.layer[0], own | forward)
-    fill(
-        spec.decoder,
-        {
-            'embeddings.weight': (len(vocabulary), width),
-            'position_encodings.encodings': (448, width),
-            **norm('layer_norm'),
-            'projection.weight': (len(vocabulary), width),
-        },
-    )
-    fill(spec.decoder.layer[0], own | other | forward)
-    spec.decoder.scale_embeddings = np.int8(0)
-    spec.register_vocabulary(vocabulary)
-    spec.config.suppress_ids = []
-    spec.config.suppress_ids_begin = []
-    spec.config.lang_ids = [ids[f'<|{code}|>'] for code in _LANGUAGE_CODES]
-    spec.config.alignment_heads = [(0, 0)]
-    spec.validate()
-    spec.optimize(quantization='float32')
-    spec.save(str(folder))
-    assert json.loads((folder / 'config.json').read_text())
-    return folder
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')  # of what makes it, not of what is tested
+        return tiny_whisper.make(tmp_path_factory.mktemp('whisper'))
 
 
-def test_the_model_is_loaded_when_it_is_first_used(model):
-    transcriber = WhisperTranscriber(str(model), device='cpu', compute_type='float32', language='en')
+def test_the_converted_model_has_the_files_of_a_real_one(model):
+    names = {path.name for path in model.iterdir()}
+    assert names == {
+        *('config.json', 'model.bin', 'vocabulary.json', 'tokenizer.json', 'preprocessor_config.json')
+    }
+    assert len(json.loads((model / 'config.json').read_text())['lang_ids']) == 100
+
+
+@pytest.mark.parametrize(
+    ('chosen', 'runs_on'),
+    [({}, 'cpu, int8'), ({'device': 'cpu'}, 'cpu, int8'), ({'compute_type': 'float32'}, 'cpu, float32')],
+    ids=['auto', 'cpu', 'float32'],
+)
+def test_a_model_is_loaded_by_path_when_it_is_first_used(model, monkeypatch, chosen, runs_on):
+    monkeypatch.setattr('ctranslate2.get_cuda_device_count', lambda: 0)
+    transcriber = WhisperTranscriber(str(model), language='en', **chosen)
     assert isinstance(transcriber, Transcriber)
     assert transcriber.name == str(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        heard = transcriber.transcribe(np.zeros(SAMPLE_RATE, np.float32))
+    assert transcriber.runs_on == ''
+    heard = transcriber.transcribe(np.zeros(SAMPLE_RATE, np.float32))
     assert isinstance(heard, Transcript)
     assert heard.language == 'en'
+    assert transcriber.runs_on == runs_on
+
+
+def test_the_language_is_detected_where_none_is_fixed(model):
+    noise = np.random.default_rng(0).normal(0.0, 0.1, SAMPLE_RATE).astype(np.float32)
+    language = WhisperTranscriber(str(model), device='cpu').transcribe(noise).language
+    assert 2 <= len(language) <= 3
+    assert language.isalpha()
+
+
+@pytest.mark.parametrize('beam_size', [1, 5])
+def test_real_speech_is_transcribed(model, beam_size):
+    path = SPEECH / 'jfk.wav'
+    if not path.exists():
+        pytest.skip('needs the recorded speech of shared/data/speech')
+    transcriber = WhisperTranscriber(str(model), device='cpu', language='en', beam_size=beam_size)
+    heard = transcriber.transcribe(load_wav(path))
     assert heard.text == heard.text.strip()
+    # Random weights guess among 1900 tokens, and say so.
+    assert 0.0 <= heard.confidence < 0.1
+
+
+def test_where_cuda_does_not_work_the_cpu_does_and_the_reason_is_told(model, monkeypatch):
+    import ctranslate2
+
+    if ctranslate2.get_cuda_device_count():
+        pytest.skip('this machine has a GPU that works')
+    monkeypatch.setattr('ctranslate2.get_cuda_device_count', lambda: 1)
+    monkeypatch.setattr('ctranslate2.get_supported_compute_types', lambda device: {'float16', 'float32'})
+    transcriber = WhisperTranscriber(str(model))
+    transcriber.load()
+    assert transcriber.runs_on.startswith('cpu, int8 (cuda does not work: ')
+    with pytest.raises(TranscriberUnavailable, match='cuda'):
+        WhisperTranscriber(str(model), device='cuda').load()
+
+
+@pytest.mark.parametrize(
+    ('device', 'compute_type', 'on_cuda', 'tried'),
+    [
+        ('auto', 'auto', set(), [('cpu', 'int8')]),
+        ('auto', 'auto', {'float16', 'float32'}, [('cuda', 'float16'), ('cpu', 'int8')]),
+        ('auto', 'auto', {'float32'}, [('cuda', 'float32'), ('cpu', 'int8')]),
+        ('auto', 'int8', {'float16'}, [('cuda', 'int8'), ('cpu', 'int8')]),
+        ('cpu', 'auto', {'float16'}, [('cpu', 'int8')]),
+        ('cuda', 'auto', set(), [('cuda', 'float16')]),
+        ('cpu', 'float32', set(), [('cpu', 'float32')]),
+    ],
+    ids=['no gpu', 'gpu', 'old gpu', 'chosen', 'cpu', 'cuda', 'float32'],
+)
+def test_the_best_device_is_tried_first(device, compute_type, on_cuda, tried):
+    assert computations(device, compute_type, on_cuda) == tried
+
+
+def test_confidence_is_the_probability_of_the_tokens_and_of_speech():
+    assert confidence([]) == 0.0
+    assert confidence([(2.0, 0.0, 0.0)]) == 1.0
+    assert confidence([(2.0, np.log(0.8), 0.25)]) == pytest.approx(0.6)
+    assert confidence([(3.0, np.log(0.8), 0.0), (1.0, np.log(0.4), 0.0)]) == pytest.approx(0.7)
+    assert confidence([(0.0, np.log(0.5), 0.0)]) == pytest.approx(0.5)
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 30.0), st.floats(-1e6, 1.0), st.floats(-0.1, 1.1)), max_size=5))
+def test_confidence_lies_between_0_and_1(segments):
+    assert 0.0 <= confidence(segments) <= 1.0
 
 
 def test_no_audio_says_nothing_and_loads_nothing():

@@ -76,7 +76,7 @@ def test_the_model_must_answer_and_is_offered_nothing_else(ask):
     tools = []
 
     class Chat(ScriptedChat):
-        def complete(self, messages, offered, *, must_call, timeout_s):
+        def complete(self, messages, offered, *, must_call, timeout_s, cancel=None):
             tools.append([tool.name for tool in offered])
             return super().complete(messages, offered, must_call=must_call, timeout_s=timeout_s)
 
@@ -156,7 +156,7 @@ class HangingChat:
         self.asked = threading.Event()
         self.let_go = threading.Event()
 
-    def complete(self, messages, tools, *, must_call, timeout_s):
+    def complete(self, messages, tools, *, must_call, timeout_s, cancel=None):
         self.asked.set()
         self.let_go.wait(30.0)
         raise ChatUnavailable('let go')

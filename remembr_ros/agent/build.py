@@ -1,0 +1,122 @@
+"""An agent from its configuration."""
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.conversation import EXPIRY_S, Conversations
+from remembr_ros.agent.failover_chat import FailoverChat
+from remembr_ros.agent.loop import TOKEN_BUDGET, LoopPlanner
+from remembr_ros.agent.offline import OfflinePlanner
+from remembr_ros.agent.openai_chat import OpenAIChat
+from remembr_ros.agent.planner import Planner
+from remembr_ros.agent.presets import PRESETS
+from remembr_ros.agent.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
+from remembr_ros.agent.trace import Trace
+from remembr_ros.agent.waiting import CLIENTS_SHARE, allowed_s
+from remembr_ros.captioning.captioners import get_captioner
+from remembr_ros.memory.recall import Recall
+
+VARIABLES = {
+    'llm': 'REMEMBR_LLM',
+    'llm_url': 'REMEMBR_LLM_URL',
+    'llm_fallback': 'REMEMBR_LLM_FALLBACK',
+    'llm_fallback_url': 'REMEMBR_LLM_FALLBACK_URL',
+    'trace': 'REMEMBR_TRACE',
+}
+"""The environment variable that counts where a field is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """How questions are answered.
+
+    :param llm: name of the language model; empty: the server's default, or its first one
+    :param llm_url: any server that speaks OpenAI's chat API, such as http://localhost:11434/v1, or the name
+        of one, see :mod:`remembr_ros.agent.presets`; empty: OpenAI itself if llm is given, else no language
+        model
+    :param llm_fallback: asked when llm is out of reach; empty: the fallback server's default
+    :param llm_fallback_url: its server; both empty: there is none
+    :param rounds: of recalling before the model must answer, 1 to 10
+    :param calls_per_round: tool calls answered per round, 1 to 10
+    :param memories_per_call: 1 to 50
+    :param token_budget: prompt tokens per question
+    :param look_again_model: vision language model that looks at keyframes again; empty: its server's default
+    :param look_again_url: its server; both empty: look_again_captioner, if any
+    :param look_again_captioner: name of a captioner that looks at keyframes again; empty: nothing does
+    :param follow_up_s: so long after an answer the same asker's follow-up questions refer to it [s]
+    :param timeout_s: for a question, unless it says otherwise [s]
+    :param call_timeout_s: for one call of the model [s]
+    :param trace: file that says what happened to each question; empty: none
+    :param trace_max_mb: how large it may become, with the one before it [MB]
+    """
+
+    llm: str = ''
+    llm_url: str = ''
+    llm_fallback: str = ''
+    llm_fallback_url: str = ''
+    rounds: int = 3
+    calls_per_round: int = 3
+    memories_per_call: int = 5
+    token_budget: int = TOKEN_BUDGET
+    look_again_model: str = ''
+    look_again_url: str = ''
+    look_again_captioner: str = ''
+    follow_up_s: float = EXPIRY_S
+    timeout_s: float = 60.0
+    call_timeout_s: float = 30.0
+    trace: str = ''
+    trace_max_mb: float = 50.0
+
+
+def config_from_environment(config: AgentConfig) -> AgentConfig:
+    """Fill in what is not set from VARIABLES; and from OPENAI_API_KEY that OpenAI is asked."""
+    named: dict[str, Any] = {
+        field: getattr(config, field) or os.environ.get(variable, '') for field, variable in VARIABLES.items()
+    }
+    config = replace(config, **named)
+    if not config.llm and not config.llm_url and os.environ.get('OPENAI_API_KEY'):
+        return replace(config, llm=PRESETS['openai'].model)
+    return config
+
+
+def build_agent(
+    recall: Recall, config: AgentConfig | None = None, *, keyframes: Keyframes | None = None
+) -> Agent:
+    """Return an agent that recalls from there.
+
+    :param keyframes: what a second look looks at; None: there is none
+    :param config: None or empty fields: see :func:`config_from_environment`
+    :raises InvalidRequest: a server is neither a URL nor known by name, or a number is out of range
+    """
+    config = config_from_environment(config or AgentConfig())
+    trace = Trace(config.trace, config.trace_max_mb) if config.trace else None
+    servers = [(config.llm, config.llm_url), (config.llm_fallback, config.llm_fallback_url)]
+    chats = [OpenAIChat(model, url or None) for model, url in servers if model or url]
+    conversations = Conversations(config.follow_up_s)
+    if not chats:
+        planners: list[Planner] = [OfflinePlanner()]
+        return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
+    # 0.9: some time of a question passes before the model is asked.
+    patience_s = 0.9 * CLIENTS_SHARE * allowed_s(config.call_timeout_s, config.timeout_s)
+    loop = LoopPlanner(
+        FailoverChat(chats, patience_s=patience_s),
+        rounds=config.rounds,
+        calls_per_round=config.calls_per_round,
+        memories_per_call=config.memories_per_call,
+        call_timeout_s=config.call_timeout_s,
+        token_budget=config.token_budget,
+        second_look=_second_look(config, keyframes) if keyframes is not None else None,
+    )
+    planners = [loop, OfflinePlanner()]
+    return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
+
+
+def _second_look(config: AgentConfig, keyframes: Keyframes) -> SecondLook | None:
+    if config.look_again_model or config.look_again_url:
+        chat = OpenAIChat(config.look_again_model, config.look_again_url or None)
+        return ModelLook(chat, keyframes, call_timeout_s=config.call_timeout_s)
+    if config.look_again_captioner:
+        return CaptionerLook(get_captioner(config.look_again_captioner), keyframes)
+    return None

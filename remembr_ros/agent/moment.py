@@ -1,0 +1,224 @@
+"""Moments in words: absolute, on the clock of a time zone, or so long ago."""
+
+import re
+from datetime import datetime, timedelta, timezone, tzinfo
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.timestamps import MAX_NS, NS, parse_time
+
+UNITS = {
+    **dict.fromkeys(('second', 'sec', 's'), 1),
+    **dict.fromkeys(('minute', 'min'), 60),
+    **dict.fromkeys(('hour', 'hr', 'h'), 3_600),
+    'day': 86_400,
+    'week': 604_800,
+    'month': 30 * 86_400,
+    'year': 365 * 86_400,
+}
+_NUMBERS = {
+    word: float(number)
+    for number, word in enumerate(
+        'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen '
+        'sixteen seventeen eighteen nineteen twenty'.split()
+    )
+}
+_NUMBERS |= {
+    word: 10.0 * number
+    for number, word in enumerate('thirty forty fifty sixty seventy eighty ninety hundred'.split(), 3)
+}
+_TENS = ('twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety')
+_ONES = ('one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine')
+_NUMBERS |= {f'{ten} {one}': _NUMBERS[ten] + _NUMBERS[one] for ten in _TENS for one in _ONES}
+_NUMBERS |= {**dict.fromkeys(('half a', 'half an', 'a half', 'half'), 0.5), 'a': 1.0, 'an': 1.0}
+_NUMBERS |= dict.fromkeys(('a couple of', 'couple of'), 2.0) | dict.fromkeys(('a few', 'few'), 3.0)
+_NUMBERS |= {'a dozen': 12.0, 'a hundred': 100.0, 'one hundred': 100.0}
+_NUMBERS |= dict.fromkeys(('a quarter of an', 'quarter of an', 'a quarter'), 0.25)
+_NUMBERS |= dict.fromkeys(('three quarters of an', 'three quarter'), 0.75)
+_DIGITS = r'\d+(?:\.\d+)?'
+_WORDS = '(?:' + '|'.join(sorted(_NUMBERS, key=len, reverse=True)).replace(' ', r'[\s-]+') + ')'
+NUMBER = rf'(?:{_DIGITS}|{_WORDS})'
+UNIT = r'(?:' + '|'.join(unit for unit in UNITS if len(unit) > 1) + r')s?'
+_AND_A_HALF = r'\s+and\s+a\s+half\b'
+# '30s' and '1 h', but no bare 's'
+_AMOUNT = (
+    rf'(?:{_DIGITS}(?:{_AND_A_HALF})?\s*(?:{UNIT}|[sh])|{_WORDS}(?:{_AND_A_HALF})?\s+{UNIT})\b'
+    rf'(?:{_AND_A_HALF})?'
+)
+_MORE = rf'(?:,?\s+(?:and\s+)?{_AMOUNT}){{0,3}}'
+AMOUNTS = rf'{_AMOUNT}{_MORE}'
+PERIOD = rf'(?:{_AMOUNT}|{UNIT}\b(?:{_AND_A_HALF})?){_MORE}'
+"""Of 'the last hour': an amount whose number may be missing."""
+_PART = re.compile(
+    rf'\b(?:({_DIGITS}|{_WORDS}(?=\s))({_AND_A_HALF})?\s*)?({UNIT}|[sh])\b({_AND_A_HALF})?', re.IGNORECASE
+)
+# Of '1,000 minutes ago' and '5-10 minutes ago' not the last number alone
+AGO_TEXT = rf'(?<!\d[.,:-])\b{AMOUNTS}\s+ago\b'
+AGO = re.compile(AGO_TEXT, re.IGNORECASE)
+HALF = r'(?:am|pm|a\.m\.|p\.m\.)'
+CLOCK_TEXT = (
+    rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{HALF}|\s+o'clock)?"
+    rf"|\d{{1,2}}(?:\s*{HALF}|\s+o'clock)|noon|midnight)(?!\w)"
+)
+BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'
+"""A number that is a time if others say so, as in 'between 9 and 10 am'."""
+
+CLOCK = re.compile(CLOCK_TEXT, re.IGNORECASE)
+
+
+_HALF = re.compile(rf"\s*({HALF}|\bo'clock)$", re.IGNORECASE)
+_HOURS = 'one two three four five six seven eight nine ten eleven twelve'.split()
+_MINUTES = r'(?:(?:twenty[\s-])?five|ten|twenty|\d{1,2})'
+_SPOKEN = re.compile(
+    rf'\b(?:(?P<past>half|(?:a\s+)?quarter|{_MINUTES}(?:\s+minutes?)?)\s+past'
+    rf'|(?P<to>(?:a\s+)?quarter|{_MINUTES}\s+minutes?)\s+to)'
+    rf"\s+(?P<hour>{'|'.join(_HOURS)}|\d{{1,2}})(?:\s+o'clock)?(?!\s*(?:\w*\d|{UNIT}\b))\b(?P<half>\s*{HALF})?"
+    rf"|\b(?P<full>{'|'.join(_HOURS)})(?=\s+o'clock\b)",
+    re.IGNORECASE,
+)
+
+
+def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> int:
+    """Return the time that a text names: ISO 8601, Unix seconds, 'now', '10 minutes ago', '09:30', '3 pm'.
+
+    :param now_ns: the asker's now; a clock time is the latest one that is not after it, and of "9 o'clock"
+        in the morning and in the evening the later of those
+    :raises InvalidRequest: the text names no time
+    """
+    stripped = in_digits(text.strip())
+    if stripped.lower() == 'now':
+        return now_ns
+    if AGO.fullmatch(stripped):
+        return max(now_ns - seconds_in(stripped) * NS, 0)
+    if CLOCK.fullmatch(stripped):
+        return _on_the_clock(stripped, now_ns, zone)
+    return parse_time(stripped, zone)
+
+
+def in_digits(text: str) -> str:
+    """Return the text with 'half past three' as "3:30 o'clock", and 'three o'clock' as "3 o'clock"."""
+
+    def written(found: re.Match[str]) -> str:
+        if found['full']:
+            return str(_hour(found['full']))
+        minutes = _minutes(found['past'] or found['to'])
+        hour = _hour(found['hour'])
+        if found['to']:
+            hour, minutes = (hour - 2) % 12 + 1 if hour <= 12 else hour - 1, 60 - minutes
+        half = found['half'] or " o'clock"
+        return f'{hour}:{minutes:02}{half}'
+
+    return _SPOKEN.sub(written, text)
+
+
+def _hour(word: str) -> int:
+    return int(word) if word.isdigit() else round(_NUMBERS[word.lower()])
+
+
+def _minutes(words: str) -> int:
+    if words.lower().endswith('half'):
+        return 30
+    if words.lower().endswith('quarter'):
+        return 15
+    number = re.sub(r'[\s-]+', ' ', re.sub(r'\s+minutes?$', '', words.lower()))
+    return int(number) if number.isdigit() else round(_NUMBERS[number])
+
+
+def twice_a_day(text: str) -> bool:
+    """Return whether a clock time is one of the morning and of the evening: "9 o'clock"."""
+    return "o'clock" in text.lower() and timedelta(hours=1) <= time_of_day(text) < timedelta(hours=13)
+
+
+def seconds_in(text: str) -> int:
+    """Return the length of 'half an hour', '1 hour and 5 minutes', '90s', 'minute' [s]."""
+    total = 0.0
+    for count, half, unit, half_unit in _PART.findall(text):
+        word = re.sub(r'[\s-]+', ' ', count.lower()) or 'a'
+        number = _NUMBERS[word] if word in _NUMBERS else float(word)
+        total += (number + (0.5 if half or half_unit else 0.0)) * _unit_seconds(unit)
+    return round(min(total, MAX_NS // NS))
+
+
+def grain_seconds(text: str) -> int:
+    """Return the length of the longest unit in a text that has one [s]: who says '2 days' means days."""
+    return max(_unit_seconds(unit) for _, _, unit, _ in _PART.findall(text))
+
+
+def unit_in(text: str) -> str:
+    """Return the first unit of a text that has one: 'minutes' of '20 minutes ago'."""
+    return str(_PART.findall(text)[0][2])
+
+
+def _unit_seconds(unit: str) -> int:
+    return UNITS[unit.lower().removesuffix('s') or 's']
+
+
+def time_of_day(text: str) -> timedelta:
+    lower = text.lower().replace('.', '').removesuffix("o'clock").strip()
+    if lower in ('noon', 'midnight'):
+        return timedelta(hours=12 if lower == 'noon' else 0)
+    half = lower[-2:] if lower.endswith(('am', 'pm')) else ''
+    hour, minute, second = (*(int(part) for part in lower.removesuffix(half).strip().split(':')), 0, 0)[:3]
+    if half:
+        hour = hour % 12 + (12 if half == 'pm' else 0)
+    if hour > 23 or minute > 59 or second > 59:
+        raise InvalidRequest(f'{text!r} is not a time of day')
+    return timedelta(hours=hour, minutes=minute, seconds=second)
+
+
+def _on_the_clock(text: str, now_ns: int, zone: tzinfo) -> int:
+    """Return the latest moment not after now at which the clock shows that time."""
+    return max((ns for ns in latest_showing(text, now_ns, zone) if ns <= now_ns), default=0)
+
+
+def latest_showing(text: str, now_ns: int, zone: tzinfo) -> tuple[int, int]:
+    """Return the first and the last moment of the latest day on which the clock has shown that time."""
+    shown = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0) + time_of_day(text)
+    hours = range(12, -60, -12) if twice_a_day(text) else (0, -24, -48)
+    times = (showing(shown + timedelta(hours=hour)) for hour in hours)
+    return next((moments for moments in times if moments[0] <= now_ns), (0, 0))
+
+
+def showing(shown: datetime) -> tuple[int, int]:
+    """Return the first and the last moment at which the clock shows that: it may be put back to it."""
+    first, last = sorted(to_ns(shown.replace(fold=fold)) for fold in (0, 1))
+    return first, last
+
+
+def to_ns(moment: datetime) -> int:
+    return min(max(round(moment.timestamp()), 0) * NS, MAX_NS)
+
+
+def local(now_ns: int, zone: tzinfo) -> datetime:
+    return datetime.fromtimestamp(now_ns // NS, tz=zone)
+
+
+def with_halves(first: str, second: str) -> tuple[str, str]:
+    """Return two clock times, each with its half of the day, if one of them has it.
+
+    Of the two halves the one is meant with which the first comes before the second on one day; if there is
+    none, the time goes over midnight.
+    """
+    half, other = _HALF.search(second), _HALF.search(first)
+    bare_first, bare_second = (re.fullmatch(BARE_TEXT, text) is not None for text in (first, second))
+    pairs: list[tuple[str, str]] = []
+    if bare_first and half:
+        pairs = [(f'{first} {word}', second) for word in _halves(half[1])]
+    elif bare_second and other:
+        pairs = [(first, f'{second} {word}') for word in _halves(other[1])]
+    elif bare_first != bare_second:  # 'between 9 and 10:30', 'between 9 and noon'
+        pairs = [tuple(f'{text}:00' if text.isdigit() else text for text in (first, second))]  # type: ignore[list-item]
+    elif ':' in first or ':' in second:
+        pairs = [(first if ':' in first else f'{first}:00', second if ':' in second else f'{second}:00')]
+    if not pairs:
+        return first, second
+    try:
+        return next((pair for pair in pairs if time_of_day(pair[0]) < time_of_day(pair[1])), pairs[-1])
+    except (InvalidRequest, ValueError):
+        return first, second
+
+
+def _halves(word: str) -> list[str]:
+    """Return the halves of the day, the named one first."""
+    if "o'clock" in word.lower():
+        return [word]
+    return ['am', 'pm'] if word.lower().startswith('a') else ['pm', 'am']

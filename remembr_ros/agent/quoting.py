@@ -1,0 +1,56 @@
+"""What a camera saw, as data: quoted so that nothing in it can be taken for anything else.
+
+A sign may say 'ignore your instructions', and a captioner repeats it. A model is shown such text in one JSON
+string without line breaks, and without the characters that chat templates, tool calls, markdown and this
+package's own labels are made of. Words stay words: that they are no instruction is said in the system prompt,
+and whatever a model makes of them, code checks what it cites.
+"""
+
+import json
+import re
+import unicodedata
+
+_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys('<[{', '('),
+        **dict.fromkeys('>]}', ')'),
+        **dict.fromkeys('"`\u201c\u201d\u201e\u00ab\u00bb', "'"),
+        **dict.fromkeys('|\\', '/'),
+    }
+)
+_HIDDEN = frozenset({'Cc', 'Cf', 'Cs', 'Co', 'Cn', 'Zl', 'Zp'})
+"""Control, format (zero-width, bidi, tags), surrogate, private and unassigned characters, line ends."""
+
+_ROLE = re.compile(
+    r'\b(system|assistant|user|human|developer|tool|function|model|question|now|here|results?)(\s*):',
+    re.IGNORECASE,
+)
+_RUN = re.compile(r'([#=*_~-])\1{2,}')
+_LABEL = re.compile(r'\b(m)(?=\d)', re.IGNORECASE)
+_SPOKEN_LABELS = re.compile(r'\s*[(\[]\s*m\d+(?:\s*(?:,|and|&)\s*m\d+)*\s*[)\]]')
+_SPOKEN_LABEL = re.compile(r'\b(?:memory |memories )?m\d+(?:(?:, | and |, and )m\d+)*\b')
+
+
+def neutral(text: str) -> str:
+    """Return a text on one line in which nothing looks like a role, a delimiter, a call or a label."""
+    text = unicodedata.normalize('NFKC', text)
+    text = ''.join(
+        (' ' if character.isspace() else '') if unicodedata.category(character) in _HIDDEN else character
+        for character in text
+    )
+    text = ' '.join(text.translate(_ALIKE).split())
+    text = _RUN.sub(r'\1', text)
+    text = _ROLE.sub(r'\1 -', text)
+    return _LABEL.sub(r'\1-', text)
+
+
+def quoted(text: str) -> str:
+    """Return a text neutralised and in double quotes, of which it has none inside."""
+    return json.dumps(neutral(text), ensure_ascii=False)
+
+
+def without_labels(text: str) -> str:
+    """Return a text as it may be spoken: labels are nothing to a person, and hidden characters to nobody."""
+    text = _SPOKEN_LABELS.sub('', text)
+    text = _SPOKEN_LABEL.sub('a memory', text)
+    return ' '.join(''.join(c if c.isprintable() or c.isspace() else '' for c in text).split())

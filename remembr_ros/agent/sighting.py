@@ -1,0 +1,75 @@
+"""The memories that show what a request is about, found by any of its names."""
+
+from collections.abc import Sequence
+
+from remembr_ros.agent.matching import fitting, is_cut_off, variants
+from remembr_ros.agent.request import Request
+from remembr_ros.agent.seen import LEAST
+from remembr_ros.geometry import distance
+from remembr_ros.memory.recall import Hit, Recall, Scope
+from remembr_ros.memory.record import Memory
+
+POOL = 30
+"""Memories looked at for one thing."""
+
+AS_GOOD = 0.08
+"""Memories whose score is this near to the best one's show the thing as well as that one does."""
+
+STAY_MARGIN = 0.1
+"""The same for as long as the thing stays in sight, if not as well as at its best."""
+
+CUT_OFF_RADIUS_M = 8.0
+"""A sign that was cut off by the edge of an image is read in full from this near."""
+
+SAME_PLACE_M = 5.0
+"""Sights of a thing from this near to each other are of one thing."""
+
+
+def sights(request: Request, recall: Recall, scope: Scope, limit: int = POOL) -> list[Hit]:
+    """Return the memories that show what was asked for under any of its names, best first.
+
+    :param limit: how many are looked at under each name
+    """
+    best: dict[str, Hit] = {}
+    for text in variants(request.target):
+        for hit in recall.by_text(text, scope, limit):
+            known = best.get(hit.memory.id)
+            if known is None or hit.score > known.score:
+                best[hit.memory.id] = hit
+    found = fitting(request, sorted(best.values(), key=lambda hit: -hit.score), LEAST[request.kind])
+    if request.numbered:
+        found = [hit for hit in found if not is_cut_off(request, _memories_around(hit, recall))]
+    return found
+
+
+def as_good(hits: Sequence[Hit], margin: float = AS_GOOD) -> list[Hit]:
+    """Return those that show the thing as well as the first one does.
+
+    :param hits: best first
+    """
+    return [hit for hit in hits if hit.score >= hits[0].score - margin]
+
+
+def by_place(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return the hits in groups of one place each."""
+    groups: list[list[Hit]] = []
+    for hit in hits:
+        near = [group for group in groups if any(_is_same_place(hit, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*(other for group in near for other in group), hit])
+    return groups
+
+
+def _is_same_place(a: Hit, b: Hit) -> bool:
+    if a.memory.pose is None or b.memory.pose is None:
+        return True  # nothing says that it is another
+    same_map = a.memory.map_id == b.memory.map_id
+    return same_map and distance(a.memory.pose.position, b.memory.pose.position) <= SAME_PLACE_M
+
+
+def _memories_around(hit: Hit, recall: Recall) -> list[Memory]:
+    pose = hit.memory.pose
+    if pose is None:
+        return [hit.memory]
+    scope = Scope(near=pose.position, radius_m=CUT_OFF_RADIUS_M, map_id=hit.memory.map_id)
+    return [near.memory for near in recall.by_position(pose.position, scope, POOL)]

@@ -1,0 +1,141 @@
+"""The trace of questions: a JSONL file that says what was asked, done and answered, bounded in size.
+
+A line is an event: {"at": ISO time, "question_id": ..., "event": name, ...}. The events of a question follow
+each other, in between those of others; the first is `asked`, the last `answered` or `failed`. When the file
+is half as large as the trace may be, it becomes FILE.1, in place of the one before.
+"""
+
+import json
+import logging
+import os
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.agent.planner import Record
+from remembr_ros.agent.presets import secrets
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.timestamps import format_iso
+
+logger = logging.getLogger(__name__)
+
+MAX_TEXT = 20_000
+"""Characters kept of one text."""
+
+MAX_DEPTH = 12
+"""Of what is nested in an event."""
+
+
+class Trace:
+    """A trace file; safe to share between threads. Nothing that happens to it disturbs a question.
+
+    :param path: made with its folder when there is something to write, readable by its owner only
+    :param max_mb: of the file and the one before together [MB]
+    :raises InvalidRequest: the size makes no sense
+    """
+
+    def __init__(self, path: str | Path, max_mb: float = 50.0) -> None:
+        if not max_mb > 0.0:
+            raise InvalidRequest(f'a trace of {max_mb} MB makes no sense; the size is above 0')
+        self._path = Path(path).expanduser()
+        self._max_bytes = max_mb * 1e6 / 2.0
+        self._lock = threading.Lock()
+        self._failed = False
+
+    def begin(self) -> Record:
+        """Return what takes down the events of one question."""
+        question_id = uuid.uuid4().hex[:12]
+        shown: list[Any] = []
+
+        def record(event: str, about: Mapping[str, Any]) -> None:
+            # A conversation is sent with every call; only what is new in it is written again.
+            if event == 'chat' and isinstance(messages := about.get('messages'), list):
+                continues = messages[: len(shown)] == shown
+                about = {**about, 'messages': messages[len(shown) :] if continues else messages}
+                shown[:] = messages
+            head = {'at': format_iso(time.time_ns()), 'question_id': question_id, 'event': event}
+            self._write({**head, **about})
+
+        return record
+
+    def _write(self, event: Mapping[str, Any]) -> None:
+        try:
+            line = json.dumps(_bounded(event), default=str)
+            for secret in secrets():
+                line = line.replace(json.dumps(secret)[1:-1], '***')
+            with self._lock:
+                self._append(f'{line}\n'.encode())
+            self._failed = False
+        except (OSError, ValueError, TypeError) as error:
+            if not self._failed:
+                logger.warning(
+                    'the trace %s cannot be written: %s; questions go on without', self._path, error
+                )
+            self._failed = True
+
+    def _append(self, data: bytes) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            size = os.fstat(file).st_size
+            if size and size + len(data) > self._max_bytes:
+                os.replace(self._path, previous(self._path))
+                os.close(file)
+                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            elif self._failed and size:
+                data = b'\n' + data  # after half a line, perhaps
+            if os.write(file, data) < len(data):
+                raise OSError('the disk is full')
+        finally:
+            os.close(file)
+
+
+def previous(path: Path) -> Path:
+    """Return where a trace file goes when it is large."""
+    return path.with_name(f'{path.name}.1')
+
+
+def read_trace(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the events of a trace, the oldest first; lines that are none are passed over.
+
+    :raises InvalidRequest: there is no such file
+    """
+    files = [file for file in (previous(path), path) if file.exists()]
+    if not files:
+        raise InvalidRequest(f'{path}: there is no such trace')
+    for file in files:
+        try:
+            with file.open(encoding='utf-8', errors='replace') as lines:
+                for line in lines:
+                    try:
+                        event = json.loads(line)
+                    except (ValueError, RecursionError):
+                        continue
+                    if isinstance(event, dict) and isinstance(event.get('question_id'), str):
+                        yield event
+        except OSError as error:
+            raise InvalidRequest(f'{file} cannot be read: {error.strerror}') from error
+
+
+def questions(events: Iterator[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the events by question, in the order of asking."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in events:
+        found.setdefault(event['question_id'], []).append(event)
+    return list(found.values())
+
+
+def _bounded(value: Any, depth: int = 0) -> Any:
+    """Return a value with its texts cut, of what JSON has."""
+    if isinstance(value, str):
+        return value if len(value) <= MAX_TEXT else f'{value[:MAX_TEXT]} ... ({len(value)} characters)'
+    if depth > MAX_DEPTH:
+        return '...'
+    if isinstance(value, Mapping):
+        return {str(name): _bounded(inner, depth + 1) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_bounded(inner, depth + 1) for inner in value]
+    return value

@@ -1,0 +1,54 @@
+"""Which frames of a segment a model sees, and how large."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from remembr_ros.images import Bgr, encode_jpeg
+
+JPEG_QUALITIES = (85, 70, 50)
+"""Tried in turn, before an image that has too many bytes is made smaller."""
+
+SHRINK = 0.75
+"""Of the sides, at each further try."""
+
+MIN_BYTES = 4096
+"""Every image fits into so many, if it is made small enough."""
+
+_T = TypeVar('_T')
+
+
+def evenly(images: Sequence[_T], n: int) -> list[_T]:
+    """Return n of the images or all if there are fewer, evenly spread, first and last among them."""
+    if len(images) <= n:
+        return list(images)
+    if n == 1:
+        return [images[len(images) // 2]]
+    return [images[round(i * (len(images) - 1) / (n - 1))] for i in range(n)]
+
+
+def reduced(image: Bgr, max_side: float) -> Bgr:
+    """Return the image, its longer side at most so long [px]."""
+    import cv2
+
+    height, width = image.shape[:2]
+    scale = max_side / max(height, width)
+    if scale >= 1.0:
+        return image
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+
+
+def jpeg_within(image: Bgr, max_side: int, max_bytes: int) -> bytes:
+    """Return the image as JPEG that is neither larger nor longer: first in worse quality, then smaller.
+
+    :param max_side: of the longer side [px]
+    :param max_bytes: at least MIN_BYTES
+    """
+    side = float(max_side)
+    while True:
+        small = reduced(image, side)
+        for quality in JPEG_QUALITIES:
+            jpeg = encode_jpeg(small, quality)
+            if len(jpeg) <= max_bytes:
+                return jpeg
+        side = SHRINK * max(small.shape[:2])

@@ -1,0 +1,132 @@
+"""Whether anything has changed since the last caption: while the robot idles its captioner idles, too."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.captioning.placer import PlacedSegment
+from remembr_ros.geometry import Pose, distance, wrap_angle
+from remembr_ros.images import Bgr
+from remembr_ros.timestamps import NS
+
+SIZE = (64, 48)
+"""Images are reduced to so many cells: noise averages out [width, height]."""
+
+PATCH = 4
+"""Cells: the patch of so many squared that changed most counts. What moves in a corner changes the scene."""
+
+Cells = NDArray[np.float32]
+"""Shades of grey, 0 to 255, shape (48, 64)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StillSceneConfig:
+    """When nothing has changed. How the numbers were measured: docs/captioning.md.
+
+    :param most_change: greatest mean difference of a patch from the captioned segment [shades of grey of 255]
+    :param most_light: so much of it may be light that changed everywhere [shades of grey of 255]
+    :param stands_within_m: the robot stands while it is so near to where the caption was made [m]
+    :param stands_within_rad: and turned by no more [rad]
+    :param max_gap_ns: after a longer time without segments the scene is looked at anew [ns]
+    :param max_span_ns: a caption stands for no longer time [ns]
+    """
+
+    most_change: float = 6.0
+    most_light: float = 8.0
+    stands_within_m: float = 0.5
+    stands_within_rad: float = math.radians(20.0)
+    max_gap_ns: int = 60 * NS
+    max_span_ns: int = 3600 * NS
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What the last caption is of."""
+
+    cells: Cells
+    pose: Pose | None
+    frame_id: str
+    start_ns: int
+
+
+class StillScene:
+    """The scene of the last caption, as long as nothing in it changes. Not safe to share between threads."""
+
+    def __init__(self, config: StillSceneConfig | None = None) -> None:
+        self._config = config or StillSceneConfig()
+        self._scene: _Scene | None = None
+        self._end_ns = 0
+
+    def is_unchanged(self, placed: PlacedSegment) -> bool:
+        """Tell whether a segment shows the scene that was kept, from where it was seen then.
+
+        A segment without a place is told by its images alone.
+        """
+        scene, segment, config = self._scene, placed.segment, self._config
+        if scene is None or not _stands(scene, placed, config):
+            return False
+        if not 0 <= segment.start_ns - self._end_ns <= config.max_gap_ns:
+            return False
+        if segment.end_ns - scene.start_ns > config.max_span_ns:
+            return False
+        if not all(self._shows(frame.image, scene.cells) for frame in segment.frames):
+            return False
+        self._end_ns = segment.end_ns
+        return True
+
+    def keep(self, placed: PlacedSegment) -> None:
+        """Take the scene of a segment that is captioned.
+
+        If something moves in it, the caption is true of no other: the next one has changed in any case.
+        """
+        segment = placed.segment
+        cells = cells_of(segment.frames[-1].image)
+        self._scene = None
+        if all(self._shows(frame.image, cells) for frame in segment.frames[:-1]):
+            self._scene = _Scene(cells, placed.pose, placed.frame_id, segment.start_ns)
+            self._end_ns = segment.end_ns
+
+    def _shows(self, image: Bgr, cells: Cells) -> bool:
+        return change(cells_of(image), cells, self._config.most_light) <= self._config.most_change
+
+
+def cells_of(image: Bgr) -> Cells:
+    """Return an image as few shades of grey.
+
+    :param image: shape (height, width, 3)
+    """
+    import cv2
+
+    small = cv2.resize(image, SIZE, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.float32)
+
+
+def change(a: Cells, b: Cells, most_light: float = 0.0) -> float:
+    """Return the mean difference of the patch that differs most [shades of grey of 255].
+
+    :param most_light: up to this, what all cells have in common is light or exposure and no change
+    """
+    difference = a - b
+    common = float(np.median(difference))
+    difference = np.abs(difference - np.float32(np.clip(common, -most_light, most_light)))
+    # Four grids, half a patch apart: what lies across the border of two patches is whole in a third.
+    means = (_patch_means(difference[top:, left:]) for top in (0, PATCH // 2) for left in (0, PATCH // 2))
+    return max(float(mean.max()) for mean in means)
+
+
+def _patch_means(cells: Cells) -> Cells:
+    rows, columns = (size // PATCH for size in cells.shape)
+    patches = cells[: rows * PATCH, : columns * PATCH].reshape(rows, PATCH, columns, PATCH)
+    return np.asarray(patches.mean(axis=(1, 3)), np.float32)
+
+
+def _stands(last: _Scene, placed: PlacedSegment, config: StillSceneConfig) -> bool:
+    if last.pose is None or placed.pose is None:
+        return last.pose is None and placed.pose is None
+    if last.frame_id != placed.frame_id:
+        return False
+    turned = abs(wrap_angle(last.pose.yaw - placed.pose.yaw))
+    moved = distance(last.pose.position, placed.pose.position)
+    return moved <= config.stands_within_m and turned <= config.stands_within_rad

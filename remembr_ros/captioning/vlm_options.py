@@ -1,0 +1,58 @@
+"""How a vision language model is asked to caption, whichever way it runs."""
+
+from dataclasses import dataclass
+
+from remembr_ros.captioning.frame_choice import MIN_BYTES
+from remembr_ros.errors import InvalidRequest
+
+DTYPES = ('auto', 'float32', 'float16', 'bfloat16')
+QUANTIZATIONS = ('none', '8bit', '4bit')
+
+
+@dataclass(frozen=True, slots=True)
+class VlmOptions:
+    """The same for every backend, unless it says otherwise.
+
+    :param prompt: file of the prompt; empty: the package's own
+    :param max_images: frames of a segment that are shown, evenly spread; the paper shows 6 of 3 s
+    :param max_side: larger frames are reduced to this on their longer side [px]
+    :param max_image_bytes: of openai: a frame with more as JPEG is sent in worse quality, then smaller
+    :param max_tokens: of a caption; a longer one is cut
+    :param timeout_s: for the caption of a segment, with all that is tried for it [s]
+    :param max_retries: of openai: of a request that failed in a way that a retry can help (429, 5xx, no
+        connection)
+    :param batch_size: of transformers: segments captioned at once, where several are there
+    :param device: of transformers: auto (all GPUs, else the CPU), cpu, cuda, cuda:1, ...
+    :param dtype: of transformers: one of DTYPES; auto: that of the weights
+    :param quantization: of transformers: one of QUANTIZATIONS
+    :param trust_remote_code: of transformers: whether Python code that comes with a model may run here
+    :raises InvalidRequest: a value makes no sense
+    """
+
+    prompt: str = ''
+    max_images: int = 6
+    max_side: int = 768
+    max_image_bytes: int = 400_000
+    max_tokens: int = 512
+    timeout_s: float = 60.0
+    max_retries: int = 2
+    batch_size: int = 4
+    device: str = 'auto'
+    dtype: str = 'auto'
+    quantization: str = 'none'
+    trust_remote_code: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ('max_images', 'max_side', 'max_tokens', 'timeout_s', 'batch_size'):
+            if not 0.0 < getattr(self, name) < float('inf'):
+                raise InvalidRequest(f'{name} of a captioner must be positive, not {getattr(self, name)}')
+        if self.max_retries < 0:
+            raise InvalidRequest(f'max_retries of a captioner cannot be {self.max_retries}; give 0 or more')
+        if self.max_image_bytes < MIN_BYTES:
+            raise InvalidRequest(f'max_image_bytes of a captioner must be at least {MIN_BYTES}')
+        if self.dtype not in DTYPES:
+            raise InvalidRequest(f'there is no dtype {self.dtype!r}; choose one of {", ".join(DTYPES)}')
+        if self.quantization not in QUANTIZATIONS:
+            raise InvalidRequest(
+                f'there is no quantization {self.quantization!r}; choose one of {", ".join(QUANTIZATIONS)}'
+            )

@@ -1,0 +1,184 @@
+"""An OpenAI-compatible server to send requests to: connected late, asked again where that helps."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from remembr_ros.errors import ChatUnavailable, ReplyInvalid
+from remembr_ros.http_guard import Guard, guarded_client
+from remembr_ros.retrying import may_help, wait_s
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+CONNECT_S = 5.0
+"""A server that takes longer to accept a connection is not there; there may be time to try again [s]."""
+
+_PARSING = (ReplyInvalid, ValueError, TypeError, AttributeError, RuntimeError, OSError)
+"""Raised by the guard, or by the package's own parsing of a body that is no chat reply, or too deep."""
+
+_Found = TypeVar('_Found')
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a server is, and whose key it wants.
+
+    :param base_url: of the server; None: the openai package's own
+    :param key_variable: the environment variable that holds its key
+    :param needs_key: it answers nobody without a key
+    """
+
+    base_url: str | None
+    key_variable: str
+    needs_key: bool = field(default=False, kw_only=True)
+
+    @property
+    def key(self) -> str:
+        """The key from the environment; empty if there is none."""
+        return os.environ.get(self.key_variable, '').strip()
+
+
+class Refused(ChatUnavailable):
+    """Raised when the server answers with an error.
+
+    :param said: all that it said; not to be shown, as it may hold the key
+    """
+
+    def __init__(self, message: str, status: int, said: str, retry_after: str | None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.said = said
+        self.retry_after = retry_after
+
+
+class Lost(ChatUnavailable):
+    """Raised when there is no connection, or it ends before the answer does."""
+
+
+class ChatEndpoint:
+    """A server and its key; safe to share between threads.
+
+    :param max_retries: of a request that failed in a way that a retry can help
+    :param model_option: names a model on the command line; for messages
+    """
+
+    def __init__(self, server: Server, max_retries: int, *, model_option: str = '--llm') -> None:
+        self.where = server.base_url or 'the OpenAI API'
+        self._server = server
+        self._max_retries = max_retries
+        self._model_option = model_option
+        self._lock = threading.Lock()
+        self._client: OpenAI | None = None
+
+    def create(self, fields: dict[str, Any], guard: Guard) -> Any:
+        """Ask for a chat completion, once.
+
+        :raises Refused, Lost: see there
+        :raises ChatUnavailable: what came back is no chat reply
+        :raises Cancelled, TimeOver: see :class:`Guard`
+        """
+        # Any: the package types every field of a message, which no compatible server keeps to.
+        client: Any = self._connected()
+        return self._request(lambda timeout: client.chat.completions.create(**fields, timeout=timeout), guard)
+
+    def first_model(self, guard: Guard) -> str:
+        """Return the first model that the server lists.
+
+        :raises ChatUnavailable: there is none
+        :raises Cancelled, TimeOver: see :class:`Guard`
+        """
+        client = self._connected()
+        listed = self.retried(
+            lambda: self._request(lambda timeout: list(client.models.list(timeout=timeout)), guard), guard
+        )
+        if not listed:
+            raise ChatUnavailable(f'{self.where} offers no model; name one with {self._model_option}')
+        name = str(getattr(listed[0], 'id', None) or '')
+        if not name:
+            raise ChatUnavailable(
+                f'{self.where} lists a model without a name; name one with {self._model_option}'
+            )
+        return name
+
+    def retried(self, request: Callable[[], _Found], guard: Guard) -> _Found:
+        """Do something with the server, again where that can help and the time allows it."""
+        for attempt in range(self._max_retries + 1):
+            try:
+                return request()
+            except (Refused, Lost) as error:
+                status, after = (
+                    (error.status, error.retry_after) if isinstance(error, Refused) else (None, None)
+                )
+                if attempt == self._max_retries or not may_help(status, str(error)):
+                    raise
+                seconds = wait_s(attempt, after)
+                if seconds >= guard.remaining_s:
+                    raise  # rather now than when the time is over: others may step in
+                guard.pause(seconds)
+        raise AssertionError('not reached')
+
+    def no_chat(self, error: BaseException) -> ChatUnavailable:
+        """Return what to raise for an answer that is no chat reply."""
+        return ChatUnavailable(
+            f'{self.where} sends no chat replies: {self._shown(error)}; is the URL right, with /v1?'
+        )
+
+    def close(self) -> None:
+        """Let go what is held; it comes back with the next request."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _request(self, send: Callable[[Any], _Found], guard: Guard) -> _Found:
+        import openai
+
+        guard.check()
+        guard.sent = False
+        remaining = guard.remaining_s
+        try:
+            return send(openai.Timeout(remaining, connect=min(remaining, CONNECT_S)))
+        except openai.APIStatusError as error:
+            raise Refused(
+                f'{self.where} refused: {error.status_code} {self._shown(error)}',
+                error.status_code,
+                str(error),
+                error.response.headers.get('Retry-After'),
+            ) from error
+        except openai.APIConnectionError as error:  # a timeout is one, too
+            # A connection that was shut down fails in several ways. What the guard raises comes as it is, or
+            # as the cause: that differs between versions of the package.
+            guard.check()
+            cause = error.__cause__
+            if isinstance(cause, ReplyInvalid):
+                raise self.no_chat(cause) from error
+            raise Lost(
+                f'{self.where} cannot be reached: is the server running? ({self._shown(cause or error)})'
+            ) from error
+        except (openai.OpenAIError, *_PARSING) as error:
+            guard.check()
+            raise self.no_chat(error) from error
+
+    def _connected(self) -> 'OpenAI':
+        with self._lock:
+            if self._client is None:
+                import openai
+
+                if not self._server.key and self._server.needs_key:
+                    raise ChatUnavailable(f'no language model: {self._server.key_variable} is not set')
+                self._client = openai.OpenAI(
+                    # Local servers want no key, but the package does.
+                    api_key=self._server.key or 'none',
+                    base_url=self._server.base_url,
+                    max_retries=0,
+                    http_client=guarded_client(openai.DefaultHttpxClient),
+                )
+            return self._client
+
+    def _shown(self, error: BaseException) -> str:
+        """Return what an error says; some servers repeat the key that they refuse."""
+        text, key = str(error) or type(error).__name__, self._server.key
+        return (text.replace(key, '***') if key else text)[:300]

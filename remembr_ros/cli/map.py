@@ -1,0 +1,63 @@
+"""remembr map: a map was renamed, or made again, and its memories follow."""
+
+import argparse
+
+from remembr_ros.cli.options import add_json, add_memory, name, open_memory
+from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.geometry import RigidTransform
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest='action', metavar='ACTION', required=True)
+    rename = actions.add_parser(
+        'rename', help='give a map another name', description='Give a map another name.'
+    )
+    rename.add_argument('map_id', metavar='OLD', help="the map; '' is the one without a name")
+    rename.add_argument('new_map_id', metavar='NEW')
+    summary = 'place the memories of a map in another one'
+    transform = actions.add_parser('transform', help=summary, description=f'{summary.capitalize()}.')
+    transform.add_argument('map_id', metavar='ID', help="the map; '' is the one without a name")
+    transform.add_argument(
+        '--by',
+        nargs='+',
+        required=True,
+        metavar='N',
+        help='where the map is in the new one: X Y YAW or X Y Z QX QY QZ QW [m, rad]',
+    )
+    transform.add_argument(
+        '--new-map-id',
+        metavar='ID',
+        help='the name of the new one; with it, what an interruption left can be told from what was moved '
+        '(default: as before)',
+    )
+    transform.add_argument('--frame-id', type=name, metavar='F', help='its frame (default: as before)')
+    for action in (rename, transform):
+        add_memory(action)
+        add_json(action)
+
+
+def run(args: argparse.Namespace) -> int:
+    renames = args.action == 'rename'
+    if renames and args.map_id == args.new_map_id:
+        raise InvalidRequest(f'{args.map_id!r} is its name already')
+    transform = None if renames else RigidTransform.parse(args.by)
+    with stdout_for_json(args.json), open_memory(args) as store:
+        maps = store.info().maps
+        if args.map_id not in maps:
+            there = ', '.join(map(repr, maps)) or 'none'
+            raise RemembrError(f'there is no memory of a map {args.map_id!r}; there are: {there}')
+        if renames and args.new_map_id in maps:
+            # Two maps that became one cannot be taken apart.
+            raise InvalidRequest(
+                f'there is a map {args.new_map_id!r} already; to merge them: remembr map transform '
+                f'{args.map_id!r} --by 0 0 0 --new-map-id {args.new_map_id!r}'
+            )
+        frame_id = None if renames else args.frame_id
+        moved = store.move_map(args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id)
+    new_map_id = args.map_id if args.new_map_id is None else args.new_map_id
+    if args.json:
+        print_json({'map_id': args.map_id, 'new_map_id': new_map_id, 'moved': moved})
+    else:
+        print(f'{moved} memories of map {args.map_id!r} are now in map {new_map_id!r}')
+    return 0

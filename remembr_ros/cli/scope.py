@@ -1,0 +1,61 @@
+"""The options that narrow down which memories count."""
+
+import argparse
+
+from remembr_ros.cli.options import coordinate, metres, time
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Point
+from remembr_ros.memory.recall import Scope
+
+
+def add_scope(parser: argparse.ArgumentParser) -> None:
+    """Add --after, --before, --robot, --map-id and --source."""
+    parser.add_argument('--after', type=time, metavar='TIME', help='only memories that end at or after this')
+    parser.add_argument(
+        '--before', type=time, metavar='TIME', help='only memories that start at or before this'
+    )
+    parser.add_argument(
+        '--robot',
+        metavar='NAME',
+        action='append',
+        default=[],
+        help='only memories of this robot; several times: of any of these',
+    )
+    parser.add_argument('--map-id', metavar='ID', help='only memories of this map')
+    parser.add_argument('--source', metavar='NAME', help='only memories of this source, such as person')
+
+
+def add_near(parser: argparse.ArgumentParser) -> None:
+    """Add --near and --radius."""
+    parser.add_argument(
+        '--near',
+        nargs=3,
+        type=coordinate,
+        metavar=('X', 'Y', 'Z'),
+        help='only memories at most --radius from this place [m]',
+    )
+    parser.add_argument('--radius', type=metres, metavar='M', help='[m]')
+
+
+def scope_of(args: argparse.Namespace, near: Point | None = None) -> Scope:
+    """Return the scope that the options say.
+
+    :param near: the centre of --radius
+    :raises InvalidRequest: --radius has no centre
+    """
+    if args.radius is not None and near is None:
+        raise InvalidRequest('--radius needs the place around which: near and radius go together')
+    return Scope(
+        after_ns=args.after,
+        before_ns=args.before,
+        near=near if args.radius is not None else None,
+        radius_m=args.radius,
+        robots=tuple(args.robot),
+        map_id=args.map_id,
+        source=args.source,
+    )
+
+
+def point(numbers: list[float] | None) -> Point | None:
+    """Return three coordinates as a point."""
+    return (numbers[0], numbers[1], numbers[2]) if numbers else None

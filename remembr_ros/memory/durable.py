@@ -1,0 +1,24 @@
+"""Writing so that it survives the end of the process and of the power."""
+
+import os
+from io import FileIO
+from pathlib import Path
+
+
+def write_at(file: FileIO, start: int, data: bytes, sync: bool = True) -> None:
+    """Write all of the data at a place, durably."""
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(file.fileno(), view, start)
+        view, start = view[written:], start + written
+    if sync:
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,124 @@
+"""Opening a memory: which engine, which embedder, and where the files beside it are."""
+
+import logging
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory import milvus
+from remembr_ros.memory.connection import Connection
+from remembr_ros.memory.consolidation import Consolidation, consolidation_for
+from remembr_ros.memory.embedded import open_embedded
+from remembr_ros.memory.engine import Engine
+from remembr_ros.memory.keyframes import QUOTA_BYTES, KeyframeFolder
+from remembr_ros.memory.server import open_server
+from remembr_ros.memory.spool import MAX_BYTES, Spool
+from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.stays import Stays
+from remembr_ros.memory.store import MemoryStore
+
+logger = logging.getLogger(__name__)
+
+
+def open_store(
+    uri: str,
+    embedder: Embedder | str | None = None,
+    *,
+    collection: str = 'memories',
+    create: bool = True,
+    connection: Connection | None = None,
+    must_connect: bool = True,
+    consolidation: bool | Consolidation = False,
+    keyframe_quota: int = QUOTA_BYTES,
+    spool_quota: int = MAX_BYTES,
+) -> MemoryStore:
+    """Open the memory at uri; make it if there is none.
+
+    :param uri: path of an embedded database (Milvus Lite), or http(s)://host:port of a Milvus server
+    :param embedder: an embedder, or the name of one, loaded when first needed; None: the one that made the
+        collection, and for a new collection the default of remembr_ros.embedding.embedders
+    :param create: False: refuse to make a new memory
+    :param connection: credentials and TLS of a server; None: credentials from the environment, if any
+    :param must_connect: False: open although the server is away; memories wait on this machine until it comes
+    :param consolidation: extend the last memory instead of adding a new one where the robot stands and sees
+        the same: by this rule, or for True by the one measured for the embedder
+    :param keyframe_quota: what the keyframes may take on this machine's disk [bytes]
+    :param spool_quota: what may wait on this machine's disk while a server is away [bytes]
+    :raises StoreUnavailable: it cannot be opened, or there is none and create is False
+    :raises StoreMismatch: the collection was made with another embedder, or by another program
+    """
+    server = milvus.is_server(uri)
+    if not server and not create and not milvus.database_path(uri).exists():
+        raise StoreUnavailable(
+            f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}'
+        )
+
+    def new_stamp() -> Stamp:
+        nonlocal embedder
+        if not isinstance(embedder, Embedder):
+            embedder = get_embedder(embedder)
+        return Stamp(VERSION, embedder.name, embedder.dimension)
+
+    connect: Callable[[], Engine]
+    if server:
+        link = connection or Connection.from_environment(uri)
+        shown, beside = link.shown, _folder_of(link, collection)
+
+        def connect() -> Engine:
+            return open_server(link, collection, new_stamp if create else None)
+    else:
+        shown, beside = uri, milvus.database_path(uri)
+
+        def connect() -> Engine:
+            return open_embedded(uri, collection, new_stamp if create else None)
+
+    def rule() -> Consolidation:
+        # Asked when the first memory is stored: until then the embedder need not be loaded.
+        if isinstance(consolidation, Consolidation):
+            return consolidation
+        return consolidation_for(store.embedder)
+
+    store = MemoryStore(
+        connect,
+        shown,
+        collection,
+        embedder=embedder,
+        keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
+        spool=_spool(Path(f'{beside}.spool'), spool_quota) if server else None,
+        stays=Stays(rule) if consolidation else None,
+    )
+    try:
+        store.engine  # noqa: B018  connects
+    except StoreUnavailable as error:
+        if must_connect:
+            store.close()
+            raise
+        logger.warning('memories wait on this machine: %s', error)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def data_folder() -> Path:
+    """Return where memories are kept that have no place of their own."""
+    return Path(os.environ.get('XDG_DATA_HOME') or Path.home() / '.local' / 'share') / 'remembr'
+
+
+def _folder_of(link: Connection, collection: str) -> Path:
+    """Return where the local files of a memory on a server are, without their suffix."""
+    name = re.sub(r'[^A-Za-z0-9.-]+', '_', f'{link.address}_{link.database}_{collection}')
+    return data_folder() / 'servers' / name
+
+
+def _spool(path: Path, quota: int) -> Spool | None:
+    try:
+        return Spool(path, quota)
+    except StoreUnavailable as error:
+        # Another process on this machine has it, and stores what is in it.
+        logger.info('no memory can wait for the server here: %s', error)
+        return None

@@ -1,0 +1,50 @@
+"""Whether two readings are of the same sign: OCR reads EXIT in one frame, EXI or EX1T in the next."""
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+SAME_SPELLING = 0.75
+"""Readings with this share of common letters (Ratcliff and Obershelp) are of one sign: EXIT and FXIT have it,
+PUSH and PULL have 0.5."""
+
+LEAST_LETTERS = 3
+"""Shorter readings without a digit are specks more often than signs."""
+
+_WORD = re.compile(r'[^\W_]+')
+_DIGITS = re.compile(r'\d+')
+_MISREAD = str.maketrans('01589', 'oisbg')
+
+
+def folded(text: str) -> str:
+    """Return a reading without case, spaces, punctuation and the digits that OCR puts in place of letters."""
+    return ''.join(map(_folded_word, _WORD.findall(text.casefold())))
+
+
+def new_readings(texts: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the texts that no known one explains.
+
+    A text is explained by one that it is a part of, or a misreading of with the same numbers. A longer text
+    is new: EXI explains no EXIT, so that the better reading is remembered, too. Specks are never new.
+    """
+    have = [folded(text) for text in known]
+    return [text for text in texts if _is_sign(text) and not any(_explains(k, folded(text)) for k in have)]
+
+
+def _folded_word(word: str) -> str:
+    if 2 * sum(map(str.isdigit, word)) > len(word):
+        return word
+    return word.translate(_MISREAD).replace('l', 'i')
+
+
+def _is_sign(text: str) -> bool:
+    letters = ''.join(_WORD.findall(text))
+    return len(letters) >= LEAST_LETTERS or any(map(str.isdigit, letters))
+
+
+def _explains(known: str, text: str) -> bool:
+    if text in known:
+        return True
+    if len(text) > len(known) or _DIGITS.findall(text) != _DIGITS.findall(known):
+        return False
+    return SequenceMatcher(None, known, text, False).ratio() >= SAME_SPELLING

@@ -1,0 +1,88 @@
+"""The words of a text: what they are, which carry meaning, and which of them must be there literally."""
+
+import re
+from functools import lru_cache
+
+STOP_WORDS = frozenset(
+    'a about after again ago all am an and any anything are as ask at away back be been before being '
+    'between both but by called came can come could day did do does done down drive driving each ever '
+    'every find first for from get give go going got had happened has have having he here him his how '
+    'i if in into is it its just last latest lead let like long look many may me might more most much '
+    'my near need next no not now of off on once one only or our out over past place please read '
+    'recently remember robot said saw say says see seen she should show so some something soon take '
+    'tell than that the their them then there these they thing things this those through time to '
+    'today told too under until up us very want was way we went were what when where whether which '
+    'while who whom whose why will with would yesterday you your'.split(' ')
+)
+"""Words of which questions are made, whatever they are about."""
+
+COMMON_WORDS = frozenset(
+    'a an and are as at be but by for if in into is it no not of on or such that the their then there these '
+    'they this to was will with'.split(' ')
+)
+"""Words that full-text search leaves out; of all others their frequency tells what they are worth."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text: lower case, letters and digits, in order."""
+    found = _WORD.findall(text.lower())
+    return [word.removesuffix("'s") for word in found] if "'" in text else found
+
+
+@lru_cache(100_000)
+def stem(word: str) -> str:
+    """Return a word without its commonest English endings, so that 'signs' meets 'sign'."""
+    if len(word) > 4 and word.endswith('ies'):
+        return word[:-3] + 'y'
+    if len(word) > 4 and word.endswith(('ches', 'shes', 'sses', 'xes')):
+        return word[:-2]
+    if len(word) > 3 and word.endswith('s') and not word.endswith(('ss', 'us', 'is')):
+        return word[:-1]
+    return word
+
+
+def forms(stemmed: str) -> list[str]:
+    """Return the words that have this stem."""
+    endings = (stemmed, f'{stemmed}s', f'{stemmed}es', f'{stemmed.removesuffix("y")}ies')
+    return [word for word in dict.fromkeys(endings) if stem(word) == stemmed]
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry meaning; of all words if none does."""
+    everything = words(text)
+    return frozenset(stem(w) for w in everything if w not in STOP_WORDS) or frozenset(map(stem, everything))
+
+
+def asked_stems(text: str) -> list[str]:
+    """Return the stems that a full-text search looks for, each once; of all words if all are common."""
+    everything = words(text)
+    telling = [w for w in everything if w not in COMMON_WORDS] or everything
+    return list(dict.fromkeys(map(stem, telling)))
+
+
+def essence(text: str) -> str:
+    """Return a search text without the words that only make it a question.
+
+    'Where did you see a red sofa?' is nearer to each 'In the video you see ...' than to any sofa.
+    """
+    return ' '.join(w for w in _WORD.findall(text) if w.lower() not in STOP_WORDS) or text
+
+
+def identifiers(text: str) -> list[re.Pattern[str]]:
+    """Return patterns of what has to be met literally: what has a digit, and names, as far as capitals tell.
+
+    'B-204' is also met by 'B204' and 'b 204'. The first word is capitalised in any case and tells nothing.
+    """
+    found: dict[str, re.Pattern[str]] = {}
+    for index, token in enumerate(_TOKEN.findall(text)):
+        word = re.sub(r"['\u2019]s$", '', token)
+        named = index > 0 and len(word) > 1 and word[0].isupper() and word.lower() not in STOP_WORDS
+        if not named and not any(c.isdigit() for c in word):
+            continue
+        parts = map(re.escape, re.findall(r'\d+|[^\W\d_]+', word.lower()))
+        spelled = r'[\W_]?'.join(parts)
+        found.setdefault(spelled, re.compile(rf'(?<![^\W_]){spelled}(?![^\W_])', re.IGNORECASE))
+    return list(found.values())

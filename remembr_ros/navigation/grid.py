@@ -1,0 +1,155 @@
+"""An occupancy grid: which places of a map or costmap are free, occupied or unknown."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+
+Points = NDArray[np.float64]
+"""Shape (n, 2): x and y in the map frame [m]."""
+
+MAP_OCCUPIED = 65
+"""From this value on map_server takes a cell as occupied (its occupied_thresh is 0.65)."""
+
+COSTMAP_OCCUPIED = 99
+"""As Nav2 publishes costmaps: 100 lethal, 99 inscribed (a robot with its centre there collides), 1 to 98 near
+to an obstacle, 0 free, -1 unknown."""
+
+OUTSIDE = -2
+"""The value of what is not in the grid."""
+
+_FAR_CELLS = 2**40
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A nav_msgs/OccupancyGrid.
+
+    :param cells: shape (height, width), int8: -1 unknown, 0 free to 100 occupied; not copied
+    :param resolution: side of a cell [m]
+    :param origin: the outer corner of the cell at row 0 and column 0, in the map frame; columns go along
+        its x axis, which may be turned by its yaw, rows along its y axis
+    :param occupied_from: cells of this value and above are occupied
+    """
+
+    cells: NDArray[np.int8]
+    resolution: float
+    origin: Pose
+    occupied_from: int = MAP_OCCUPIED
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        *,
+        width: int,
+        height: int,
+        resolution: float,
+        origin: Pose,
+        occupied_from: int = MAP_OCCUPIED,
+    ) -> 'Grid':
+        """Return the grid of a message's data, row by row.
+
+        :raises InvalidRequest: the numbers do not make a grid
+        """
+        if width < 1 or height < 1:
+            raise InvalidRequest(f'a grid of {width} x {height} cells is empty; publish a map that has some')
+        if len(data) != width * height:
+            raise InvalidRequest(f'a grid of {width} x {height} cells with {len(data)} values; republish it')
+        # Its float32 may be a little off; nothing else is.
+        if not math.isfinite(resolution) or resolution <= 0.0:
+            raise InvalidRequest(f'a grid with cells of {resolution} m; its resolution has to be above 0')
+        if not all(map(math.isfinite, (*origin.position, origin.yaw))):
+            raise InvalidRequest(f'the origin {origin} of a grid is not finite')
+        cells = np.asarray(data, dtype=np.int8).reshape(height, width)
+        return cls(cells, resolution, origin, occupied_from)
+
+    def patched(self, data: Any, *, x: int, y: int, width: int, height: int) -> 'Grid':
+        """Return the grid with a part of it replaced, row by row.
+
+        :param x: column where the part begins
+        :param y: row where it begins
+        :raises InvalidRequest: the part does not lie in the grid, or lacks values
+        """
+        rows, columns = self.cells.shape
+        if x < 0 or y < 0 or x + width > columns or y + height > rows or len(data) != width * height:
+            raise InvalidRequest(
+                f'{len(data)} values for {width} x {height} cells from ({x}, {y}) on do not fit a grid of '
+                f'{columns} x {rows}'
+            )
+        cells = self.cells.copy()
+        cells[y : y + height, x : x + width] = np.asarray(data, dtype=np.int8).reshape(height, width)
+        return replace(self, cells=cells)
+
+    def cells_of(self, points: Points) -> NDArray[np.int64]:
+        """Return row and column, shape (n, 2), of the cells that the points lie in.
+
+        They may be outside the grid; a point that is not finite lies in (-1, -1).
+        """
+        cosine, sine = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
+        points = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+        known = np.asarray(np.isfinite(points).all(axis=1))
+        offset = np.where(known[:, None], points, 0.0) - (self.origin.x, self.origin.y)
+        column = (cosine * offset[:, 0] + sine * offset[:, 1]) / self.resolution
+        row = (cosine * offset[:, 1] - sine * offset[:, 0]) / self.resolution
+        place = np.clip(np.stack([row, column], axis=1), -_FAR_CELLS, _FAR_CELLS)
+        return np.where(known[:, None], np.floor(place), -1.0).astype(np.int64)
+
+    def centers(self, cells: NDArray[np.int64]) -> Points:
+        """Return the centres of cells given by row and column, shape (n, 2)."""
+        cosine, sine = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
+        v, u = ((np.asarray(cells).reshape(-1, 2) + 0.5) * self.resolution).T
+        return np.stack(
+            [self.origin.x + cosine * u - sine * v, self.origin.y + sine * u + cosine * v], axis=1
+        )
+
+    def inside(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of the cells are in the grid."""
+        return np.asarray(((cells >= 0) & (cells < self.cells.shape)).all(axis=1))
+
+    def values(self, points: Points) -> NDArray[np.int16]:
+        """Return the values at the points: -1 unknown, 0 to 100; or OUTSIDE."""
+        cells = self.cells_of(points)
+        within = self.inside(cells)
+        found = np.full(len(cells), OUTSIDE, dtype=np.int16)
+        found[within] = self.cells[tuple(cells[within].T)]
+        return found
+
+    def is_free(self, points: Points) -> NDArray[np.bool_]:
+        """Return which points lie in the grid, in a cell that is neither occupied nor unknown."""
+        values = self.values(points)
+        return np.asarray((values >= 0) & (values < self.occupied_from))
+
+    def clearance(self, points: Points, at_most_m: float) -> Points:
+        """Return how far it is from each point's cell to the nearest occupied one, centre to centre [m].
+
+        :param at_most_m: what is farther than this counts as infinitely far; outside the grid nothing is near
+        """
+        cells = self.cells_of(points)
+        within = self.inside(cells)
+        distances: Points = np.full(len(cells), math.inf)
+        if not within.any():
+            return distances
+        margin = math.ceil(at_most_m / self.resolution) + 1
+        low = np.maximum(cells[within].min(axis=0) - margin, 0)
+        high = np.minimum(cells[within].max(axis=0) + margin + 1, self.cells.shape)
+        window = self.cells[low[0] : high[0], low[1] : high[1]]
+        open_cells = (window < self.occupied_from).astype(np.uint8)
+        if open_cells.all():
+            return distances
+        away = cv2.distanceTransform(open_cells, cv2.DIST_L2, cv2.DIST_MASK_PRECISE) * self.resolution
+        distances[within] = away[tuple((cells[within] - low).T)]
+        distances[distances > at_most_m] = math.inf
+        return distances
+
+
+def points_of(places: Sequence[Sequence[float]]) -> Points:
+    """Return places [m], of which x and y count, as points."""
+    return np.array([(place[0], place[1]) for place in places], dtype=np.float64).reshape(-1, 2)

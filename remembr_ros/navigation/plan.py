@@ -1,0 +1,146 @@
+"""From an answer to places to drive to: checked, in order, facing what was seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from remembr_ros.agent.answer import Answer
+from remembr_ros.agent.sighting import by_place
+from remembr_ros.errors import GoalRejected
+from remembr_ros.geometry import Pose, StampedPose, distance
+from remembr_ros.memory.record import Memory
+from remembr_ros.navigation.approach import approach, place_seen
+from remembr_ros.navigation.goal import goal_from_answer
+from remembr_ros.navigation.route import shortest_order
+from remembr_ros.navigation.terrain import Terrain
+
+ORDERS = ('shortest', 'as_cited')
+"""In which order several places are visited: the way through them short, or the best evidence first."""
+
+_MARKED = ('person', 'object')
+"""Sources of memories whose pose is that of the thing itself, not of the camera."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is demanded of a goal.
+
+    :param frame_id: the frame that the robot navigates in
+    :param map_id: the map that the robot is on; empty if there is only one
+    :param require_map: without a map there is no goal
+    :param search_radius_m: where the robot cannot stand, the nearest free place within this is taken
+    :param max_distance_m: goals are at most this far from here, in a straight line; 0: any distance
+    :param order: one of :data:`ORDERS`
+    :param max_places: more places are not visited for one question
+    """
+
+    frame_id: str = 'map'
+    map_id: str = ''
+    require_map: bool = False
+    search_radius_m: float = 1.0
+    max_distance_m: float = 0.0
+    order: str = 'shortest'
+    max_places: int = 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where to drive.
+
+    :param goals: in the order of the visit; never empty
+    :param left_out: a reason for each place that is not among them
+    """
+
+    goals: tuple[StampedPose, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def plan_goals(
+    answer: Answer, rules: Rules, terrain: Terrain, *, here: Pose | None = None, stamp_ns: int = 0
+) -> Plan:
+    """Return where to drive for an answer: to its place, or to every place that it cites.
+
+    :param here: where the robot is, in the rules' frame; None: unknown
+    :param stamp_ns: the goals' stamp, nanoseconds since the Unix epoch
+    :raises GoalRejected: there is no place that the robot may drive to; the message says why and what to do
+    """
+    first = goal_from_answer(answer, frame_id=rules.frame_id, map_id=rules.map_id, stamp_ns=stamp_ns)
+    if rules.require_map and terrain.map is None:
+        raise GoalRejected(
+            'there is no map to check the goal with: start a map server, remap topic map, or set require_map '
+            'to false'
+        )
+    poses: list[Pose] = []
+    left_out: list[str] = []
+    for memory, goal in _wanted(answer, first, rules, stamp_ns, left_out):
+        try:
+            poses.append(_checked(goal.pose, memory, rules, terrain, here))
+        except GoalRejected as error:
+            left_out.append(str(error))
+    if not poses:
+        raise GoalRejected('; '.join(left_out[:3]))
+    if rules.order == 'shortest':
+        order = shortest_order([(p.x, p.y) for p in poses], (here.x, here.y) if here else None)
+        poses = [poses[i] for i in order]
+    return Plan(tuple(StampedPose(stamp_ns, pose, rules.frame_id) for pose in poses), tuple(left_out))
+
+
+def _wanted(
+    answer: Answer, first: StampedPose, rules: Rules, stamp_ns: int, left_out: list[str]
+) -> list[tuple[Memory, StampedPose]]:
+    """Return a goal for each place that the answer is about, with the memory that it comes from."""
+    deciding = answer.evidence[0].memory
+    if not answer.every_place:
+        return [(deciding, first)]
+    wanted: list[tuple[Memory, StampedPose]] = []
+    placed = [hit for hit in answer.evidence if hit.memory.pose is not None]
+    for group in sorted(by_place(placed), key=lambda group: min(map(placed.index, group))):
+        memory = group[0].memory
+        of_place = replace(answer, pose=memory.pose, frame_id=memory.frame_id, map_id=memory.map_id)
+        try:
+            goal = goal_from_answer(of_place, frame_id=rules.frame_id, map_id=rules.map_id, stamp_ns=stamp_ns)
+        except GoalRejected as error:
+            left_out.append(str(error))
+            continue
+        wanted.append((memory, goal))
+    left_out += [f'more than {rules.max_places} places: raise max_places'] * (len(wanted) > rules.max_places)
+    return wanted[: rules.max_places]
+
+
+def _checked(pose: Pose, memory: Memory, rules: Rules, terrain: Terrain, here: Pose | None) -> Pose:
+    """Return the pose if the robot may stand there, or how to stand at the nearest place where it may.
+
+    :raises GoalRejected: there is none, or it is too far
+    """
+    name = f'the place x {pose.x:.2f} m, y {pose.y:.2f} m'
+    at = (here.x, here.y) if here else None
+    objection = terrain.objection((pose.x, pose.y), at)
+    if objection:
+        place = terrain.nearest_free((pose.x, pose.y), rules.search_radius_m, at)
+        if place is None:
+            raise GoalRejected(
+                f'{name} {objection}, and nothing within {rules.search_radius_m:g} m is free; '
+                'raise goal_search_radius, or check the map and keep_out'
+            )
+        marked = memory.source in _MARKED
+        thing = (pose.x, pose.y) if marked else place_seen(pose, terrain.map or terrain.costmap)
+        pose = approach(pose, place, thing)
+    if rules.max_distance_m > 0.0:
+        if here is None:
+            raise GoalRejected(
+                'it is not known where the robot is, so not whether the goal is within max_goal_distance; '
+                'start localisation, or check pose_source'
+            )
+        away = distance((here.x, here.y, 0.0), (pose.x, pose.y, 0.0))
+        if away > rules.max_distance_m:
+            raise GoalRejected(
+                f'{name} is {away:.1f} m from here, more than the {rules.max_distance_m:g} m allowed; '
+                'bring the robot nearer, or raise max_goal_distance'
+            )
+    return pose
+
+
+def describe(goals: Sequence[StampedPose]) -> str:
+    """Return where it goes, for a person."""
+    pose = goals[0].pose
+    place = f'x {pose.x:.2f} m, y {pose.y:.2f} m'
+    return f'to {place}' if len(goals) == 1 else f'to {len(goals)} places, {place} first'

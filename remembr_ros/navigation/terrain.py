@@ -1,0 +1,133 @@
+"""Where a robot may stand, by all that is known: map, costmap and keep-out areas."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.navigation.grid import OUTSIDE, Grid, Points
+from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.navigation.reach import Reach
+
+Place = tuple[float, float]
+"""x and y in the map frame [m]."""
+
+FREE_STEP_M = 0.1
+"""Where there is no grid, places are looked for on a lattice of this step."""
+
+_MOST_CANDIDATES = 4_000_000
+"""In a larger area, 40 m wide with cells of 2 cm, only every second cell is looked at, or fewer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terrain:
+    """What is known of where a robot may stand. What is not there has no say.
+
+    :param map: the static map
+    :param costmap: Nav2's global costmap
+    :param keep_out: areas that no goal may lie in
+    :param clearance_m: a goal is at least this far from what the map has as occupied; the costmap's own
+        inflation tells the same of the costmap
+    """
+
+    map: Grid | None = None
+    costmap: Grid | None = None
+    keep_out: tuple[KeepOut, ...] = ()
+    clearance_m: float = 0.0
+
+    @cached_property
+    def _reach(self) -> Reach | None:
+        # The map rather than the costmap: a person in a doorway does not make a room unreachable.
+        grid = self.map or self.costmap
+        return Reach(grid) if grid is not None else None
+
+    def objection(self, place: Place, here: Place | None = None) -> str:
+        """Return why a robot cannot stand at a place, or not get there from here; empty: it can."""
+        point = np.array([place])
+        if not np.isfinite(point).all():
+            return 'is not finite'
+        for grid, name in ((self.map, 'map'), (self.costmap, 'global costmap')):
+            if grid is not None and not grid.is_free(point)[0]:
+                return _why_not_free(int(grid.values(point)[0]), name)
+        if not self._is_clear(point)[0]:
+            return f'is nearer than {self.clearance_m:g} m to an obstacle in the map'
+        if any(area.contains(point)[0] for area in self.keep_out):
+            return 'is in a keep-out area'
+        if not self._is_reachable(point, here)[0]:
+            return 'cannot be reached from here through free space'
+        return ''
+
+    def nearest_free(self, place: Place, radius_m: float, here: Place | None = None) -> Place | None:
+        """Return the nearest place where a robot can stand: this one, or the centre of a cell in the radius.
+
+        :param radius_m: around the place, inclusive [m]
+        :param here: where the robot is; what it cannot get to from there is left out. None: unknown
+        :return: None: there is none
+        """
+        if not all(map(math.isfinite, place)):
+            return None
+        if not self.objection(place, here):
+            return place
+        candidates = self._candidates(place, radius_m)
+        away = np.hypot(*(candidates - place).T)
+        near = away <= radius_m
+        candidates, away = candidates[near], away[near]
+        free = self._is_free(candidates)
+        candidates, away = candidates[free], away[free]
+        reachable = self._is_reachable(candidates, here)
+        candidates, away = candidates[reachable], away[reachable]
+        if not len(candidates):
+            return None
+        x, y = candidates[np.argmin(away)]
+        return float(x), float(y)
+
+    def _is_free(self, points: Points) -> NDArray[np.bool_]:
+        free = np.ones(len(points), dtype=np.bool_)
+        for grid in (self.map, self.costmap):
+            if grid is not None:
+                free &= grid.is_free(points)
+        for area in self.keep_out:
+            free[free] = ~area.contains(points[free])
+        return free & self._is_clear(points)
+
+    def _is_clear(self, points: Points) -> NDArray[np.bool_]:
+        if self.map is None or self.clearance_m <= 0.0 or not len(points):
+            return np.ones(len(points), dtype=np.bool_)
+        # Distances are between cells: half a cell is no difference.
+        least = self.clearance_m - self.map.resolution / 2.0
+        clear: NDArray[np.bool_] = self.map.clearance(points, self.clearance_m) >= least
+        return clear
+
+    def _is_reachable(self, points: Points, here: Place | None) -> NDArray[np.bool_]:
+        found = None
+        if here is not None and self._reach is not None and len(points):
+            found = self._reach.reachable(here, points)
+        # A robot that the map has inside a wall is badly localised; that is no reason to refuse all places.
+        return np.ones(len(points), dtype=np.bool_) if found is None else found
+
+    def _candidates(self, place: Place, radius_m: float) -> Points:
+        grid = self.map or self.costmap
+        if grid is None:
+            steps = np.arange(-math.floor(radius_m / FREE_STEP_M), math.floor(radius_m / FREE_STEP_M) + 1)
+            offsets = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2) * FREE_STEP_M
+            return np.asarray(offsets + np.array(place))
+        reach = math.ceil(radius_m / grid.resolution) + 1
+        center = grid.cells_of(np.array([place]))[0]
+        low = np.maximum(center - reach, 0)
+        high = np.minimum(center + reach + 1, grid.cells.shape)
+        if (high <= low).any():
+            return np.empty((0, 2))
+        stride = math.ceil(math.sqrt(max(1.0, float(np.prod(high - low)) / _MOST_CANDIDATES)))
+        rows, columns = np.arange(low[0], high[0], stride), np.arange(low[1], high[1], stride)
+        cells = np.stack(np.meshgrid(rows, columns, indexing='ij'), axis=-1).reshape(-1, 2)
+        return grid.centers(cells)
+
+
+def _why_not_free(value: int, name: str) -> str:
+    if value == OUTSIDE:
+        return f'is outside the {name}'
+    if value < 0:
+        return f'is in a part of the {name} that is unknown'
+    return f'is occupied in the {name}'

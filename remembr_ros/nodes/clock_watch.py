@@ -1,0 +1,53 @@
+"""Whether the node's clock can be deleted by: simulated time jumps, and starts anywhere."""
+
+from collections.abc import Callable
+
+from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+from remembr_ros.memory.retention import CONFIRMED_NS
+from remembr_ros.timestamps import NS, format_duration
+
+AHEAD_S = 60.0
+"""A longer step of /clock is a jump; a recording at a hundred times its speed makes steps of seconds [s]."""
+
+BACK_S = 1.0
+"""A step back by more than this is a jump [s]."""
+
+
+class ClockWatch:
+    """Watches a node's clock for jumps until :meth:`close`.
+
+    :param now_ns: the node's time, in nanoseconds since the epoch
+    """
+
+    def __init__(self, node: Node, now_ns: Callable[[], int]) -> None:
+        self._now_ns = now_ns
+        clock = node.get_clock()
+        self._simulated = bool(clock.ros_time_is_active)
+        self._since_ns = now_ns() if self._simulated else None
+        threshold = JumpThreshold(
+            min_forward=Duration(seconds=AHEAD_S), min_backward=Duration(seconds=-BACK_S)
+        )
+        self._handle = clock.create_jump_callback(threshold, post_callback=self._on_jump)
+
+    def close(self) -> None:
+        """Watch no longer."""
+        self._handle.unregister()
+
+    def doubt(self) -> str:
+        """Return why nothing shall be deleted for its age now; empty: the clock is believed."""
+        since_ns = self._since_ns
+        if since_ns is None:
+            return ''
+        gone_ns = self._now_ns() - since_ns
+        if gone_ns >= CONFIRMED_NS:
+            return ''
+        return (
+            f'the clock has gone on for {format_duration(max(0, gone_ns) / NS)} since it started or jumped; '
+            f'nothing is deleted for its age until that is {format_duration(CONFIRMED_NS / NS)}'
+        )
+
+    def _on_jump(self, _: TimeJump) -> None:
+        self._since_ns = self._now_ns()

@@ -1,0 +1,105 @@
+"""Captions on their way to the memory node: kept until it says that it has stored them."""
+
+import threading
+from collections import deque
+from typing import Any
+
+from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.nodes import qos
+from remembr_ros.nodes.conversions import time_from_msg
+from remembr_ros.nodes.managed_node import ManagedNode
+
+MAX_CAPTIONS = 1000
+"""Captions kept; then the oldest is given up."""
+
+MAX_BYTES = 64_000_000
+"""What they may take, their keyframes for the most part."""
+
+ARRIVE_S = 0.5
+"""When the publisher goes, for the last captions to arrive [s]."""
+
+
+class Outbox:
+    """Publishes captions, and again those that were not stored when a memory node comes; until :meth:`close`.
+
+    DDS notices only after many seconds that a node was killed, and does not hand on to its successor what it
+    had not taken. Storing twice changes nothing, for the id of a memory comes from robot and time.
+
+    Where nobody publishes `memories`, but somebody hears captions, nothing is kept: what is stored there is
+    not told here, and what was forgotten there must not come back.
+    """
+
+    def __init__(self, node: ManagedNode) -> None:
+        self._node = node
+        self._lock = threading.Lock()
+        self._kept: deque[MemoryMsg] = deque()
+        self._bytes = 0
+        self.given_up = 0
+        """How many captions were not kept any longer though nobody has stored them, as far as is known."""
+        self._publisher: Any = node.create_publisher(
+            MemoryMsg,
+            'captions',
+            qos.CAPTIONS,
+            event_callbacks=PublisherEventCallbacks(matched=self._on_matched),
+        )
+        self._stored = node.topics.subscribe(MemoryMsg, 'memories', self._on_stored, qos.CAPTIONS)
+
+    def __len__(self) -> int:
+        """Return how many captions are not known to be stored."""
+        with self._lock:
+            return len(self._kept)
+
+    def get_subscription_count(self) -> int:
+        """Return how many nodes hear captions."""
+        return int(self._publisher.get_subscription_count())
+
+    def publish(self, caption: MemoryMsg) -> None:
+        """Send a caption; any thread may."""
+        with self._lock:
+            if self._node.count_publishers(self._stored.topic) or not self.get_subscription_count():
+                self._kept.append(caption)
+                self._bytes += _size(caption)
+                while len(self._kept) > MAX_CAPTIONS or (self._bytes > MAX_BYTES and len(self._kept) > 1):
+                    self._bytes -= _size(self._kept.popleft())
+                    self.given_up += 1
+                    self._node.get_logger().warning(
+                        f'no memory node stores the captions: {self.given_up} given up so far',
+                        throttle_duration_sec=10.0,
+                    )
+            self._publisher.publish(caption)
+
+    def close(self) -> None:
+        """Send no more; wait a little for the last ones to arrive."""
+        self._publisher.wait_for_all_acked(Duration(seconds=ARRIVE_S))
+        self._node.topics.close(self._stored)
+        self._node.destroy_publisher(self._publisher)
+
+    def _on_stored(self, memory: MemoryMsg) -> None:
+        """Give up what is stored: a caption, or several that one memory was extended by."""
+        start_ns, end_ns = time_from_msg(memory.start), time_from_msg(memory.end)
+        with self._lock:
+            kept = [
+                caption
+                for caption in self._kept
+                if (caption.robot, caption.camera) != (memory.robot, memory.camera)
+                or not start_ns <= time_from_msg(caption.start) <= end_ns
+            ]
+            self._kept = deque(kept)
+            self._bytes = sum(map(_size, kept))
+
+    def _on_matched(self, event: Any) -> None:
+        if event.current_count_change <= 0:
+            return
+        with self._lock:
+            for caption in self._kept:
+                self._publisher.publish(caption)
+            count = len(self._kept)
+        if count:
+            self._node.get_logger().info(f'{count} captions that were not stored are sent again')
+
+
+def _size(caption: MemoryMsg) -> int:
+    return 1000 + len(caption.caption) + sum(len(image.data) for image in caption.keyframe_images)

@@ -1,0 +1,190 @@
+"""Subscriptions that tell of publishers whose quality of service does not fit: nothing comes from these."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import (
+    DurabilityPolicy,
+    QoSCompatibility,
+    QoSPolicyKind,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_check_compatible,
+)
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+OVERRIDABLE = (
+    QoSPolicyKind.HISTORY,
+    QoSPolicyKind.DEPTH,
+    QoSPolicyKind.RELIABILITY,
+    QoSPolicyKind.DURABILITY,
+)
+
+
+class WatchedSubscription:
+    """A subscription of a TopicWatch; there until :meth:`close`.
+
+    :param spare: another subscription of the same topic hears whatever this one cannot
+    :param yields: where a publisher is only best effort, so is the subscription
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        topic: str,
+        callback: Callable[[Any], Any],
+        profile: QoSProfile,
+        *,
+        spare: bool,
+        yields: bool,
+        options: dict[str, Any],
+    ) -> None:
+        self._node = node
+        self._kind = kind
+        self._topic = topic
+        self._callback = callback
+        self._spare = spare
+        self._yields = yields
+        self._options = options
+        self._mismatch = False
+        self._subscription: Any = None
+        # A copy: rclpy writes into it what the parameters say.
+        self._subscribe(
+            _like(profile, profile.reliability), QoSOverridingOptions(() if spare else OVERRIDABLE)
+        )
+
+    @property
+    def topic(self) -> str:
+        """The topic's full name, after remapping."""
+        return str(self._subscription.topic_name)
+
+    def close(self) -> None:
+        """End the subscription."""
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = None
+
+    def problem(self) -> str:
+        """Return which publishers are not heard, why, and what to do; empty: all are, as far as is known."""
+        if not self._mismatch or self._subscription is None:
+            return ''
+        wanted = self._subscription.qos_profile
+        for info in self._node.get_publishers_info_by_topic(self.topic):
+            compatible, reason = qos_check_compatible(info.qos_profile, wanted)
+            if compatible == QoSCompatibility.ERROR:
+                who = f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                return f'{self.topic} is not heard from {who}: {self._remedy(info.qos_profile, reason)}'
+        self._mismatch = False  # whoever it was is gone
+        return ''
+
+    def _remedy(self, offered: QoSProfile, reason: str) -> str:
+        wanted = self._subscription.qos_profile
+        parameter = f'qos_overrides.{self.topic}.subscription'
+        if (wanted.reliability, offered.reliability) == (
+            ReliabilityPolicy.RELIABLE,
+            ReliabilityPolicy.BEST_EFFORT,
+        ):
+            return (
+                f'it is published at best effort, and heard reliably; publish it reliably, or set {parameter}'
+                '.reliability: best_effort'
+            )
+        if (wanted.durability, offered.durability) == (
+            DurabilityPolicy.TRANSIENT_LOCAL,
+            DurabilityPolicy.VOLATILE,
+        ):
+            return (
+                'it is published without being kept (volatile) for those who come later; publish it as '
+                f'transient local, or set {parameter}.durability: volatile'
+            )
+        return f'their quality of service does not match ({reason.strip().rstrip(";")})'
+
+    def _subscribe(self, profile: QoSProfile, overriding: QoSOverridingOptions) -> None:
+        on_mismatch = (lambda _: None) if self._spare else self._on_mismatch
+        self._subscription = self._node.create_subscription(
+            self._kind,
+            self._topic,
+            self._callback,
+            profile,
+            event_callbacks=SubscriptionEventCallbacks(incompatible_qos=on_mismatch),
+            qos_overriding_options=overriding,
+            **self._options,
+        )
+
+    def _on_mismatch(self, _: Any) -> None:
+        self._mismatch = True
+        if self._subscription is None:
+            return
+        wanted = self._subscription.qos_profile
+        executor = self._node.executor
+        if self._yields and executor is not None and wanted.reliability == ReliabilityPolicy.RELIABLE:
+            executor.create_task(self._yield)  # not from within its own event
+        elif problem := self.problem():
+            self._node.get_logger().error(problem)
+
+    def _yield(self) -> None:
+        """Subscribe at best effort, which hears reliable publishers, too."""
+        if self._subscription is None:
+            return
+        was = self._subscription.qos_profile
+        self._node.get_logger().info(f'{self.topic} is published at best effort, and heard so')
+        self._node.destroy_subscription(self._subscription)
+        self._mismatch = False
+        self._subscribe(_like(was, ReliabilityPolicy.BEST_EFFORT), QoSOverridingOptions(()))
+
+
+def _like(profile: QoSProfile, reliability: ReliabilityPolicy) -> QoSProfile:
+    return QoSProfile(
+        history=profile.history, depth=profile.depth, reliability=reliability, durability=profile.durability
+    )
+
+
+class TopicWatch:
+    """The subscriptions of a node."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._subscriptions: list[WatchedSubscription] = []
+
+    def subscribe(
+        self,
+        kind: Any,
+        topic: str,
+        callback: Callable[[Any], Any],
+        profile: QoSProfile,
+        *,
+        spare: bool = False,
+        yields: bool = False,
+        **options: Any,
+    ) -> WatchedSubscription:
+        """Subscribe; the profile can be overridden by parameters qos_overrides.<topic>.subscription.
+
+        :param spare: another subscription of the same topic hears what this one does not: no word of it
+        :param yields: where a publisher is only best effort, so is the subscription
+        :param options: handed on to the node's create_subscription
+        """
+        made = WatchedSubscription(
+            self._node, kind, topic, callback, profile, spare=spare, yields=yields, options=options
+        )
+        self._subscriptions.append(made)
+        return made
+
+    def close(self, subscription: WatchedSubscription) -> None:
+        """End a subscription."""
+        subscription.close()
+        self._subscriptions.remove(subscription)
+
+    def mark(self) -> int:
+        """Return a mark for :meth:`close_since`."""
+        return len(self._subscriptions)
+
+    def close_since(self, mark: int) -> None:
+        """End what was subscribed since a mark and is still there: what a step that failed half-way left."""
+        for subscription in self._subscriptions[mark:]:
+            self.close(subscription)
+
+    def problem(self) -> str:
+        """Return which publishers are not heard, why, and what to do; empty: all are."""
+        return '; '.join(filter(None, (subscription.problem() for subscription in self._subscriptions)))

@@ -1,0 +1,202 @@
+"""Whom the robot listens to, and when: muted, deaf to itself, open to a follow-up, waiting to be called."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from remembr_ros.speech.transcriber import Transcript
+from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase
+
+NS = 1_000_000_000
+
+
+class Hearing(Enum):
+    """What is done with what is heard."""
+
+    MUTED = 'muted'
+    SPEAKING = 'deaf while the robot speaks'
+    FOLLOW_UP = 'open to a follow-up question'
+    WAITING = 'waiting for the wake phrase'
+    OPEN = 'everything is a question'
+
+
+class Verdict(Enum):
+    """What an utterance is."""
+
+    QUESTION = 'question'
+    CALL = 'the wake phrase alone'
+    OTHER = 'not meant for the robot'
+    UNSURE = 'not understood well enough'
+    NOTHING = 'nothing was understood'
+    MUTED = 'muted'
+    FAILED = 'could not be transcribed'
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An utterance, judged.
+
+    :param question: without the wake phrase; empty unless the verdict is QUESTION
+    """
+
+    verdict: Verdict
+    question: str = ''
+
+
+class Attention:
+    """Decides what is a question to the robot. May be used from several threads.
+
+    All times are integer nanoseconds of one clock that never jumps; they need not come in order.
+
+    :param phrases: wake phrases; none: everything is a question
+    :param follow_up_ns: so long after an answer a question needs no wake phrase; 0: it always does
+    :param tail_ns: so long after the robot spoke, what is heard is taken for its echo
+    :param speaking_timeout_ns: nobody speaks longer without saying so again: whoever spoke has died
+    :param min_confidence: less sure transcripts are no questions, 0 to 1
+    :raises InvalidRequest: a phrase has no letters
+    """
+
+    def __init__(
+        self,
+        phrases: Sequence[str] = WAKE_PHRASES,
+        *,
+        follow_up_ns: int = 8 * NS,
+        tail_ns: int = NS // 2,
+        speaking_timeout_ns: int = 60 * NS,
+        min_confidence: float = 0.0,
+    ) -> None:
+        self._lock = threading.Lock()
+        self.adjust(
+            phrases,
+            follow_up_ns=follow_up_ns,
+            tail_ns=tail_ns,
+            speaking_timeout_ns=speaking_timeout_ns,
+            min_confidence=min_confidence,
+        )
+        self._muted = False
+        self._speaking_since: int | None = None
+        """When the robot last said that it speaks; None: it does not."""
+        self._deaf_until: int | None = None
+        self._open: tuple[int, int] | None = None
+        """Begin and end of the follow-up window; None: there is none."""
+
+    def adjust(
+        self,
+        phrases: Sequence[str],
+        *,
+        follow_up_ns: int,
+        tail_ns: int,
+        speaking_timeout_ns: int,
+        min_confidence: float,
+    ) -> None:
+        """Go by other numbers and phrases from now on; what is known of the moment stays."""
+        after_wake_phrase('', phrases)
+        with self._lock:
+            self._phrases = tuple(phrases)
+            self._follow_up_ns = follow_up_ns
+            self._tail_ns = tail_ns
+            self._speaking_timeout_ns = speaking_timeout_ns
+            self._min_confidence = min_confidence
+
+    def mute(self, muted: bool) -> None:
+        """Hear nothing at all, or hear again."""
+        with self._lock:
+            self._muted = muted
+            if muted:
+                self._open = None
+
+    def speak(self, speaking: bool, now_ns: int) -> None:
+        """Take note that the robot speaks, or speaks no more; said again, the timeout begins anew."""
+        with self._lock:
+            self._expire(now_ns)
+            if speaking:
+                self._speaking_since = now_ns
+            elif self._speaking_since is not None:
+                self._end_speech(now_ns)
+
+    def answer(self, now_ns: int) -> None:
+        """Take note of an answer: it may be followed up."""
+        with self._lock:
+            self._expire(now_ns)
+            self._open_window(now_ns, now_ns)
+
+    def deaf(self, now_ns: int) -> bool:
+        """Tell whether what is heard now must be ignored."""
+        with self._lock:
+            self._expire(now_ns)
+            return self._state(now_ns) in (Hearing.MUTED, Hearing.SPEAKING)
+
+    def state(self, now_ns: int) -> Hearing:
+        """Return what is done with what is heard now."""
+        with self._lock:
+            self._expire(now_ns)
+            return self._state(now_ns)
+
+    def addressed(self, heard: Transcript, start_ns: int) -> bool:
+        """Tell whether an utterance that goes on is meant for the robot, so that the rest matters."""
+        with self._lock:
+            return self._judge(heard, start_ns).verdict in (Verdict.QUESTION, Verdict.CALL)
+
+    def judge(self, heard: Transcript, start_ns: int, end_ns: int) -> Heard:
+        """Return what an utterance is; a question ends the follow-up window, a call opens one.
+
+        :param start_ns: when it began: it is a follow-up question if that was within the window
+        :param end_ns: when it ended
+        """
+        with self._lock:
+            judged = self._judge(heard, start_ns)
+            if judged.verdict is Verdict.QUESTION:
+                self._open = None
+            elif judged.verdict is Verdict.CALL:
+                self._open_window(start_ns, end_ns)
+            return judged
+
+    def _judge(self, heard: Transcript, start_ns: int) -> Heard:
+        if self._muted:
+            return Heard(Verdict.MUTED)
+        if not heard.text.strip():
+            return Heard(Verdict.NOTHING)
+        if heard.confidence < self._min_confidence:
+            return Heard(Verdict.UNSURE)
+        question = after_wake_phrase(heard.text, self._phrases)
+        if question is None and self._in_window(start_ns):
+            question = after_wake_phrase(heard.text, ())
+        if question is None:
+            return Heard(Verdict.OTHER)
+        return Heard(Verdict.QUESTION, question) if question else Heard(Verdict.CALL)
+
+    def _state(self, now_ns: int) -> Hearing:
+        if self._muted:
+            return Hearing.MUTED
+        if self._speaking_since is not None or (self._deaf_until is not None and now_ns < self._deaf_until):
+            return Hearing.SPEAKING
+        if not self._phrases:
+            return Hearing.OPEN
+        return Hearing.FOLLOW_UP if self._in_window(now_ns) else Hearing.WAITING
+
+    def _expire(self, now_ns: int) -> None:
+        """End a speech that nobody ended."""
+        if self._speaking_since is not None:
+            latest = self._speaking_since + self._speaking_timeout_ns
+            if now_ns >= latest:
+                self._end_speech(latest)
+
+    def _end_speech(self, end_ns: int) -> None:
+        since, self._speaking_since = self._speaking_since, None
+        self._deaf_until = end_ns + self._tail_ns
+        # An answer that was spoken can be followed up from its end on, however long it was.
+        if since is not None and self._open is not None and since <= self._open[1]:
+            self._open_window(self._open[0], self._deaf_until)
+
+    def _in_window(self, at_ns: int) -> bool:
+        return self._open is not None and self._open[0] <= at_ns <= self._open[1]
+
+    def _open_window(self, begin_ns: int, from_ns: int) -> None:
+        """Open the window, or let it last longer.
+
+        :param from_ns: it lasts follow_up_ns from then on
+        """
+        if self._follow_up_ns and not self._muted:
+            begin, end = self._open if self._in_window(begin_ns) and self._open else (begin_ns, begin_ns)
+            self._open = begin, max(end, from_ns + self._follow_up_ns)

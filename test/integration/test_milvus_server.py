@@ -1,0 +1,172 @@
+"""A real Milvus server (2.3.5, the oldest kind that is supported): the contract, kill -9, credentials, TLS.
+
+`make setup` makes .venv-milvus, which has the server; only for Linux on x86-64.
+"""
+
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.memory.connection import Connection
+from remembr_ros.memory.engine import Entry
+from remembr_ros.memory.recall import ANYTHING
+from remembr_ros.memory.record import Memory, Observation
+from remembr_ros.memory.server import ServerEngine, open_server
+from remembr_ros.memory.spool import Spool
+from remembr_ros.memory.spooling import SpoolingWriter
+from remembr_ros.memory.stamp import VERSION, Stamp
+from test.milvus_process import START_S, MilvusProcess, obstacle, when_ready
+from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory
+
+STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
+
+pytestmark = [
+    pytest.mark.skipif(bool(obstacle()), reason=obstacle()),
+    pytest.mark.timeout(300),
+]
+
+
+@pytest.fixture(scope='module')
+def milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusProcess]:
+    folder = tmp_path_factory.mktemp('milvus')
+    process = MilvusProcess(folder)
+    process.start()
+    yield process
+    process.kill()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope='module')
+def shared(milvus: MilvusProcess) -> Iterator[ServerEngine]:
+    engine = when_ready(lambda: open_server(Connection(milvus.uri), 'contract', lambda: STAMP))
+    assert isinstance(engine, ServerEngine)
+    yield engine
+    engine.close()
+
+
+class TestMilvus235(EngineContract):
+    """The contract."""
+
+
+def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
+    milvus: MilvusProcess, shared: ServerEngine, tmp_path: Path
+) -> None:
+    shared.delete([made.id for made in shared.select()])
+    rng = random.Random(4)
+
+    def store(observations: list[Observation]) -> list[Memory]:
+        shared.put([entry(o.memory, 3) for o in observations])
+        return [o.memory for o in observations]
+
+    writer = SpoolingWriter(store, Spool(tmp_path / 'spool'), retry_s=0.2)
+    acknowledged: list[Memory] = []
+    for _ in range(2):
+        kill_after = rng.uniform(0.0, 0.5)
+        started = time.monotonic()
+        killed = False
+        while len(acknowledged) % 40 or not killed:
+            acknowledged += writer.add([Observation(memory(len(acknowledged)), (b'jpeg',))])
+            if not killed and time.monotonic() - started > kill_after:
+                milvus.kill()
+                killed = True
+        assert writer.state().spooled
+        assert 'cannot be reached: start the server' in writer.state().problem
+        fast = time.monotonic()
+        for _ in range(20):
+            with pytest.raises(StoreUnavailable, match=str(milvus.port)):
+                shared.count()
+        assert time.monotonic() - fast < 5.0  # one of them may have asked
+        milvus.start()
+        assert writer.wait_until_stored(START_S)
+    stored = when_ready(lambda: sorted(shared.select(), key=lambda m: m.start_ns))
+    assert stored == acknowledged
+    asked = entry(acknowledged[7], 3).vectors[2]
+    found = shared.like(asked, ANYTHING, 3)[0]
+    assert next(iter(found)) == 'm7'
+    writer.close()
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    """A folder with a CA, and a server's and a client's certificate of it."""
+    if not shutil.which('openssl'):
+        pytest.skip('needs the program openssl')
+    folder = tmp_path / 'tls'
+    folder.mkdir()
+
+    def openssl(*arguments: str) -> None:
+        subprocess.run(['openssl', *arguments], cwd=folder, check=True, capture_output=True)
+
+    openssl(*'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem'.split())
+    (folder / 'names').write_text('subjectAltName=DNS:milvus.test,IP:127.0.0.1')
+    for name in ('server', 'client'):
+        openssl(
+            *f'req -newkey rsa:2048 -nodes -subj /CN=milvus.test -keyout {name}.key -out {name}.csr'.split()
+        )
+        openssl(
+            *f'x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2'.split(),
+            *f'-extfile names -out {name}.pem'.split(),
+        )
+    return folder
+
+
+@pytest.fixture
+def guarded(milvus: MilvusProcess, tmp_path: Path, certificates: Path) -> Iterator[MilvusProcess]:
+    """A server that wants a password and a client's certificate."""
+    milvus.kill()  # there is room for one
+    process = MilvusProcess(
+        tmp_path / 'milvus',
+        'common.security.authorizationEnabled=true',
+        'common.security.tlsMode=2',
+        f'tls.serverPemPath={certificates / "server.pem"}',
+        f'tls.serverKeyPath={certificates / "server.key"}',
+        f'tls.caPemPath={certificates / "ca.pem"}',
+    )
+    process.start()
+    yield process
+    process.kill()
+
+
+def test_password_and_certificates_open_it_and_nothing_else_does(
+    guarded: MilvusProcess, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = f'https://127.0.0.1:{guarded.port}'
+    monkeypatch.setenv('REMEMBR_MILVUS_USER', 'root')
+    monkeypatch.setenv('REMEMBR_MILVUS_PASSWORD', 'Milvus')
+    tls = {
+        'ca_pem_path': str(certificates / 'ca.pem'),
+        'client_pem_path': str(certificates / 'client.pem'),
+        'client_key_path': str(certificates / 'client.key'),
+    }
+
+    def store_one(**options: str) -> None:
+        engine = open_server(Connection.from_environment(uri, **{**tls, **options}), 'm', lambda: STAMP)
+        engine.put([Entry(memory(1), entry(memory(1)).vectors)])
+        assert engine.count() == 1
+        engine.close()
+
+    when_ready(store_one)
+    store_one(server_name='milvus.test')
+    wrong: list[tuple[dict[str, str], str]] = [
+        ({'token': 'root:wrong-secret'}, 'refuses the user, password or token'),
+        ({'db_name': 'nowhere'}, "there is no database 'nowhere'.*create_database"),
+        ({'server_name': 'other.test'}, 'the encrypted connection failed'),
+        ({'ca_pem_path': ''}, 'the encrypted connection failed'),
+        ({'client_pem_path': '', 'client_key_path': ''}, 'cannot be reached|encrypted connection failed'),
+    ]
+    for options, message in wrong:
+        with pytest.raises(StoreUnavailable, match=message) as raised:
+            store_one(**options)
+        assert 'wrong-secret' not in str(raised.value)
+    with pytest.raises(StoreUnavailable, match='cannot be reached'):
+        open_server(Connection(guarded.uri), 'm', lambda: STAMP)
+    with pytest.raises(InvalidRequest, match='cannot be read'):
+        store_one(ca_pem_path=str(certificates / 'nothing.pem'))
+    with pytest.raises(InvalidRequest, match='no PEM file'):
+        store_one(ca_pem_path=str(certificates / 'names'))

@@ -1,0 +1,85 @@
+"""Captions that a memory node has not stored are sent again to the next one."""
+
+import pytest
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_msgs.srv import Recall
+from remembr_ros.nodes import outbox, qos
+from remembr_ros.nodes.captioner_node import CaptionerNode
+from remembr_ros.nodes.conversions import time_to_msg
+from remembr_ros.nodes.memory_node import MemoryNode
+from remembr_ros.timestamps import NS
+
+T0 = 1_700_000_000 * NS
+
+
+def caption(second: int, text: str = 'a red door', **fields) -> MemoryMsg:
+    start, end = T0 + second * NS, T0 + (second + 2) * NS
+    fields = {'robot': 'robot', 'source': 'captioner', 'caption': text, 'placed': True} | fields
+    msg = MemoryMsg(start=time_to_msg(start), end=time_to_msg(end), **fields)
+    msg.pose.pose.orientation.w = 1.0
+    return msg
+
+
+@pytest.fixture
+def out(robot):
+    node = robot.start(CaptionerNode, captioner='none', pose_source='none')
+    return node._captions
+
+
+def test_what_was_sent_to_nobody_is_stored_when_a_memory_node_comes(robot, out, tmp_path):
+    for second in range(0, 30, 3):
+        out.publish(caption(second, f'door number {second}'))
+    assert len(out) == 10
+    robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing', consolidate=False)
+    robot.wait(lambda: not len(out), 'every caption stored')
+    found = robot.call(Recall, 'recall', Recall.Request(limit=20, order='newest')).memories
+    assert {msg.caption for msg in found} == {f'door number {second}' for second in range(0, 30, 3)}
+
+
+def test_captions_that_extend_a_memory_count_as_stored(robot, out, tmp_path):
+    for second in range(0, 30, 3):
+        out.publish(caption(second))
+    robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+    robot.wait(lambda: not len(out), 'every caption stored')
+    assert robot.call(Recall, 'recall', Recall.Request(limit=20)).total < 10
+
+
+def test_what_is_sent_twice_is_remembered_once(robot, out, tmp_path):
+    stored = robot.listen(MemoryMsg, 'memories')
+    robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+    robot.wait(out.get_subscription_count, 'the memory node')
+    for _ in range(2):
+        for second in range(0, 15, 3):
+            out.publish(caption(second))
+    robot.wait(lambda: len(stored) >= 10, 'ten acknowledgements')
+    found = robot.call(Recall, 'recall', Recall.Request(limit=20)).memories
+    assert (len(found), found[0].merged) == (1, 5)
+
+
+def test_another_camera_does_not_acknowledge(robot, out):
+    memories = robot.talk(MemoryMsg, 'memories')
+    for camera in ('left', 'right'):
+        out.publish(caption(0, camera=camera))
+    memories.publish(caption(0, camera='front'))
+    memories.publish(caption(0, camera='left'))
+    robot.wait(lambda: len(out) == 1, 'one caption acknowledged')
+
+
+def test_nothing_is_kept_for_those_who_do_not_tell_what_they_stored(robot, out):
+    heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)
+    robot.wait(out.get_subscription_count, 'a listener')
+    out.publish(caption(0))
+    robot.wait(lambda: heard, 'the caption')
+    assert len(out) == 0
+
+
+@pytest.mark.parametrize(('name', 'most'), [('MAX_CAPTIONS', 3), ('MAX_BYTES', 3_500)])
+def test_of_too_many_the_oldest_are_given_up(robot, out, monkeypatch, name, most):
+    monkeypatch.setattr(outbox, name, most)
+    for second in range(0, 30, 3):
+        out.publish(caption(second))
+    assert len(out) == 3
+    heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)
+    robot.wait(lambda: len(heard) == 3, 'what was kept')
+    assert [msg.start.sec - T0 // NS for msg in heard] == [21, 24, 27]

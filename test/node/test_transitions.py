@@ -1,0 +1,135 @@
+"""Every transition of the four nodes: what fails can be tried again, and what was taken is given back."""
+
+import gc
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+
+from remembr_ros.nodes import speech_node
+from remembr_ros.nodes.agent_node import AgentNode
+from remembr_ros.nodes.captioner_node import CaptionerNode
+from remembr_ros.nodes.memory_node import MemoryNode
+from remembr_ros.nodes.speech_node import SpeechNode
+from test.node.test_speech_node import Loud, Whisper
+
+KINDS = [CaptionerNode, MemoryNode, AgentNode, SpeechNode]
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+HEAVY = {
+    CaptionerNode: lambda node: node._captioner,
+    MemoryNode: lambda node: node._store,
+    AgentNode: lambda node: node._agent,
+    SpeechNode: lambda node: node._transcriber,
+}
+
+
+@pytest.fixture
+def make(robot, tmp_path, monkeypatch):
+    monkeypatch.setattr(speech_node, 'WhisperTranscriber', Whisper)
+    monkeypatch.setattr(speech_node, 'SileroStream', Loud)
+    options = {
+        CaptionerNode: {'captioner': 'scene_text', 'pose_source': 'pose'},
+        MemoryNode: {'uri': str(tmp_path / 'm.db'), 'embedder': 'hashing'},
+        AgentNode: {'pose_source': 'pose'},
+        SpeechNode: {},
+    }
+    return lambda kind: robot.make(kind, **options[kind])
+
+
+def step(node, name: str) -> TransitionCallbackReturn:
+    return getattr(node, f'trigger_{name}')()
+
+
+def entities(node) -> list[int]:
+    """Return how many of each kind of thing a node has that somebody else could notice."""
+    kinds = (node.subscriptions, node.publishers, node.services, node.clients, node.timers)
+    return [len(list(kind)) for kind in kinds]
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_an_activation_that_fails_leaves_nothing_and_can_be_tried_again(make, monkeypatch, capfd, kind):
+    node = make(kind)
+    assert step(node, 'configure') == SUCCESS
+    before = entities(node)
+    with monkeypatch.context() as broken:
+        subscribe, calls = node.topics.subscribe, []
+
+        def fail_the_last(*args, **options):
+            calls.append(args)
+            # The first one works, so that there is something to give back, where there are several.
+            if len(calls) > 1 or kind in (MemoryNode, AgentNode):
+                raise OSError('no more topics')
+            return subscribe(*args, **options)
+
+        broken.setattr(node.topics, 'subscribe', fail_the_last)
+        assert step(node, 'activate') == FAILURE
+    assert 'cannot activate: OSError: no more topics' in capfd.readouterr().err
+    assert entities(node) == before
+    assert step(node, 'activate') == SUCCESS
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_deactivate_and_cleanup_give_back_what_was_taken(make, kind):
+    node = make(kind)
+    before = entities(node)
+    for _ in range(2):
+        assert step(node, 'configure') == SUCCESS
+        configured = entities(node)
+        assert step(node, 'activate') == SUCCESS
+        assert step(node, 'deactivate') == SUCCESS
+        assert entities(node) == configured
+        assert step(node, 'cleanup') == SUCCESS
+        assert entities(node) == before
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_cleanup_lets_go_of_models_and_database(robot, make, kind):
+    node = make(kind)
+    for name in ('configure', 'activate', 'deactivate'):
+        assert step(node, name) == SUCCESS
+    heavy = weakref.ref(HEAVY[kind](node))
+    assert heavy() is not None
+    assert step(node, 'cleanup') == SUCCESS
+
+    def gone() -> bool:
+        gc.collect()
+        return heavy() is None
+
+    robot.wait(gone, 'nobody to hold it')  # a callback that is just at it may, for a moment
+
+
+def test_after_cleanup_another_process_can_open_the_database(make, tmp_path: Path):
+    node = make(MemoryNode)
+    for name in ('configure', 'activate', 'deactivate', 'cleanup'):
+        assert step(node, name) == SUCCESS
+    command = [sys.executable, '-m', 'remembr_ros.cli.main', 'info', '--memory', str(tmp_path / 'm.db')]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60.0, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('stage', ['unconfigured', 'inactive', 'active'])
+def test_shutdown_works_in_every_stage_and_gives_back_everything(make, kind, stage):
+    node = make(kind)
+    before = entities(node)
+    for name in {'unconfigured': (), 'inactive': ('configure',), 'active': ('configure', 'activate')}[stage]:
+        assert step(node, name) == SUCCESS
+    assert step(node, 'shutdown') == SUCCESS
+    assert entities(node) == before
+    assert node.finalized
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_stop_that_breaks_is_logged_and_the_node_can_still_be_cleaned_up(make, monkeypatch, capfd, kind):
+    node = make(kind)
+    for name in ('configure', 'activate'):
+        assert step(node, name) == SUCCESS
+    with monkeypatch.context() as broken:
+        broken.setattr(node, 'stop', lambda: 1 / 0)
+        assert step(node, 'deactivate') == SUCCESS
+    assert 'cannot deactivate: ZeroDivisionError' in capfd.readouterr().err
+    node.stop()
+    assert step(node, 'cleanup') == SUCCESS

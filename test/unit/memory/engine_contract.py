@@ -1,0 +1,386 @@
+"""What every engine does, exactly, compared with plain Python over the same memories.
+
+A test file of an engine subclasses EngineContract and has a fixture `shared` that opens an engine for
+DIMENSION numbers, once for all tests: making a collection takes a server seconds.
+"""
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.memory import filters
+from remembr_ros.memory.engine import Engine, Entry
+from remembr_ros.memory.recall import ANYTHING, Scope
+from remembr_ros.memory.record import Memory
+from remembr_ros.timestamps import MAX_NS, NS
+
+DIMENSION = 16
+T0 = 1_700_000_000 * NS
+FAR = (4_000_000.0, 500_000.0)
+ROBOTS = ('anna', 'bob', '" or id != "', "o'hara 🚪")
+HOSTILE = (
+    'say "room"',
+    "it's",
+    'C:\\temp\\',
+    'two\nlines\r\n\tand a tab',
+    'emoji 🚪😀 and ümlauts',
+    '" or id != "',
+    "' or 1=1; drop table memories; --",
+    '{"json": [1, 2]} %s {0} ${x}',
+    '\u2028\u202e\ufeff',
+    ' ',
+    '',
+)
+
+
+def unit(rng: np.random.Generator, count: int) -> NDArray[np.float32]:
+    """Return random vectors of length 1."""
+    vectors = rng.standard_normal((count, DIMENSION)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def memory(i: int, **changes: Any) -> Memory:
+    """Return the memory number i: 2 s long, every 3 s, a metre further along x."""
+    start_ns = T0 + 3 * i * NS
+    made = Memory(f'm{i}', 'anna', start_ns, start_ns + 2 * NS, f'thing{i} is here', Pose(float(i), 0.0))
+    return replace(made, **changes)
+
+
+def entry(made: Memory, passages: int = 1) -> Entry:
+    """Return a memory with vectors that belong to its id."""
+    return Entry(made, unit(np.random.default_rng(zlib.crc32(made.id.encode())), passages))
+
+
+def drive(count: int) -> list[Entry]:
+    """Return random memories, some unplaced, many at the same place or time, of some robots."""
+    rng = np.random.default_rng(7)
+    entries = []
+    for i in range(count):
+        start_ns = T0 + int(rng.integers(0, 20)) * 17 * NS + int(rng.integers(0, 3))
+        x, y = np.round(rng.uniform(-20, 20, 2), int(rng.integers(0, 2)))
+        made = memory(
+            i,
+            robot=ROBOTS[int(rng.integers(len(ROBOTS)))],
+            start_ns=start_ns,
+            end_ns=start_ns + int(rng.integers(0, 20)) * NS,
+            pose=None
+            if i % 11 == 0
+            else Pose(FAR[0] + float(x), FAR[1] + float(y), float(rng.integers(0, 2))),
+            map_id=('', 'floor "1"')[int(rng.integers(2))],
+            source=('captioner', 'person')[int(rng.integers(2))],
+        )
+        entries.append(Entry(made, unit(rng, int(rng.integers(1, 8)))))
+    return entries
+
+
+def check_best(found: dict[str, float], cosines: dict[str, float], limit: int) -> None:
+    """Check that the memories with the best cosines were found, at least so many."""
+    assert len(found) >= min(limit, len(cosines))
+    assert found.keys() <= cosines.keys()
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    for memory_id, cosine in found.items():
+        assert cosine == pytest.approx(cosines[memory_id], abs=2e-3)
+    others = [cosines[i] for i in cosines.keys() - found.keys()]
+    assert min(found.values(), default=1.0) >= max(others, default=-1.0) - 2e-3
+
+
+DRIVE = drive(150)
+
+SCOPES = st.builds(
+    Scope,
+    after_ns=st.one_of(st.none(), st.integers(T0 - NS, T0 + 400 * NS)),
+    before_ns=st.none(),
+    robots=st.lists(st.sampled_from((*ROBOTS, 'nobody')), max_size=3, unique=True).map(tuple),
+    map_id=st.sampled_from((None, '', 'floor "1"')),
+    source=st.sampled_from((None, None, 'person', 'captioner')),
+)
+WINDOWS = st.one_of(st.none(), st.integers(0, 300 * NS))
+CIRCLES = st.one_of(
+    st.none(),
+    st.tuples(st.floats(-20, 20), st.floats(-20, 20), st.sampled_from((0.0, 1.0, 4.5, 30.0, 1e12))),
+)
+
+
+def admitted(scope: Scope, made: Memory) -> bool:
+    """Tell whether a scope admits a memory."""
+    return (
+        (scope.after_ns is None or made.end_ns >= scope.after_ns)
+        and (scope.before_ns is None or made.start_ns <= scope.before_ns)
+        and (not scope.robots or made.robot in scope.robots)
+        and (scope.map_id is None or made.map_id == scope.map_id)
+        and (scope.source is None or made.source == scope.source)
+        and (
+            scope.near is None
+            or (made.pose is not None and math.dist(made.pose.position, scope.near) <= scope.radius_m)
+        )
+    )
+
+
+def best(entries: Sequence[Entry], vector: NDArray[np.float32]) -> dict[str, float]:
+    """Return the cosine of the best passage of each memory."""
+    return {e.memory.id: float((e.vectors @ vector).max()) for e in entries}
+
+
+def names(memories: Sequence[Memory]) -> list[str]:
+    return [made.id for made in memories]
+
+
+class EngineContract:
+    """The tests; `engine` is empty at the start of each."""
+
+    @pytest.fixture
+    def engine(self, shared: Engine) -> Engine:
+        """An engine without memories."""
+        shared.delete([made.id for made in shared.select()])
+        return shared
+
+    @pytest.fixture
+    def driven(self, shared: Engine) -> Engine:
+        """An engine with DRIVE, which these tests do not change."""
+        stored = {made.id: made for made in shared.select()}
+        if stored != {e.memory.id: e.memory for e in DRIVE}:
+            shared.delete(list(stored))
+            shared.put(DRIVE)
+        return shared
+
+    def test_memories_come_back_as_they_were_put(self, engine: Engine) -> None:
+        entries = [
+            entry(
+                memory(
+                    i,
+                    caption=text,
+                    scene_text=(text, 'EXIT'),
+                    robot=ROBOTS[i % 4],
+                    pose=None if i % 3 == 0 else Pose(4_123_456.123456789, -0.1, 1e-9, -3.0),
+                    keyframes=(f'm{i}_0.jpg',),
+                    travelled=1.1,
+                    captioner='vlm',
+                    source='agent',
+                    merged=7,
+                ),
+                1 + i,
+            )
+            for i, text in enumerate(HOSTILE)
+        ]
+        engine.put(entries)
+        wanted = {e.memory.id: e for e in entries}
+        asked = [*reversed(wanted), 'nothing', "it's", '', '" or id != "', 'm1']
+        assert engine.get(asked) == [wanted[i].memory for i in asked if i in wanted]
+        vectors = engine.vectors([*wanted, 'nothing'])
+        assert vectors.keys() == wanted.keys()
+        for memory_id, of_one in vectors.items():
+            np.testing.assert_allclose(of_one, wanted[memory_id].vectors, atol=1e-3)
+        assert sorted(names(list(engine.select()))) == sorted(wanted)
+
+    def test_an_empty_engine_finds_nothing(self, engine: Engine) -> None:
+        vector = unit(np.random.default_rng(0), 1)[0]
+        assert engine.get(['m1']) == []
+        assert engine.vectors(['m1']) == {}
+        assert engine.like(vector, ANYTHING, 5) == ({}, {})
+        assert engine.likeness(vector, ['m1']) == {}
+        assert engine.with_words('door', ANYTHING, 5) == []
+        assert engine.nearest_in_place((0.0, 0.0, 0.0), ANYTHING, 5) == []
+        assert engine.nearest_in_time(T0, ANYTHING, 5) == []
+        assert engine.newest(ANYTHING, 5) == []
+        assert list(engine.select()) == []
+        assert engine.count() == 0
+        summary = engine.summary()
+        assert (summary.memories, summary.placed, summary.first_ns, summary.last_ns) == (0, 0, None, None)
+        assert (summary.robots, summary.maps, summary.sources) == ((), (), ())
+        engine.put([])
+        engine.update([])
+        engine.update([memory(1)])
+        engine.delete([])
+        engine.delete(['m1'])
+        assert engine.count() == 0
+
+    @settings(
+        deadline=None,
+        max_examples=12,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(scope=SCOPES, window=WINDOWS, circle=CIRCLES, limit=st.sampled_from((1, 5, 60, 10**9)))
+    def test_in_every_scope_it_agrees_with_brute_force(
+        self,
+        driven: Engine,
+        scope: Scope,
+        window: int | None,
+        circle: tuple[float, float, float] | None,
+        limit: int,
+    ) -> None:
+        if window is not None:
+            scope = replace(scope, before_ns=(scope.after_ns or T0) + window)
+        if circle is not None:
+            x, y, radius = circle
+            scope = replace(scope, near=(FAR[0] + x, FAR[1] + y, 0.0), radius_m=radius)
+        inside = [e for e in DRIVE if admitted(scope, e.memory)]
+        memories = [e.memory for e in inside]
+        assert driven.count(scope) == len(inside)
+        assert sorted(names(list(driven.select(scope)))) == sorted(names(memories))
+
+        point = (FAR[0] + 1.25, FAR[1] - 3.5, 0.5)
+        placed = [m for m in memories if m.pose is not None]
+        placed.sort(key=lambda m: (math.dist(m.pose.position, point) if m.pose else 0.0, -m.end_ns, m.id))
+        assert names(driven.nearest_in_place(point, scope, limit)) == names(placed[:limit])
+
+        time_ns = T0 + 150 * NS + 1
+        away = {m.id: max(m.start_ns - time_ns, time_ns - m.end_ns, 0) for m in memories}
+        memories.sort(key=lambda m: (away[m.id], m.start_ns, m.id))
+        assert names(driven.nearest_in_time(time_ns, scope, limit)) == names(memories[:limit])
+        memories.sort(key=lambda m: (-m.end_ns, -m.start_ns, m.id))
+        assert names(driven.newest(scope, limit)) == names(memories[:limit])
+
+        vector = DRIVE[3].vectors[0]
+        cosines = best(inside, vector)
+        part, whole = driven.like(vector, scope, limit)
+        check_best(part, cosines, limit)
+        # Of one vector the sentence is its paragraph; of more, which a caption of one sentence does not have,
+        # it is not known which is what.
+        if whole:  # else they are not told apart
+            check_best(whole, cosines, limit)
+
+    def test_the_corners_of_a_circle_are_not_in_it(self, engine: Engine) -> None:
+        rng = np.random.default_rng(5)
+        places = [(x, y) for x in (-1.0, 1.0) for y in (-1.0, 1.0)] * 20 + [(0.5, 0.5), (0.0, -0.9)]
+        engine.put(
+            [Entry(memory(i, pose=Pose(*xy), caption='a door'), unit(rng, 2)) for i, xy in enumerate(places)]
+        )
+        scope = Scope(near=(0.0, 0.0, 0.0), radius_m=1.0)
+        assert set(list(engine.like(unit(rng, 1)[0], scope, 2)[0])[:2]) == {'m80', 'm81'}
+        assert set(engine.with_words('door', scope, 2)) in (set(), {'m80', 'm81'})
+        assert names(engine.newest(scope, 3)) == ['m81', 'm80']
+        assert engine.count(scope) == 2
+
+    def test_paragraphs_are_told_from_sentences(self, engine: Engine) -> None:
+        rng = np.random.default_rng(8)
+        texts = ['One door. Two doors.', 'One window. Two windows.\nThree large old windows. Four.']
+        engine.put([Entry(memory(i, caption=texts[i]), unit(rng, (3, 6)[i])) for i in (0, 1)])
+        vectors = engine.vectors(['m0', 'm1'])
+        for query in (*vectors['m0'], *vectors['m1']):
+            part, whole = engine.like(query, ANYTHING, 2)
+            check_best(part, {i: float((v @ query).max()) for i, v in vectors.items()}, 2)
+            paragraphs = {'m0': vectors['m0'][:1], 'm1': vectors['m1'][:2]}
+            if whole:
+                check_best(whole, {i: float((v @ query).max()) for i, v in paragraphs.items()}, 2)
+
+    def test_likeness_tells_every_passage(self, driven: Engine) -> None:
+        vector = DRIVE[5].vectors[0]
+        asked = [e.memory.id for e in DRIVE[::2]]
+        found = driven.likeness(vector, [*asked, 'nothing', '" or id != "'])
+        assert found.keys() == set(asked)
+        for e in DRIVE[::2]:
+            np.testing.assert_allclose(found[e.memory.id], e.vectors @ vector, atol=2e-3)
+
+    def test_the_summary_adds_up(self, driven: Engine) -> None:
+        summary = driven.summary()
+        memories = [e.memory for e in DRIVE]
+        assert summary.memories == len(memories)
+        assert summary.placed == sum(m.pose is not None for m in memories)
+        assert summary.first_ns == min(m.start_ns for m in memories)
+        assert summary.last_ns == max(m.end_ns for m in memories)
+        assert summary.robots == tuple(sorted(ROBOTS))
+        assert summary.maps == ('', 'floor "1"')
+        assert summary.sources == ('captioner', 'person')
+
+    @pytest.mark.parametrize(
+        'scope',
+        [
+            Scope(after_ns=5, before_ns=4),
+            Scope(near=(0.0, 0.0, 0.0)),
+            Scope(near=(math.nan, 0.0, 0.0), radius_m=1.0),
+            Scope(near=(0.0, 0.0, 0.0), radius_m=math.nan),
+            Scope(robots=('two\nlines',)),
+            Scope(source='nobody'),
+        ],
+    )
+    def test_a_scope_without_sense_is_refused(self, driven: Engine, scope: Scope) -> None:
+        vector = DRIVE[0].vectors[0]
+        for ask in (
+            lambda: list(driven.select(scope)),
+            lambda: driven.count(scope),
+            lambda: driven.like(vector, scope, 5),
+            lambda: driven.with_words('door', scope, 5),
+            lambda: driven.nearest_in_place((0.0, 0.0, 0.0), scope, 5),
+            lambda: driven.nearest_in_time(T0, scope, 5),
+            lambda: driven.newest(scope, 5),
+        ):
+            with pytest.raises(InvalidRequest):
+                ask()
+
+    def test_putting_again_replaces(self, engine: Engine) -> None:
+        engine.put([entry(memory(1), 7), entry(memory(2), 2)])
+        replaced = entry(memory(1, caption='a green door', start_ns=T0 - NS), 3)
+        replaced = Entry(replaced.memory, unit(np.random.default_rng(99), 3))
+        engine.put([replaced])
+        assert engine.count() == 2
+        assert engine.get(['m1', 'm2']) == [replaced.memory, memory(2)]
+        assert engine.vectors(['m1'])['m1'].shape == (3, DIMENSION)
+        np.testing.assert_allclose(engine.vectors(['m1'])['m1'], replaced.vectors, atol=1e-3)
+        old = entry(memory(1), 7).vectors[6]
+        assert engine.like(old, ANYTHING, 5)[0]['m1'] < 0.99
+
+    def test_an_update_keeps_the_vectors(self, engine: Engine) -> None:
+        engine.put([entry(memory(1), 4), entry(memory(2), 2)])
+        longer = memory(1, end_ns=T0 + 10_000 * NS, pose=Pose(50.0, 60.0), merged=9)
+        engine.update([longer, memory(3)])
+        assert engine.get(['m1', 'm2', 'm3']) == [longer, memory(2)]
+        np.testing.assert_allclose(engine.vectors(['m1'])['m1'], entry(memory(1), 4).vectors, atol=1e-3)
+        late = Scope(after_ns=T0 + 9_000 * NS, near=(50.0, 60.0, 0.0), radius_m=1.0)
+        vector = entry(memory(1), 4).vectors[3]
+        assert engine.like(vector, late, 5)[0] == pytest.approx({'m1': 1.0}, abs=2e-3)
+        assert names(engine.newest(ANYTHING, 1)) == ['m1']
+
+    def test_what_is_deleted_is_gone(self, engine: Engine) -> None:
+        engine.put([entry(memory(i), 3) for i in range(5)])
+        engine.delete(['m1', 'm3', 'nothing', "it's"])
+        assert sorted(names(list(engine.select()))) == ['m0', 'm2', 'm4']
+        assert engine.vectors(['m1', 'm3']) == {}
+        assert 'm1' not in engine.like(entry(memory(1), 3).vectors[0], ANYTHING, 10)[0]
+        engine.vacuum()
+        assert engine.count() == 3
+
+    def test_ties_are_decided_by_the_other_fields(self, engine: Engine) -> None:
+        engine.put([entry(memory(i, start_ns=T0, end_ns=T0 + i % 3, pose=Pose(3.0, 3.0))) for i in range(40)])
+        by_end = sorted(range(40), key=lambda i: (-(i % 3), f'm{i}'))
+        assert names(engine.nearest_in_place((3.0, 3.0, 0.0), ANYTHING, 3)) == [f'm{i}' for i in by_end[:3]]
+        assert names(engine.nearest_in_place((9.0, 3.0, 0.0), ANYTHING, 2)) == [f'm{i}' for i in by_end[:2]]
+        assert names(engine.newest(ANYTHING, 40)) == [f'm{i}' for i in by_end]
+        by_id = sorted(f'm{i}' for i in range(40))
+        assert names(engine.nearest_in_time(T0, ANYTHING, 5)) == by_id[:5]
+
+    def test_times_and_places_at_the_limits(self, engine: Engine) -> None:
+        limit = filters.MAX_COORDINATE
+        engine.put(
+            [
+                entry(memory(1, start_ns=0, end_ns=0, pose=Pose(-limit, limit, limit))),
+                entry(memory(2, start_ns=MAX_NS, end_ns=MAX_NS, pose=Pose(limit, -limit))),
+                entry(memory(3, start_ns=0, end_ns=MAX_NS, pose=None)),
+            ]
+        )
+        assert names(engine.nearest_in_time(0, ANYTHING, 9)) == ['m1', 'm3', 'm2']
+        assert names(engine.nearest_in_time(MAX_NS, ANYTHING, 9)) == ['m3', 'm2', 'm1']
+        assert names(engine.newest(ANYTHING, 9)) == ['m2', 'm3', 'm1']
+        assert names(engine.nearest_in_place((limit, -limit, 0.0), ANYTHING, 9)) == ['m2', 'm1']
+        assert engine.count(Scope(near=(limit, -limit, 0.0), radius_m=0.0)) == 1
+        assert (engine.summary().first_ns, engine.summary().last_ns) == (0, MAX_NS)
+
+    def test_many_at_once(self, engine: Engine) -> None:
+        rng = np.random.default_rng(3)
+        entries = [Entry(memory(i, start_ns=T0 + i, end_ns=T0 + i), unit(rng, 2)) for i in range(1_200)]
+        engine.put(entries)
+        assert engine.count() == 1_200
+        assert len(engine.get([f'm{i}' for i in range(1_200)])) == 1_200
+        assert names(engine.nearest_in_time(T0 + 1_000, ANYTHING, 3)) == ['m1000', 'm999', 'm1001']
+        assert names(engine.newest(ANYTHING, 2)) == ['m1199', 'm1198']
+        assert len(engine.like(entries[7].vectors[1], ANYTHING, 1_200)[0]) == 1_200
+        assert next(iter(engine.like(entries[7].vectors[1], ANYTHING, 1)[0])) == 'm7'

@@ -1,0 +1,112 @@
+"""The engine of a server, with Milvus Lite behind a network address; a real server: test/integration."""
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.memory.connection import Connection
+from remembr_ros.memory.engine import Engine
+from remembr_ros.memory.recall import ANYTHING, Scope
+from remembr_ros.memory.server import ServerEngine, open_server
+from remembr_ros.memory.server_schema import features_of
+from remembr_ros.memory.stamp import VERSION, Stamp
+from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory, names
+
+STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
+
+
+@pytest.fixture(scope='module')
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of Milvus Lite."""
+    lite = pytest.importorskip('milvus_lite.server')
+    with socket.socket() as probe:
+        probe.bind(('localhost', 0))
+        port = probe.getsockname()[1]
+    server = lite.Server(str(tmp_path_factory.mktemp('lite') / 'memory.db'), f'localhost:{port}')
+    assert server.init()
+    assert server.start()
+    deadline = time.monotonic() + 60.0
+    while True:
+        try:
+            socket.create_connection(('localhost', port), 1.0).close()
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+    yield f'http://localhost:{port}'
+    server.stop()
+
+
+@pytest.fixture
+def empty(shared: ServerEngine) -> ServerEngine:
+    """The engine of the contract, without memories."""
+    shared.delete([made.id for made in shared.select()])
+    return shared
+
+
+@pytest.fixture(scope='module')
+def shared(served: str) -> Iterator[ServerEngine]:
+    engine = open_server(Connection(served), 'contract', lambda: STAMP)
+    yield engine
+    engine.close()
+
+
+class TestServedLite(EngineContract):
+    """The contract."""
+
+
+def test_words_are_found_in_the_scope(empty: Engine) -> None:
+    empty.put([entry(memory(i, robot=('anna', 'bob')[i % 2], scene_text=(f'ROOM {i}',))) for i in range(9)])
+    assert empty.with_words('thing7', ANYTHING, 5) == ['m7']
+    assert empty.with_words('room 4', Scope(robots=('anna',)), 5)[0] == 'm4'
+    assert empty.with_words('thing7', Scope(robots=('anna',)), 5) == []
+    for text in ('', ' ', '" or id != "', "it's 🚪\n\0"):
+        empty.with_words(text, ANYTHING, 5)
+
+
+def test_what_one_stored_another_finds(served: str, empty: Engine) -> None:
+    empty.put([entry(memory(1), 3)])
+    other = open_server(Connection(served), 'contract')
+    assert other.stamp == STAMP
+    assert names(list(other.select())) == ['m1']
+    other.close()
+
+
+def test_a_memory_that_is_not_there_is_not_made_unasked(served: str) -> None:
+    with pytest.raises(StoreUnavailable, match='there is no memory'):
+        open_server(Connection(served), 'nothing')
+    for name in ('a b', '1st', '', 'x; drop', 'ü', 'x' * 300):
+        with pytest.raises(InvalidRequest, match='no name of a collection'):
+            open_server(Connection(served), name, lambda: STAMP)
+
+
+def test_a_newer_collection_is_refused_and_left_alone(served: str) -> None:
+    newer = Stamp(VERSION + 1, 'hashing-16', DIMENSION)
+    with pytest.raises(StoreMismatch, match=f'version {VERSION + 1}'):
+        open_server(Connection(served), 'newer', lambda: newer)
+    with pytest.raises(StoreMismatch, match=f'version {VERSION + 1}'):
+        open_server(Connection(served), 'newer', lambda: STAMP)
+
+
+def test_a_closed_engine_says_so(served: str) -> None:
+    engine = open_server(Connection(served), 'closed', lambda: STAMP)
+    engine.close()
+    engine.close()
+    with pytest.raises(StoreUnavailable, match='is closed'):
+        engine.count()
+
+
+def test_what_a_version_lacks_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    able = features_of('2.3.5-lite')
+    assert (able.robots_apart, able.grouping, able.full_text, able.lite) == (False, False, False, False)
+    assert len(caplog.records) == 1
+    able = features_of('2.4.1')
+    assert (able.robots_apart, able.grouping, able.full_text) == (True, True, False)
+    for version in ('2.5.0', '2.6.3-rc1', 'master-20260101'):
+        able = features_of(version)
+        assert (able.robots_apart, able.grouping, able.full_text) == (True, True, True)
+    assert len(caplog.records) == 2
+    with pytest.raises(StoreUnavailable, match='too old'):
+        features_of('2.2.16')

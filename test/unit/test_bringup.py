@@ -1,0 +1,155 @@
+"""The nodes that follow from the arguments of the launch files."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from remembr_ros.bringup import ARGUMENTS, PRESETS, plan_nodes
+from remembr_ros.errors import InvalidRequest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def by_name(**given: str):
+    return {plan.full_name: plan for plan in plan_nodes(given)}
+
+
+def test_without_arguments_three_nodes_start_and_no_parameter_is_set():
+    plans = by_name()
+    assert list(plans) == ['/remembr/memory', '/remembr/captioner', '/remembr/agent']
+    assert all(plan.parameters == {} for plan in plans.values())
+    assert dict(plans['/remembr/captioner'].remappings)['image'] == '/camera/image_raw'
+    agent = dict(plans['/remembr/agent'].remappings)
+    assert (agent['goal_pose'], agent['question'], agent['/tf_static']) == (
+        '/goal_pose',
+        '/remembr/question',
+        '/tf_static',
+    )
+
+
+def test_what_is_given_becomes_a_parameter_of_the_nodes_that_have_it():
+    plans = by_name(robot='r', pose_source='odometry', memory_uri='x.db', llm_url='ollama', navigation='nav2')
+    assert plans['/remembr/memory'].parameters == {'robot': 'r', 'uri': 'x.db'}
+    assert plans['/remembr/captioner'].parameters == {'robot': 'r', 'pose_source': 'odometry'}
+    assert plans['/remembr/agent'].parameters == {
+        'pose_source': 'odometry',
+        'llm_url': 'ollama',
+        'navigation': 'nav2',
+    }
+
+
+def test_use_sim_time_is_a_boolean_of_every_node():
+    assert {plan.parameters['use_sim_time'] for plan in plan_nodes({'use_sim_time': 'true'})} == {True}
+    assert {plan.parameters['use_sim_time'] for plan in plan_nodes({'use_sim_time': 'false'})} == {False}
+
+
+def test_a_namespace_takes_everything_along_but_absolute_names():
+    plans = by_name(namespace='fleet/robot1', image_topic='/shared/image', odom_topic='wheel/odom')
+    assert list(plans) == [f'/fleet/robot1/remembr/{name}' for name in ('memory', 'captioner', 'agent')]
+    agent = plans['/fleet/robot1/remembr/agent']
+    assert agent.parameters == {'nav2_namespace': '/fleet/robot1'}
+    assert plans['/fleet/robot1/remembr/memory'].parameters == {'robot': 'fleet_robot1'}
+    moved = dict(plans['/fleet/robot1/remembr/captioner'].remappings)
+    assert moved['image/compressed'] == '/shared/image/compressed'
+    assert moved['odom'] == '/fleet/robot1/wheel/odom'
+    assert moved['/tf'] == '/fleet/robot1/tf'
+
+
+def test_what_a_namespace_implies_can_be_told_otherwise():
+    plans = by_name(namespace='/robot1/', robot='alice', nav2_namespace='/')
+    assert plans['/robot1/remembr/memory'].parameters['robot'] == 'alice'
+    assert plans['/robot1/remembr/agent'].parameters['nav2_namespace'] == '/'
+
+
+def test_each_camera_has_a_captioner_that_tells_the_same_memory():
+    plans = by_name(cameras=' front=/front/image_raw, rear=rear/image ', namespace='r1')
+    front, rear = plans['/r1/remembr/front/captioner'], plans['/r1/remembr/rear/captioner']
+    assert '/r1/remembr/captioner' not in plans
+    assert (front.parameters['camera'], rear.parameters['camera']) == ('front', 'rear')
+    assert dict(front.remappings)['image'] == '/front/image_raw'
+    assert dict(rear.remappings)['image'] == '/r1/rear/image'
+    for captioner in (front, rear):
+        assert dict(captioner.remappings)['captions'] == '/r1/remembr/captions'
+        assert dict(captioner.remappings)['memories'] == '/r1/remembr/memories', 'to hear what is stored'
+
+
+def test_speech_goes_where_questions_are_heard():
+    speech = by_name(speech='true', question_topic='/ask_me', speech_source='wav', namespace='r1')[
+        '/r1/remembr/speech'
+    ]
+    assert speech.parameters == {'source': 'wav'}
+    assert dict(speech.remappings) == {
+        '/speech': '/ask_me',
+        '/speaking': '/r1/speaking',
+        'audio': '/r1/remembr/audio',
+    }
+
+
+def test_reliable_images_are_asked_for_by_their_full_names():
+    captioner = by_name(reliable_images='true', image_topic='a/image')['/remembr/captioner']
+    assert captioner.parameters == {
+        'qos_overrides./a/image.subscription.reliability': 'reliable',
+        'qos_overrides./a/image/compressed.subscription.reliability': 'reliable',
+    }
+
+
+def test_nodes_that_are_respawned_bring_themselves_up():
+    assert all(plan.parameters == {'autostart': True} for plan in plan_nodes({'respawn': 'true'}))
+    assert all(
+        'autostart' not in plan.parameters for plan in plan_nodes({'respawn': 'true', 'autostart': 'false'})
+    )
+
+
+def test_a_secure_node_has_an_enclave_of_its_name():
+    for plan in plan_nodes({'secure': 'true', 'speech': 'true', 'log_level': 'debug'}):
+        assert plan.arguments == ('--log-level', 'debug', '--enclave', plan.full_name)
+
+
+@pytest.mark.parametrize(
+    ('given', 'said'),
+    [
+        ({'cameras': 'front'}, 'name=topic'),
+        ({'cameras': '1st=/image'}, 'name=topic'),
+        ({'cameras': 'a=/x a=/y'}, 'twice'),
+        ({'cameras': 'a='}, 'name of a topic'),
+        ({'namespace': 'robot 1'}, 'robot1'),
+        ({'image_topic': '/camera/'}, 'name of a topic'),
+        ({'speech': 'yes'}, 'true, false'),
+        ({'preset': 'mainframe'}, 'laptop_offline'),
+    ],
+    ids=['no_topic', 'digit', 'twice', 'empty', 'namespace', 'slash', 'boolean', 'preset'],
+)
+def test_what_makes_no_sense_is_refused_with_what_does(given, said):
+    with pytest.raises(InvalidRequest, match=said):
+        plan_nodes(given)
+
+
+def test_arguments_are_described_and_set_parameters_that_the_file_documents():
+    file = yaml.safe_load((ROOT / 'config' / 'remembr.yaml').read_text())
+    for argument in ARGUMENTS:
+        assert argument.text, argument.name
+        for target in argument.sets:
+            assert argument.default == '', f'{argument.name} would override the parameters file'
+            node, parameter = target.split('.')
+            assert parameter in file[f'/**/{node}']['ros__parameters'], target
+
+
+def test_names_that_are_remapped_are_in_the_nodes_code():
+    code = ''.join(path.read_text() for path in sorted((ROOT / 'remembr_ros' / 'nodes').glob('*.py')))
+    code = code.replace("f'{COSTMAP}_updates'", "'global_costmap/costmap_updates'")
+    plans = plan_nodes({'speech': 'true', 'cameras': 'a=/x'})
+    names = {name for plan in plans for name, _ in plan.remappings}
+    assert len(names) > 10
+    assert {name for name in names if not re.search(rf"'{re.escape(name)}'", code)} == set()
+
+
+def test_presets_are_files():
+    assert sorted(path.stem for path in (ROOT / 'config' / 'presets').glob('*')) == sorted(PRESETS)
+
+
+def test_a_plan_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        plan_nodes({})[0].name = 'other'
