@@ -87,6 +87,9 @@ ARGUMENTS = (
         ('agent.nav2_namespace',),
     ),
     Argument('goal_topic', 'goal_pose', 'where goals are published (geometry_msgs/PoseStamped)'),
+    Argument(
+        'clicked_topic', '/clicked_point', "geometry_msgs/PointStamped, RViz's tool: which memory to describe"
+    ),
     Argument('map_topic', 'map', 'nav_msgs/OccupancyGrid that goals are checked with'),
     Argument(
         'costmap_topic', 'global_costmap/costmap', "Nav2's costmap, with _updates behind it, for the same"
@@ -187,7 +190,7 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         ('global_costmap/costmap_updates', f'{topics["costmap_topic"]}_updates'),
     )
     home = f'{root}/{HOME}'
-    plans = [_plan('memory', home, values)]
+    plans = [_plan('memory', home, values, (('clicked_point', topics['clicked_topic']),))]
     for camera, topic in _cameras(values['cameras'], topics['image_topic'], root).items():
         images = (('image', topic), ('image/compressed', f'{topic}/compressed'))
         own: dict[str, str | bool] = {'camera': camera} if camera else {}

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remembr_msgs.action import Ask as AskAction
@@ -10,7 +11,9 @@ from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose
+from remembr_ros.memory.recall import Hit
 from remembr_ros.nodes.agent_config import agent_config
+from remembr_ros.nodes.answer_markers import AnswerMarkers
 from remembr_ros.nodes.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.ask_errors import ask_error_code
 from remembr_ros.nodes.bounds import check_names
@@ -40,6 +43,7 @@ class AgentNode(ManagedNode):
         self._recall: RecallClient | None = None
         self._navigator: Navigator | None = None
         self._endpoints: AskEndpoints | None = None
+        self._markers: AnswerMarkers | None = None
 
     def check(self, parameters: AgentParameters) -> None:
         check_pose_parameters(parameters)
@@ -60,6 +64,7 @@ class AgentNode(ManagedNode):
         self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
         self._navigator = Navigator(self, self._steady, p)
+        self._markers = AnswerMarkers(self)
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
         self._endpoints = AskEndpoints(self, self._inquiries, lambda: self._active, self._outcome)
 
@@ -76,6 +81,8 @@ class AgentNode(ManagedNode):
         if self._poses is not None:
             self._poses.close()
             self._poses = None
+        if self._markers is not None:
+            self._markers.clear()
 
     def release(self) -> None:
         if self._endpoints is not None:
@@ -88,6 +95,9 @@ class AgentNode(ManagedNode):
             self._pool.close()
             self._recall.close()
             self._recall = self._agent = None
+        if self._markers is not None:
+            self._markers.destroy()
+            self._markers = None
 
     def linger(self) -> None:
         self._active = False
@@ -115,12 +125,13 @@ class AgentNode(ManagedNode):
         try:
             if (recall := self._recall) is None:
                 raise Cancelled('the agent node was cleaned up')
-            with recall.until(inquiry.deadline):
+            with recall.until(inquiry.deadline) as recalled:
                 found = self._ask(inquiry)
                 inquiry.answer = answer_to_msg(found)
                 inquiry.memories_found = len(found.evidence)
+                self._show(found, recalled)
                 if inquiry.navigate and found.kind is Kind.POSITION:
-                    self._navigate(found, inquiry)
+                    self._navigate(found, recalled, inquiry)
                     return
             outcome = Outcome(answer=inquiry.answer)
         except RemembrError as error:
@@ -159,13 +170,19 @@ class AgentNode(ManagedNode):
         inquiry.memories_found = progress.memories_found
         inquiry.feed_back(progress.stage, progress.detail)
 
-    def _navigate(self, answer: Answer, inquiry: Inquiry) -> None:
+    def _show(self, answer: Answer, recalled: Mapping[str, Hit], goals: Sequence[StampedPose] = ()) -> None:
+        markers = self._markers
+        if markers is not None and self._active:
+            markers.show(answer, list(recalled.values()), goals)
+
+    def _navigate(self, answer: Answer, recalled: Mapping[str, Hit], inquiry: Inquiry) -> None:
         """Have the robot driven to a place; that completes the outcome."""
         if (navigator := self._navigator) is None:
             raise Cancelled('the agent node was cleaned up; no goal was sent')
         plan = navigator.plan(answer, self._here, self._now_or_newest_ns())
         if inquiry.cancel.is_set():
             raise Cancelled('the question was cancelled; no goal was sent')
+        self._show(answer, recalled, plan.goals)
         navigator.go(plan, inquiry)
 
     def _now_or_newest_ns(self) -> int:

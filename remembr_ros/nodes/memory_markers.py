@@ -1,21 +1,24 @@
 """The newest memories as RViz markers."""
 
+import math
 import threading
 from collections.abc import Iterable
 
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point
-from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.memory.record import Memory
+from remembr_ros.nodes.markers import age_colour, balls, clear, described, label, numbered
 
 MAX_LABELS = 100
 """Texts shown; more of them hide each other."""
 
+REACH_M = 1.0
+"""A click this far from a memory still means it [m]."""
+
 
 class MemoryMarkers:
-    """Keeps the newest placed memories and draws them: a sphere each, and what could be read.
+    """Keeps the newest placed memories and draws them: a ball each, coloured by how much older it is
+    than the newest, and what could be read there; the one that was selected is described.
 
     :param count: how many are kept
     """
@@ -23,6 +26,7 @@ class MemoryMarkers:
     def __init__(self, count: int) -> None:
         self._count = count
         self._memories: dict[str, Memory] = {}  # by id, the newest last
+        self._selected = ''
         self._lock = threading.Lock()
         self._changed = False
 
@@ -62,6 +66,22 @@ class MemoryMarkers:
             self._count = count
             self._trim()
 
+    def select(self, frame_id: str, x: float, y: float) -> Memory | None:
+        """Describe the memory at a place, the newest of several; return it. None: no memory is there.
+
+        :param frame_id: what x and y [m] refer to; heights do not count, for a click is on the floor
+        """
+        with self._lock:
+            near = [
+                (math.hypot(memory.pose.x - x, memory.pose.y - y), -memory.end_ns, memory.id)
+                for memory in self._memories.values()
+                if memory.pose is not None and memory.frame_id == frame_id
+            ]
+            distance_m, _, found = min(near, default=(math.inf, 0, ''))
+            self._selected = found if distance_m <= REACH_M else ''
+            self._changed = True
+            return self._memories.get(self._selected)
+
     def take(self) -> MarkerArray | None:
         """Return the markers; None if nothing has changed since they were taken."""
         with self._lock:
@@ -69,7 +89,8 @@ class MemoryMarkers:
                 return None
             self._changed = False
             memories = list(self._memories.values())
-        return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *_draw(memories)])
+            selected = self._memories.get(self._selected)
+        return clear(numbered(_draw(memories, selected)))
 
     def _trim(self) -> None:
         for memory_id in list(self._memories)[: max(0, len(self._memories) - self._count)]:
@@ -77,34 +98,17 @@ class MemoryMarkers:
         self._changed = True
 
 
-def _draw(memories: list[Memory]) -> list[Marker]:
-    markers = []
+def _draw(memories: list[Memory], selected: Memory | None) -> Iterable[Marker]:
+    newest_ns = max((memory.end_ns for memory in memories), default=0)
     for frame_id in sorted({memory.frame_id for memory in memories}):
-        spheres = _marker(frame_id, 'memories', len(markers), Marker.SPHERE_LIST, 0.3)
-        spheres.scale.x = spheres.scale.y = 0.3
-        spheres.color = ColorRGBA(r=0.2, g=0.6, b=1.0, a=0.8)
-        spheres.points = [_point(memory, 0.0) for memory in memories if memory.frame_id == frame_id]
-        markers.append(spheres)
-    labelled = [memory for memory in memories if memory.scene_text][-MAX_LABELS:]
-    for index, memory in enumerate(labelled):
-        label = _marker(memory.frame_id, 'scene_text', index, Marker.TEXT_VIEW_FACING, 0.25)
-        label.pose.position = _point(memory, 0.5)
-        label.color = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
-        label.text = '\n'.join(memory.scene_text[:4])
-        markers.append(label)
-    return markers
-
-
-def _marker(frame_id: str, namespace: str, index: int, kind: int, height: float) -> Marker:
-    # A stamp of zero: shown wherever the frame is now.
-    marker = Marker(ns=namespace, id=index, type=kind, action=Marker.ADD)
-    marker.header.frame_id = frame_id
-    marker.header.stamp = Time()
-    marker.pose.orientation.w = 1.0
-    marker.scale.z = height
-    return marker
-
-
-def _point(memory: Memory, above: float) -> Point:
-    assert memory.pose is not None
-    return Point(x=memory.pose.x, y=memory.pose.y, z=memory.pose.z + above)
+        placed = [
+            (memory.pose, age_colour(newest_ns - memory.end_ns))
+            for memory in memories
+            if memory.pose is not None and memory.frame_id == frame_id
+        ]
+        yield balls(frame_id, 'memories', *zip(*placed, strict=True), diameter_m=0.3)
+    for memory in [memory for memory in memories if memory.scene_text][-MAX_LABELS:]:
+        if memory.pose is not None and memory is not selected:
+            yield label(memory.frame_id, 'scene_text', memory.pose, '\n'.join(memory.scene_text[:4]))
+    if selected is not None and selected.pose is not None:
+        yield label(selected.frame_id, 'selected', selected.pose, described(selected), above_m=1.0)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from geometry_msgs.msg import PointStamped
 from visualization_msgs.msg import MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -16,7 +17,7 @@ from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.clock_watch import ClockWatch
-from remembr_ros.nodes.conversions import memory_to_msg, observation_from_msg
+from remembr_ros.nodes.conversions import frame_name, memory_to_msg, observation_from_msg
 from remembr_ros.nodes.housekeeping import Housekeeping
 from remembr_ros.nodes.lifecycle import run
 from remembr_ros.nodes.managed_node import Level, ManagedNode
@@ -105,7 +106,8 @@ class MemoryNode(ManagedNode):
             retry_period_s=p.retry_period,
         )
         captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS)
-        self._endpoints = [lambda: self.topics.close(captions)]
+        clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
+        self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
         self._offers = MemoryServices(self, store, self._gauge, self._publish_stored, self._show_newest)
         timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
         self._endpoints.append(lambda: self.destroy_timer(timer))
@@ -197,6 +199,10 @@ class MemoryNode(ManagedNode):
             return
         if self._writer is not None:
             self._writer.put(observation)
+
+    def _on_click(self, msg: PointStamped) -> None:
+        """Describe the memory that somebody clicked at in RViz or Foxglove."""
+        self._markers.select(frame_name(msg.header.frame_id), msg.point.x, msg.point.y)
 
     def _publish_stored(self, memories: list[Memory]) -> None:
         """Publish memories; one that was extended comes again, with the id that it has."""

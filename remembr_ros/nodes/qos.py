@@ -41,6 +41,9 @@ MARKERS = QoSProfile(
 )
 """RViz sees all markers even if it starts late."""
 
+CLICKS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""From whatever program somebody looks with."""
+
 MAPS = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
     depth=1,

@@ -30,6 +30,9 @@ REASON_S = 0.1
 _deadline: contextvars.ContextVar[float] = contextvars.ContextVar('deadline', default=math.inf)
 """On time.monotonic's clock; the threads that a question starts inherit it [s]."""
 
+_found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('found', default=None)
+"""By memory id, what a question has recalled; inherited in the same way."""
+
 
 class RecallClient:
     """Implements remembr_ros.memory.recall.Recall and remembr_ros.agent.second_look.Keyframes; may be called
@@ -54,16 +57,20 @@ class RecallClient:
         self._node.destroy_client(self._pictures)
 
     @contextmanager
-    def until(self, deadline: float) -> Iterator[None]:
+    def until(self, deadline: float) -> Iterator[dict[str, Hit]]:
         """Let no call inside wait beyond the deadline, on time.monotonic's clock [s].
 
         It holds in threads, too, that are started inside with a copy of the context.
+
+        :return: by memory id, what is recalled inside, at the best score it was found with
         """
-        token = _deadline.set(deadline)
+        found: dict[str, Hit] = {}
+        tokens = _deadline.set(deadline), _found.set(found)
         try:
-            yield
+            yield found
         finally:
-            _deadline.reset(token)
+            _deadline.reset(tokens[0])
+            _found.reset(tokens[1])
 
     def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
         if not text.strip():
@@ -114,7 +121,13 @@ class RecallClient:
         return bytes(response.image.data)
 
     def _hits(self, request: RecallSrv.Request) -> list[Hit]:
-        return [hit_from_msg(msg) for msg in self._recall(request).memories]
+        hits = [hit_from_msg(msg) for msg in self._recall(request).memories]
+        if (found := _found.get()) is not None:
+            for hit in hits:
+                known = found.get(hit.memory.id)
+                if known is None or hit.score > known.score:
+                    found[hit.memory.id] = hit
+        return hits
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
         response = self._call(self._client, request)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import Point
+from geometry_msgs.msg import Point, PointStamped
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from visualization_msgs.msg import MarkerArray
@@ -193,6 +193,20 @@ def test_markers_are_kept_for_an_rviz_that_starts_late(robot, memory):
     seen = robot.listen(MarkerArray, 'memory_markers', qos.MARKERS)
     robot.wait(lambda: seen and len(seen[-1].markers[1].points) == 3, 'markers of three memories')
     assert seen[-1].markers[1].header.frame_id == 'map'
+
+
+def test_a_click_in_rviz_shows_what_was_seen_there(robot, memory):
+    remember_three(robot)
+    seen = robot.listen(MarkerArray, 'memory_markers', qos.MARKERS)
+    click = PointStamped(point=Point(x=5.2, y=0.3))
+    click.header.frame_id = 'map'
+    robot.talk(PointStamped, 'clicked_point').publish(click)
+
+    def described() -> list[str]:
+        return [marker.text for marker in seen[-1].markers if marker.ns == 'selected'] if seen else []
+
+    (text,) = robot.wait(described, 'a description')
+    assert text.endswith('a kitchen')
 
 
 @pytest.mark.parametrize('wrong', [{'uri': '/proc/none/m.db'}, {'embedder': '/no/such/model'}])

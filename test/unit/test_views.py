@@ -10,7 +10,13 @@ import pytest
 import yaml
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'
-LATCHED = {'/map', '/global_costmap/costmap', '/remembr/memory_markers', '/remembr/proposed_goals'}
+LATCHED = {
+    '/map',
+    '/global_costmap/costmap',
+    '/remembr/memory_markers',
+    '/remembr/answer_markers',
+    '/remembr/proposed_goals',
+}
 """A display that wants less would stay empty when it is opened late."""
 
 
@@ -55,7 +61,7 @@ def test_rviz_shows_topics_of_the_graph():
         display[key]['Value'] for display in displays() for key in ('Topic', 'Update Topic') if key in display
     }
     assert shown <= TOPICS
-    assert {'/remembr/memory_markers', '/remembr/proposed_goals', '/goal_pose', '/map'} <= shown
+    assert {*LATCHED, '/goal_pose'} <= shown
 
 
 def test_rviz_gets_what_was_published_before_it_came():
@@ -71,6 +77,7 @@ def test_rviz_gets_what_was_published_before_it_came():
     ('topic', 'display'),
     [
         ('/remembr/memory_markers', 'MarkerArray'),
+        ('/remembr/answer_markers', 'MarkerArray'),
         ('/remembr/proposed_goals', 'PoseArray'),
         ('/goal_pose', 'Pose'),
         ('/map', 'Map'),
@@ -88,7 +95,7 @@ def test_foxglove_shows_topics_of_the_graph():
     shown |= {config['topicPath'].partition('.')[0] for config in panels().values() if 'topicPath' in config}
     shown.add(by_kind['DiagnosticSummary']['topicToRender'])
     assert shown <= TOPICS
-    assert len(shown) == 8
+    assert len(shown) == 9
 
 
 def test_foxglove_asks_where_questions_are_heard_and_calls_what_is_offered():
