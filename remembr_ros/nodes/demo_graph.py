@@ -132,7 +132,8 @@ class DemoGraph:
             on_stored(len(self._memories))
         if player.returncode != 0:
             raise RemembrError(f'the bag player failed; see {self._folder / "bag_player.log"}')
-        flush = call(self._node, Trigger, 'captioner/flush', Trigger.Request(), time.monotonic() + 180.0)
+        deadline = time.monotonic() + 180.0
+        flush = call(self._node, Trigger, 'captioner/flush', Trigger.Request(), deadline, again_s=30.0)
         if not flush.success:
             raise RemembrError(f'the captioner did not finish: {flush.message}')
         deadline = time.monotonic() + 60.0

@@ -17,6 +17,7 @@ from rclpy.executors import Executor, ExternalShutdownException, ShutdownExcepti
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from remembr_ros.errors import NodeUnavailable
 from remembr_ros.nodes.managed_node import ManagedNode
@@ -191,7 +192,8 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
             transition, done = _STEPS[state]
             request = ChangeState.Request(transition=Transition(id=transition))
             try:
-                response = call(node, ChangeState, f'{name}/change_state', request, _soon(deadline))
+                soon = min(deadline, time.monotonic() + TRY_S)
+                response = call(node, ChangeState, f'{name}/change_state', request, soon)
             except NodeUnavailable:
                 continue  # it may be at it all the same: its state will tell
             if not response.success:
@@ -199,25 +201,18 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
 
 
 def _state(node: Node, name: str, deadline: float) -> int:
-    """Return a node's state; asks again where no response comes, because DDS may lose one to a new client."""
-    while True:
-        try:
-            response = call(node, GetState, f'{name}/get_state', GetState.Request(), _soon(deadline))
-        except NodeUnavailable:
-            if time.monotonic() >= deadline:
-                raise
-        else:
-            return int(response.current_state.id)
+    response = call(node, GetState, f'{name}/get_state', GetState.Request(), deadline, again_s=TRY_S)
+    return int(response.current_state.id)
 
 
-def _soon(deadline: float) -> float:
-    return min(deadline, time.monotonic() + TRY_S)
-
-
-def call(node: Node, kind: Any, name: str, request: Any, deadline: float) -> Any:
+def call(
+    node: Node, kind: Any, name: str, request: Any, deadline: float, *, again_s: float = math.inf
+) -> Any:
     """Call a service and return its response.
 
     :param deadline: on time.monotonic()
+    :param again_s: without a response the request is sent again after this time, for DDS may lose one that
+        goes to a client as new as this; only for requests that may come twice [s]
     :raises NodeUnavailable: there is no such service, or no response, in time
     """
     client = node.create_client(kind, name)
@@ -228,17 +223,17 @@ def call(node: Node, kind: Any, name: str, request: Any, deadline: float) -> Any
     try:
         if not client.wait_for_service(max(0.0, deadline - time.monotonic())):
             raise NodeUnavailable(f'there is no service {name}; is the node running, in this ROS_DOMAIN_ID?')
-        future = client.call_async(request)
-        left = max(0.0, deadline - time.monotonic())
-        if executor is not None:
-            executor.spin_until_future_complete(future, left)
-        else:
-            done = threading.Event()
-            future.add_done_callback(lambda _: done.set())
-            done.wait(left)
-        if not future.done():
-            raise NodeUnavailable(f'service {name} did not respond in time')
-        return future.result()
+        answered, heard = Future(), threading.Event()
+        while not answered.done():
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                raise NodeUnavailable(f'service {name} did not respond in time')
+            client.call_async(request).add_done_callback(lambda one: (answered.set_result(one), heard.set()))
+            if executor is not None:
+                executor.spin_until_future_complete(answered, min(again_s, left))
+            else:
+                heard.wait(min(again_s, left))
+        return answered.result().result()
     finally:
         if executor is not None:
             node.executor = None  # which also removes it

@@ -23,6 +23,7 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.timestamps import NS
 from test.integration.transformers_server import served
+from test.patience import patiently
 
 pytest.importorskip('transformers', reason='needs the extra embedding: make setup')
 for library in ('fastapi', 'uvicorn'):
@@ -110,7 +111,7 @@ def test_a_question_to_a_model_that_babbles_ends(url: str, model: Path, tmp_path
             said = agent.ask(question, timeout_s=25.0).planner
         except RemembrError as error:
             said = str(error)
-        assert time.monotonic() - began < 30.0
+        assert time.monotonic() - began < patiently(30.0)
     assert said
     (events,) = questions(read_trace(tmp_path / 'trace.jsonl'))
     calls = [event for event in events if event['event'] == 'chat']
@@ -141,7 +142,7 @@ def test_a_call_can_be_given_up_and_cancelled_while_the_model_writes(url: str, m
     began = time.monotonic()
     with pytest.raises(Cancelled):
         chat.complete(messages, (), must_call=None, timeout_s=20.0, cancel=cancel)
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < patiently(2.0)
     timer.join()
     chat.close()
     assert chat_is_answered(url, model)

@@ -10,6 +10,8 @@ pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install
 
 from lifecycle_msgs.msg import State
 
+from test.patience import patiently
+
 pytestmark = pytest.mark.timeout(240)
 
 QUICK = {'captioner': 'none', 'pose_source': 'tf'}
@@ -43,7 +45,7 @@ def test_nodes_come_up_active_and_end_on_sigint(start, parameters):
         True,
     ]
     took_s = launched.interrupt()
-    assert took_s < 10.0  # 1 s where nothing else runs
+    assert took_s < patiently(10.0)  # 1 s where nothing else runs
     assert launched.text.count('process has finished cleanly') == 3, launched.text
     assert 'Traceback' not in launched.text
 

@@ -1,5 +1,6 @@
 """Real nodes in a domain of their own, driven by one executor thread."""
 
+import math
 import os
 import subprocess
 import sys
@@ -86,8 +87,12 @@ class Robot:
         self.wait(lambda: publisher.get_subscription_count() > 0, f'a subscriber of {topic}')
         return publisher
 
-    def call(self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S) -> Any:
-        return call(self.client, kind, f'/remembr/{name}', request, time.monotonic() + timeout_s)
+    def call(
+        self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S, again_s: float = math.inf
+    ) -> Any:
+        """Call a service; one in another process is asked again, for DDS may lose the first response."""
+        deadline = time.monotonic() + timeout_s
+        return call(self.client, kind, f'/remembr/{name}', request, deadline, again_s=again_s)
 
     def close(self) -> None:
         for node in self.nodes[1:]:

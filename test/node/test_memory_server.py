@@ -22,6 +22,7 @@ from remembr_ros.nodes.memory_node import MemoryNode
 from remembr_ros.nodes.memory_opening import connection_of, policy_of
 from remembr_ros.nodes.parameters import MemoryParameters
 from remembr_ros.timestamps import NS
+from test.patience import patiently
 
 T0 = 1_700_000_000 * NS
 JPEG = encode_jpeg(np.zeros((8, 8, 3), np.uint8))
@@ -72,7 +73,7 @@ def test_captions_wait_while_the_server_is_away_and_are_stored_in_order_once_it_
     heard = robot.listen(DiagnosticArray, '/diagnostics')
     began = time.monotonic()
     node = robot.start(MemoryNode, uri=f'http://localhost:{port}', embedder='hashing', retry_period=0.1)
-    assert time.monotonic() - began < 10.0
+    assert time.monotonic() - began < patiently(10.0)
     assert 'captions wait on this machine' in capfd.readouterr().err
     stored = robot.listen(MemoryMsg, 'memories')
     captions = robot.talk(MemoryMsg, 'captions')
@@ -97,7 +98,7 @@ def test_captions_wait_while_the_server_is_away_and_are_stored_in_order_once_it_
         response = robot.call(kind, name, request)
         assert response.error_code == kind.Response.STORE_UNAVAILABLE
         assert 'cannot be reached' in response.error_msg
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < patiently(1.5)
 
     serve()
     robot.wait(lambda: node.diagnose()[2]['memories'] == len(LINES) + 1, 'all memories stored', 60.0)
@@ -119,7 +120,7 @@ def test_a_recall_answers_at_once_after_the_server_went_away(robot, port, serve)
     began = time.monotonic()
     response = robot.call(Recall, 'recall', Recall.Request(text='things'))
     assert response.error_code == Recall.Response.STORE_UNAVAILABLE
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < patiently(1.5)
     assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
 
 

@@ -30,6 +30,7 @@ from remembr_ros.timestamps import NS
 from test.node import fake_nav2
 from test.node.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent, FakeMemoryNode
 from test.node.fake_nav2 import FakeNav2
+from test.patience import patiently
 
 CODES = AskAction.Result
 SERVER_S = 0.5
@@ -143,7 +144,7 @@ def test_what_nav2_does_has_its_code_in_time(scene, behaviour, code, says):
     scene.nav2.behaviour = behaviour
     started = time.monotonic()
     result = scene.asker.result(scene.asker.send('Take me to the lift', navigate=True))
-    assert time.monotonic() - started < max(SERVER_S, SILENCE_S) + LATE_S
+    assert time.monotonic() - started < patiently(max(SERVER_S, SILENCE_S) + LATE_S)
     assert (result.status, result.result.error_code) == (ABORTED, code)
     assert re.search(says, result.result.error_msg)
     assert result.result.answer.evidence[0].id == 'lift-1'
@@ -168,7 +169,7 @@ def test_without_nav2_the_asker_is_told_in_time(robot, start, asker):
     start()
     started = time.monotonic()
     result = asker().result(asker().send('Take me to the lift', navigate=True))
-    assert time.monotonic() - started < SERVER_S + LATE_S
+    assert time.monotonic() - started < patiently(SERVER_S + LATE_S)
     assert (result.status, result.result.error_code) == (ABORTED, CODES.NAV_UNAVAILABLE)
     assert '/navigate_to_pose' in result.result.error_msg
 
@@ -178,7 +179,7 @@ def test_when_nav2_is_shut_down_on_the_way_the_asker_is_told(scene):
     started = time.monotonic()
     scene.nav2.go_away()
     result = scene.asker.result(handle)
-    assert time.monotonic() - started < 2 * SILENCE_S + LATE_S
+    assert time.monotonic() - started < patiently(2 * SILENCE_S + LATE_S)
     assert result.result.error_code in (CODES.NAV_UNAVAILABLE, CODES.NAV_TIMEOUT)
     scene.idle()
 
@@ -194,7 +195,7 @@ def test_when_nav2_is_killed_on_the_way_the_asker_is_told(robot, start, asker):
         process.kill()
         started = time.monotonic()
         result = one.result(handle)
-        assert time.monotonic() - started < SILENCE_S + LATE_S
+        assert time.monotonic() - started < patiently(SILENCE_S + LATE_S)
         assert result.result.error_code in (CODES.NAV_UNAVAILABLE, CODES.NAV_TIMEOUT)
     finally:
         process.kill()

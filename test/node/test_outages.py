@@ -20,6 +20,7 @@ from remembr_ros.nodes.lifecycle import call
 from remembr_ros.nodes.memory_node import MemoryNode
 from test.node.test_captioner_node import jpeg, pose
 from test.node.test_memory_keeping import caption
+from test.patience import patiently
 
 CLIENTS, QUESTIONS = 4, 25
 THINGS = ('lift', 'printer', 'sofa', 'kitchen', 'red door')
@@ -63,7 +64,7 @@ def test_nothing_is_lost_and_questions_fail_politely_while_the_memory_node_is_aw
         response, took_s = ask(robot, 'Where is the lift?')
         assert response.error_code == Ask.Response.MEMORY_UNAVAILABLE
         assert 'memory node' in response.error_msg
-        assert took_s < 5.0
+        assert took_s < patiently(5.0)
 
     def finds_everything(count: int) -> bool:
         found = call(robot.client, Recall, '/remembr/recall', Recall.Request(), time.monotonic() + 30.0)
@@ -155,14 +156,14 @@ def test_a_hundred_questions_at_once_are_answered_or_refused_with_a_reason(
 ):
     processes.start('memory', uri=tmp_path / 'm.db', embedder='hashing', autostart=True)
     processes.start('agent', pose_source='none', autostart=True)
+    clients = [robot.add(Node(f'asker_{i}')) for i in range(CLIENTS)]
+    asks = [node.create_client(Ask, '/remembr/ask', qos_profile=qos.SERVICES) for node in clients]
     stored = robot.listen(MemoryMsg, 'memories')
     captions = robot.client.create_publisher(MemoryMsg, 'captions', 1000)
     robot.wait(captions.get_subscription_count, 'the memory node', 60.0)
     for i in range(200):
         captions.publish(sign(10.0 * i, THINGS[i % len(THINGS)].upper(), 3.0 * i))
     robot.wait(lambda: len(stored) == 200, 'two hundred memories', 60.0)
-    clients = [robot.add(Node(f'asker_{i}')) for i in range(CLIENTS)]
-    asks = [node.create_client(Ask, '/remembr/ask', qos_profile=qos.SERVICES) for node in clients]
     for each in asks:
         robot.wait(each.service_is_ready, 'the agent', 60.0)
     began, taken = time.monotonic(), []
@@ -185,7 +186,7 @@ def test_a_hundred_questions_at_once_are_answered_or_refused_with_a_reason(
         and response.error_msg
         for response in refused
     ), {(response.error_code, response.error_msg) for response in refused}
-    assert max(taken) < timeout_s + 3.0
+    assert max(taken) < timeout_s + patiently(3.0)
     assert bool(refused) == (timeout_s < 60.0)
     p50, p95 = np.percentile(taken, (50, 95))
     with capsys.disabled():

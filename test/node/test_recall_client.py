@@ -16,6 +16,7 @@ from remembr_ros.memory.record import Memory, Observation, memory_id
 from remembr_ros.nodes.memory_node import MemoryNode
 from remembr_ros.nodes.recall_client import RecallClient
 from remembr_ros.timestamps import MAX_NS, NS
+from test.patience import patiently
 
 T0 = 1_700_000_000 * NS
 THINGS = ('red mug', 'green chair', 'blue lift', 'white door', 'black bin', 'yellow sign')
@@ -125,7 +126,7 @@ def test_a_deadline_holds_in_the_threads_of_a_question(robot):
         (outcome,) = in_parallel([client.newest], Run(began + 20.0))
     client.close()
     assert isinstance(outcome, StoreUnavailable)
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < patiently(5.0)
 
 
 def test_without_a_memory_node_the_store_is_unavailable(robot):

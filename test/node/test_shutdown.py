@@ -11,20 +11,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 
 from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.errors import NodeUnavailable
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import UNCAPTIONED
 from remembr_ros.timestamps import NS
 from test.node.test_captioner_node import T0, jpeg
 from test.node.test_memory_keeping import caption
+from test.patience import patiently
 from test.unit.speech import tiny_whisper
 
 LIMIT_S = 3.0
 STAGES = {'unconfigured': (), 'inactive': (Transition.TRANSITION_CONFIGURE,)}
 STAGES['active'] = (*STAGES['inactive'], Transition.TRANSITION_ACTIVATE)
+REACHED = {
+    Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
+    Transition.TRANSITION_ACTIVATE: State.PRIMARY_STATE_ACTIVE,
+}
 
 
 @pytest.fixture(scope='module')
@@ -58,7 +64,15 @@ def start(request, processes, options):
 
 def step(robot, name: str, transition: int) -> None:
     request = ChangeState.Request(transition=Transition(id=transition))
-    assert robot.call(ChangeState, f'{name}/change_state', request, 60.0).success
+    try:
+        assert robot.call(ChangeState, f'{name}/change_state', request, 10.0).success
+    except NodeUnavailable:  # DDS may lose the response to a client that is new: the state tells
+        robot.wait(lambda: state(robot, name) == REACHED[transition], 'the transition', 60.0)
+
+
+def state(robot, name: str) -> int:
+    asked = GetState.Request()
+    return robot.call(GetState, f'{name}/get_state', asked, 60.0, again_s=2.0).current_state.id
 
 
 def end(process: 'subprocess.Popen[bytes]', number: int) -> float:
@@ -78,7 +92,7 @@ def test_a_signal_ends_a_node_in_every_stage(robot, start, name, stage):
     for transition in STAGES[stage]:
         step(robot, name, transition)
     number = signal.SIGINT if stage == 'active' else signal.SIGTERM
-    assert end(process, number) < LIMIT_S, processes.log(name)
+    assert end(process, number) < patiently(LIMIT_S), processes.log(name)
 
 
 @pytest.mark.timeout(120)
@@ -105,7 +119,7 @@ def test_a_signal_ends_a_node_that_is_loading(robot, tmp_path, how, number):
             configure = Transition(id=Transition.TRANSITION_CONFIGURE)
             client.call_async(ChangeState.Request(transition=configure))
         robot.wait(lambda: 'loading' in path.read_text(), 'the node to load', 60.0)
-        assert end(process, number) < LIMIT_S
+        assert end(process, number) < patiently(LIMIT_S)
         assert 'ended while it was loading' in path.read_text()
     finally:
         if process.poll() is None:
@@ -176,7 +190,7 @@ def test_what_a_slow_model_has_not_described_is_saved_when_all_is_stopped_at_onc
     assert {memory.caption for memory in kept} == {UNCAPTIONED}, processes.log('captioner')
     spans = [(memory.start_ns, memory.end_ns) for memory in kept]
     assert (min(spans)[0], max(end for _, end in spans)) == (T0, T0 + 7 * NS // 2)
-    assert took_s < LIMIT_S, [processes.log(name) for name in running]
+    assert took_s < patiently(LIMIT_S), [processes.log(name) for name in running]
 
 
 def heard(robot) -> bool:
@@ -200,7 +214,7 @@ def test_captions_that_were_sent_are_stored_when_the_memory_node_is_stopped(
     took_s = end(process, number)
     with open_store(str(options['memory']['uri']), 'hashing') as store:
         assert store.count() == 100, processes.log('memory')
-    assert took_s < LIMIT_S, processes.log('memory')
+    assert took_s < patiently(LIMIT_S), processes.log('memory')
 
 
 @pytest.mark.timeout(120)
@@ -212,6 +226,6 @@ def test_a_second_signal_does_not_cut_the_first_one_short(robot, processes, opti
         captions.publish(caption(10.0 * i, f'thing number {i}', 10.0 * i))
     assert captions.wait_for_all_acked()
     process.send_signal(signal.SIGINT)
-    assert end(process, signal.SIGTERM) < LIMIT_S
+    assert end(process, signal.SIGTERM) < patiently(LIMIT_S)
     with open_store(str(options['memory']['uri']), 'hashing') as store:
         assert store.count() == 50

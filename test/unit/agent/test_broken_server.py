@@ -17,6 +17,7 @@ from remembr_ros.agent.tools import TOOLS
 from remembr_ros.agent.waiting import complete
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from remembr_ros.http_guard import MAX_BODY
+from test.patience import patiently
 
 HELLO = (Message('user', 'Where is the lift?'),)
 
@@ -75,7 +76,7 @@ def test_what_is_no_reply_ends_as_a_server_out_of_reach(
     began = time.monotonic()
     with pytest.raises(ChatUnavailable, match=r'127\.0\.0\.1') as failure:
         chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0)
-    assert time.monotonic() - began < 10.0
+    assert time.monotonic() - began < patiently(10.0)
     assert len(str(failure.value)) < 500
     server.reply = [GOOD]
     assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0).content == 'By the stairs.'
@@ -104,7 +105,7 @@ def test_no_server_holds_a_call_past_its_deadline(
     began = time.monotonic()
     with pytest.raises(ChatUnavailable, match='did not answer within') as failure:
         chat.complete(HELLO, TOOLS, must_call=None, timeout_s=0.5)
-    assert 0.5 <= time.monotonic() - began < 1.5
+    assert 0.5 <= time.monotonic() - began < patiently(1.5)
     assert (failure.value.calls, failure.value.estimated) == (1, True)
     assert failure.value.prompt_tokens > 500
     wait_for(lambda: server.hung_up == 1)
@@ -150,7 +151,7 @@ def test_a_wait_before_the_next_attempt_is_cancelled(server: ScriptedServer, cha
     began = time.monotonic()
     with pytest.raises(Cancelled):
         chat.complete(HELLO, (), must_call=None, timeout_s=60.0, cancel=cancel)
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < patiently(5.0)
 
 
 def test_a_server_without_names_hangs_no_call(server: ScriptedServer) -> None:

@@ -16,6 +16,7 @@ from remembr_ros.agent.recording_chat import RecordingChat
 from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.agent.tools import TOOLS
 from remembr_ros.errors import Cancelled, ChatUnavailable
+from test.patience import patiently
 
 HELLO = (Message('system', 'Be brief.'), Message('user', 'Where is the lift?'))
 CALLS = (ToolCall('a', 'recall_text', '{"query": "lift"}'), ToolCall('b', 'answer', 'no json'))
@@ -121,7 +122,7 @@ class TestEveryClientOfAServer:
         began = time.monotonic()
         with pytest.raises(ChatUnavailable, match='did not answer'):
             ask(make(ScriptedReply('x', hang_s=60.0)), timeout_s=0.3)
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < patiently(3.0)
 
     def test_ends_when_cancelled(self, make: Make) -> None:
         cancel = threading.Event()
@@ -130,7 +131,7 @@ class TestEveryClientOfAServer:
         began = time.monotonic()
         with pytest.raises(Cancelled):
             ask(make(ScriptedReply('x', hang_s=60.0)), timeout_s=30.0, cancel=cancel)
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < patiently(3.0)
         timer.join()
 
 

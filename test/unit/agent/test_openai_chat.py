@@ -13,6 +13,7 @@ from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.agent.tools import TOOLS
 from remembr_ros.errors import ChatUnavailable
 from remembr_ros.http_guard import Guard
+from test.patience import patiently
 
 KEY = 'sk-secret-0123456789abcdef'
 
@@ -252,7 +253,7 @@ def test_no_wait_goes_past_the_deadline(server: ScriptedServer, connect: Any) ->
     began = time.monotonic()
     with pytest.raises(ChatUnavailable, match='429'):
         complete(connect(max_retries=3), timeout_s=20.0)
-    assert time.monotonic() - began < 10.0
+    assert time.monotonic() - began < patiently(10.0)
     assert len(server.requests) == 1
 
 

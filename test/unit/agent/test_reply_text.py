@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.agent.reply_text import MAX_CALLS, calls_in_text, json_objects, without_thoughts
+from test.patience import patiently
 
 LIFT = ('recall_text', {'query': 'lift'})
 STAIRS = ('recall_text', {'query': 'stairs'})
@@ -103,4 +104,4 @@ def test_whatever_it_writes_is_read_without_an_error(content: str) -> None:
 def test_no_text_takes_long_to_read(piece: str) -> None:
     began = time.monotonic()
     calls_in_text(piece * 200_000)
-    assert time.monotonic() - began < 2.0
+    assert time.monotonic() - began < patiently(2.0)

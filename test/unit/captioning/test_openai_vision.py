@@ -14,6 +14,7 @@ from remembr_ros.captioning.openai_vision import OpenAIVisionCaptioner
 from remembr_ros.captioning.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr
+from test.patience import patiently
 
 
 def said(text: str | None, finish: str = 'stop', **message: Any) -> ScriptedReply:
@@ -211,7 +212,7 @@ def test_a_server_that_does_not_come_to_an_end_is_a_failure_in_time(
     began = time.monotonic()
     with pytest.raises(CaptionerFailed, match=r'within 0.6 s'):
         captioner.caption([grey(1)])
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < patiently(3.0)
 
 
 def test_the_deadline_holds_over_all_retries(server: ScriptedServer, connect: Any):
@@ -220,7 +221,7 @@ def test_the_deadline_holds_over_all_retries(server: ScriptedServer, connect: An
     began = time.monotonic()
     with pytest.raises(CaptionerFailed, match=r'503|within'):
         captioner.caption([grey(1)])
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < patiently(3.0)
     assert 2 <= len(server.requests) <= 5
 
 

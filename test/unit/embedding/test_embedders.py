@@ -16,6 +16,7 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name, get_embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import EmbedderUnavailable
+from test.patience import patiently
 
 TEXTS = [
     'A red sofa stands in the hall.',
@@ -166,7 +167,7 @@ def test_an_unknown_name_is_refused_soon_and_with_a_remedy(
     started = time.monotonic()
     with pytest.raises(EmbedderUnavailable, match='all-MiniLM-L6-v2'):
         get_embedder(name)
-    assert time.monotonic() - started < 15.0
+    assert time.monotonic() - started < patiently(15.0)
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.connection import Connection
 from remembr_ros.memory.link import Link
+from test.patience import patiently
 
 
 def ask(link: Link) -> None:
@@ -21,7 +22,7 @@ def test_a_server_that_is_away_is_told_at_once() -> None:
         for _ in range(50):
             with pytest.raises(StoreUnavailable, match=r'127\.0\.0\.1.* cannot be reached: start the server'):
                 ask(link)
-        assert time.monotonic() - started < 5.0
+        assert time.monotonic() - started < patiently(5.0)
     assert 'cannot be reached' in link.problem
     link.close()
 
