@@ -21,15 +21,19 @@ extras = {
     'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6', 'networkx>=3.0'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
-extras['dev'] = [
+# By the extra of this name colcon test knows that there are tests for pytest.
+extras['test'] = [
     # `transformers serve`, a real server for the test of small models
     *('fastapi>=0.115', 'uvicorn>=0.30'),
     'hypothesis>=6.100',
-    'mypy>=1.10',
     'pytest>=8,<9',  # pytest 9 breaks the plugin of launch_testing, which a sourced ROS 2 brings along
-    'pytest-cov>=5',
     'pytest-timeout>=2.3',
     'pytest-xdist>=3.5',
+]
+extras['dev'] = [
+    *extras['test'],
+    'mypy>=1.10',
+    'pytest-cov>=5',
     'ruff>=0.6',
     'types-PyYAML',
     'types-python-dateutil',

@@ -46,6 +46,35 @@ class StampedPose:
     frame_id: str = 'map'
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """From a time on it is not known where the robot is, until the next pose: localisation is poor.
+
+    :param stamp_ns: nanoseconds since the Unix epoch
+    """
+
+    stamp_ns: int
+
+
+MAX_POSITION_STD_M = 1.0
+"""A pose that is less certain than this is none, unless somebody says otherwise [m]."""
+
+
+def position_std(covariance: Sequence[float]) -> float:
+    """Return the standard deviation of a position in the plane, along its least certain direction [m].
+
+    All zeros, or a negative variance, say that it is not known: that is 0. What is no number is infinite.
+
+    :param covariance: 6 x 6, row by row, of x, y, z and the rotations about them
+    """
+    xx, xy, yy = covariance[0], covariance[1], covariance[7]
+    if not all(map(math.isfinite, (xx, xy, yy))):
+        return math.inf
+    if xx < 0.0 or yy < 0.0:
+        return 0.0
+    return math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
+
+
 def wrap_angle(angle: float) -> float:
     """Return the same direction in (-pi, pi]."""
     wrapped = math.remainder(angle, math.tau)

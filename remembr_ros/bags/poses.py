@@ -5,7 +5,17 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from remembr_ros.bags.recording import RawMessage, Recording, Topic
-from remembr_ros.geometry import Point, Pose, Quaternion, StampedPose, rotate, yaw_from_quaternion
+from remembr_ros.geometry import (
+    MAX_POSITION_STD_M,
+    Lost,
+    Point,
+    Pose,
+    Quaternion,
+    StampedPose,
+    position_std,
+    rotate,
+    yaw_from_quaternion,
+)
 from remembr_ros.timestamps import MAX_NS, NS
 
 POSE_WITH_COVARIANCE = 'geometry_msgs/msg/PoseWithCovarianceStamped'
@@ -26,13 +36,15 @@ class PoseSource(Protocol):
     :ivar name: what to print, such as '/pose (PoseStamped)'
     :ivar topics: what it reads
     :ivar datum: latitude, longitude [deg] and altitude [m] of the origin, where poses have one
+    :ivar uncertain: how many poses were none, because localisation was poor
     """
 
     name: str
     topics: frozenset[str]
     datum: tuple[float, float, float] | None
+    uncertain: int
 
-    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
+    def feed(self, message: RawMessage) -> Iterator[StampedPose | Lost]:
         """Yield the poses that this message makes known."""
         ...
 
@@ -42,21 +54,32 @@ class PoseSource(Protocol):
 
 
 class TopicPoses:
-    """Poses of a topic of type PoseStamped, PoseWithCovarianceStamped or Odometry, in its own frame."""
+    """Poses of a topic of type PoseStamped, PoseWithCovarianceStamped or Odometry, in its own frame.
+
+    :ivar max_position_std_m: less certain poses, by their own covariance, are none; 0: all count [m]
+    """
 
     datum: tuple[float, float, float] | None = None
 
     def __init__(self, recording: Recording, topic: Topic) -> None:
         self.name = _title(topic)
         self.topics = frozenset({topic.name})
+        self.max_position_std_m = MAX_POSITION_STD_M
+        self.uncertain = 0
         self._recording = recording
 
-    def feed(self, message: RawMessage) -> Iterator[StampedPose]:
+    def feed(self, message: RawMessage) -> Iterator[StampedPose | Lost]:
         """Yield the message's pose; nothing if it is not finite or not readable."""
         received = self._recording.deserialize_or_skip(message)
         if received is None:
             return
-        pose = received.pose if message.msgtype == POSE_STAMPED else received.pose.pose
+        pose = received.pose
+        if message.msgtype != POSE_STAMPED:
+            pose = received.pose.pose
+            if 0.0 < self.max_position_std_m < position_std(received.pose.covariance):
+                self.uncertain += 1
+                yield Lost(stamp_of(received.header, message.log_ns))
+                return
         position, q = pose.position, pose.orientation
         point = (float(position.x), float(position.y), float(position.z))
         rotation = (float(q.x), float(q.y), float(q.z), float(q.w))
@@ -113,6 +136,8 @@ class FixTrack:
 
 class FixPoses:
     """Poses from satellite fixes, see :class:`FixTrack`, in the frame 'enu'; the datum is the first fix."""
+
+    uncertain = 0
 
     def __init__(self, recording: Recording, topic: Topic) -> None:
         self.name = _title(topic)

@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import Any
 
 from remembr_ros import images
-from remembr_ros.bags.poses import PoseSource, stamp_of
+from remembr_ros.bags.poses import PoseSource, TopicPoses, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.bags.topics import COMPRESSED_IMAGE, choose_image_topic, choose_pose_source
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Bgr, Frame
 
 
@@ -45,7 +45,12 @@ class BagReader:
         """
         return self._poses.datum if self._poses else None
 
-    def events(self) -> Iterator[Frame | StampedPose]:
+    @property
+    def uncertain(self) -> int:
+        """How many poses so far were none, because localisation was poor."""
+        return self._poses.uncertain if self._poses else 0
+
+    def events(self) -> Iterator[Frame | StampedPose | Lost]:
         """Yield frames and poses in the order in which they were recorded, one at a time.
 
         Stamps are those of the headers; the time of recording where a header has none. To be called once.
@@ -96,6 +101,8 @@ def open_bag(
     pose_topic: str | None = None,
     tf: tuple[str, str] | None = None,
     poses: bool = True,
+    *,
+    max_position_std_m: float = MAX_POSITION_STD_M,
 ) -> BagReader:
     """Open a recording and find out what to read from it.
 
@@ -104,6 +111,7 @@ def open_bag(
     :param pose_topic: the topic of the robot's pose; None: chosen as topics.choose_pose_source says
     :param tf: take the pose of the second frame in the first from TF
     :param poses: False: read frames only
+    :param max_position_std_m: poses that their covariance calls less certain are none; 0: all count [m]
     :raises BagUnreadable: missing, damaged, empty, without images, or several topics fit; the message lists
         what there is and names the option to choose
     :raises InvalidRequest: both pose_topic and tf were given, or tf names one frame twice
@@ -113,6 +121,8 @@ def open_bag(
         undo.callback(recording.close)
         topic, frame_id = choose_image_topic(recording, image_topic)
         source = choose_pose_source(recording, frame_id, pose_topic, tf) if poses else None
+        if isinstance(source, TopicPoses):
+            source.max_position_std_m = max_position_std_m
         undo.pop_all()
     return BagReader(recording, topic.name, source)
 

@@ -30,6 +30,7 @@ class TfPoses:
     """Poses of one frame in another, see ChainPoses; a static chain gives one for each image."""
 
     datum: tuple[float, float, float] | None = None
+    uncertain = 0
 
     def __init__(self, recording: Recording, chain: Chain, survey: 'TransformSurvey') -> None:
         parent, child = chain

@@ -11,7 +11,7 @@ from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Bgr, Frame, encode_jpeg
 from remembr_ros.memory.record import UNCAPTIONED, Memory, Observation, memory_id
 
@@ -178,7 +178,7 @@ class Describer:
 
 
 def observations(
-    events: Iterable[Frame | StampedPose],
+    events: Iterable[Frame | StampedPose | Lost],
     describer: Describer,
     config: SegmenterConfig | None = None,
     *,

@@ -7,7 +7,7 @@ from itertools import pairwise
 from remembr_ros.captioning.pose_buffer import MAX_LATE_S, PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter
 from remembr_ros.errors import StalePose
-from remembr_ros.geometry import Pose, StampedPose, distance, mean_pose
+from remembr_ros.geometry import Lost, Pose, StampedPose, distance, mean_pose
 from remembr_ros.images import Frame
 from remembr_ros.timestamps import NS
 
@@ -71,21 +71,18 @@ class Placer:
         self._waiting: deque[Segment] = deque()
         self._last_frame_ns: int | None = None
 
-    def add(self, event: Frame | StampedPose) -> list[PlacedSegment]:
-        """Take the next frame or pose; return the segments whose place is known now, or will not be."""
+    def add(self, event: Frame | StampedPose | Lost) -> list[PlacedSegment]:
+        """Take what comes next; return the segments whose place is known now, or will not be."""
         if isinstance(event, Frame):
             self._last_frame_ns = event.stamp_ns
             self._keep(self._segmenter.add(event))
             return self._place_due(event.stamp_ns)
         placed = self._place_before_a_jump_to(event.stamp_ns)
-        self.poses.add(event)
+        if isinstance(event, Lost):
+            self.poses.lose(event.stamp_ns)
+        else:
+            self.poses.add(event)
         return placed + self._place_due(event.stamp_ns)
-
-    def lose(self, stamp_ns: int) -> list[PlacedSegment]:
-        """Take note that from this time on it is not known where the robot is; return as :meth:`add` does."""
-        placed = self._place_before_a_jump_to(stamp_ns)
-        self.poses.lose(stamp_ns)
-        return placed + self._place_due(stamp_ns)
 
     def flush(self) -> list[PlacedSegment]:
         """End the open segment; return everything with the place that is known by now."""

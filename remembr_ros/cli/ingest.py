@@ -14,11 +14,11 @@ from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
-from remembr_ros.cli.options import add_json, add_memory, open_memory
+from remembr_ros.cli.options import add_json, add_memory, metres, open_memory
 from remembr_ros.cli.options import name as robot_name
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.errors import BagUnreadable
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Frame
 from remembr_ros.memory.record import Observation
 from remembr_ros.memory.store import MemoryStore
@@ -54,6 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--tf', nargs=2, metavar=('PARENT', 'CHILD'), help='take poses from TF between these frames'
     )
     parser.add_argument(
+        '--max-position-std',
+        type=metres,
+        metavar='M',
+        default=MAX_POSITION_STD_M,
+        help='memories have no place while the covariance of the pose says that it is less certain than this '
+        '[m]; 0: every pose counts (default: %(default)s)',
+    )
+    parser.add_argument(
         '--no-consolidation',
         action='store_true',
         help='a memory per segment, also where the robot stands and sees the same',
@@ -84,7 +92,13 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
     name = args.captioner or default_captioner(args)
     tf = (args.tf[0], args.tf[1]) if args.tf else None
     # The bag first: what is wrong with it is known before any model is loaded.
-    with open_bag(args.bag, image_topic=args.image_topic, pose_topic=args.pose_topic, tf=tf) as bag:
+    with open_bag(
+        args.bag,
+        image_topic=args.image_topic,
+        pose_topic=args.pose_topic,
+        tf=tf,
+        max_position_std_m=args.max_position_std,
+    ) as bag:
         captioner = captioner_from(args, name)
         poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
         print(f'{args.bag}: images from {bag.image_topic}, {poses}; captioner {name}', file=sys.stderr)
@@ -107,12 +121,18 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
                 elapsed = time.monotonic() - began
                 memories = store.count()
         if bag.pose_source and unplaced:
+            why = 'has no pose near their images; check that both have the same clock'
+            if bag.uncertain:
+                why = (
+                    f'was less certain than {args.max_position_std:g} m in {bag.uncertain} poses; let them '
+                    'count with --max-position-std'
+                )
             _log.warning(
-                '%d of %d segments are unplaced: %s has no pose near their images; check that both have the '
-                'same clock, or choose other poses with --pose-topic or --tf',
+                '%d of %d segments are unplaced: %s %s, or choose other poses with --pose-topic or --tf',
                 unplaced,
                 segments,
                 bag.pose_source,
+                why,
             )
         duration = (bag.end_ns - bag.start_ns) / NS
         return {
@@ -157,7 +177,7 @@ def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]'
     return segments, unplaced, len(ids)
 
 
-def _counted(bag: BagReader, bar: 'tqdm[Any]') -> Iterator[Frame | StampedPose]:
+def _counted(bag: BagReader, bar: 'tqdm[Any]') -> Iterator[Frame | StampedPose | Lost]:
     for event in bag.events():
         if isinstance(event, Frame):
             bar.update(1)

@@ -11,7 +11,7 @@ from remembr_ros.captioning.prompt import read_prompt
 from remembr_ros.captioning.segmenter import SegmenterConfig
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.evaluation.run_config import RunConfig
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Frame
 from remembr_ros.memory.record import Observation
 
@@ -49,7 +49,7 @@ def remember_bag(
     return sorted(found, key=lambda observation: observation.memory.start_ns)
 
 
-def _counted(bag: BagReader, on_frame: Callable[[int, int], None]) -> Iterator[Frame | StampedPose]:
+def _counted(bag: BagReader, on_frame: Callable[[int, int], None]) -> Iterator[Frame | StampedPose | Lost]:
     done = 0
     for event in bag.events():
         if isinstance(event, Frame):

@@ -88,7 +88,7 @@ def open_store(
         collection,
         embedder=embedder,
         keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
-        spool=_spool(Path(f'{beside}.spool'), spool_quota) if server else None,
+        spool=_spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect) if server else None,
         stays=Stays(rule) if consolidation else None,
     )
     try:
@@ -115,10 +115,12 @@ def _folder_of(link: Connection, collection: str) -> Path:
     return data_folder() / 'servers' / name
 
 
-def _spool(path: Path, quota: int) -> Spool | None:
+def _spool(path: Path, quota: int, *, wanted: bool) -> Spool | None:
     try:
         return Spool(path, quota)
     except StoreUnavailable as error:
         # Another process on this machine has it, and stores what is in it.
-        logger.info('no memory can wait for the server here: %s', error)
+        level = logging.WARNING if wanted else logging.INFO
+        remedy = 'set XDG_DATA_HOME to a folder of its own for each robot'
+        logger.log(level, 'no memory can wait for the server here: %s; %s', error, remedy)
         return None

@@ -17,7 +17,7 @@ from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Plac
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segmenter
 from remembr_ros.captioning.still_scene import StillScene
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.caption_worker import CaptionWorker
 from remembr_ros.nodes.captioner_config import make_captioner, segmenter_config
@@ -201,7 +201,7 @@ class CaptionerNode(ManagedNode):
         self._put(self._placer.add(pose))
 
     def _on_lost(self, stamp_ns: int) -> None:
-        self._put(self._placer.lose(stamp_ns))
+        self._put(self._placer.add(Lost(stamp_ns)))
 
     def _choose_transport(self, kind: type) -> None:
         """Keep to the first kind of image that arrives: both are the same camera."""

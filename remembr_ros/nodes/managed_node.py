@@ -17,7 +17,7 @@ from remembr_ros.nodes.topic_watch import TopicWatch
 
 NAMESPACE = '/remembr'
 
-END_S = 1.0
+END_S = 0.7
 """When the process ends, for work that may also be left undone [s]."""
 
 

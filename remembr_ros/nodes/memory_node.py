@@ -29,7 +29,7 @@ from remembr_ros.nodes.parameters import MemoryParameters
 from remembr_ros.nodes.store_gauge import StoreGauge
 from remembr_ros.nodes.store_writer import StoreWriter
 
-LINGER_S = 1.5
+LINGER_S = 1.2
 """When all nodes are stopped at once, the captioner's last captions come within this time [s]."""
 
 END_S = 1.0

@@ -5,6 +5,7 @@ import dataclasses
 from remembr_ros.captioning.backlog import POLICIES
 from remembr_ros.captioning.captioners import CAPTIONERS, DESCRIBERS
 from remembr_ros.captioning.vlm_options import DTYPES, QUANTIZATIONS
+from remembr_ros.geometry import MAX_POSITION_STD_M
 from remembr_ros.nodes.memory_parameters import MemoryParameters
 from remembr_ros.nodes.navigation_parameters import NavigationParameters
 from remembr_ros.nodes.parameter_field import about_list as _about_list
@@ -33,7 +34,7 @@ class PoseParameters:
         ),
     )
     max_position_std: float = _parameter(
-        1.0,
+        MAX_POSITION_STD_M,
         'a pose (of pose_with_covariance or odometry) that is less certain is none: the memory has no place; '
         '0: every pose counts',
         unit='m',

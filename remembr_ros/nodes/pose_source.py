@@ -1,7 +1,6 @@
 """The robot's pose, from whichever topic publishes it."""
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
@@ -12,7 +11,7 @@ from remembr_ros.bags.chain import ChainPoses
 from remembr_ros.bags.poses import FixTrack
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import StampedPose, position_std
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import stamped_pose_from_msg, time_from_msg
 from remembr_ros.nodes.managed_node import ManagedNode
@@ -46,21 +45,6 @@ def _tf_message() -> Any:
             'pose_source tf needs tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); or choose another one'
         ) from error
     return TFMessage
-
-
-def position_std(covariance: Sequence[float]) -> float:
-    """Return the standard deviation of a position in the plane, along its least certain direction [m].
-
-    All zeros, or a negative variance, say that it is not known: that is 0. What is no number is infinite.
-
-    :param covariance: 6 x 6, row by row, of x, y, z and the rotations about them
-    """
-    xx, xy, yy = covariance[0], covariance[1], covariance[7]
-    if not all(map(math.isfinite, (xx, xy, yy))):
-        return math.inf
-    if xx < 0.0 or yy < 0.0:
-        return 0.0
-    return math.sqrt((xx + yy) / 2.0 + math.hypot((xx - yy) / 2.0, xy))
 
 
 class PoseSource:

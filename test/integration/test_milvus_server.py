@@ -9,10 +9,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.connection import Connection
 from remembr_ros.memory.engine import Entry
 from remembr_ros.memory.recall import ANYTHING
@@ -114,6 +116,72 @@ def certificates(tmp_path: Path) -> Path:
             *f'-extfile names -out {name}.pem'.split(),
         )
     return folder
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Iterator[SimpleNamespace]:
+    """A node to ask from, and node processes."""
+    pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
+    from test.node.conftest import Processes, Robot
+
+    made = SimpleNamespace(robot=Robot(), processes=Processes(tmp_path))
+    yield made
+    made.processes.close()
+    made.robot.close()
+
+
+def test_two_robots_in_their_namespaces_share_a_server_and_lose_nothing_when_it_is_killed(
+    milvus: MilvusProcess, graph: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from remembr_msgs.msg import Memory as MemoryMsg
+    from remembr_msgs.srv import Ask
+    from remembr_ros.nodes.conversions import observation_to_msg
+
+    robot, start = graph.robot, graph.processes.start
+    captions, stored = {}, {}
+    for name in ('r1', 'r2'):
+        monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / name))  # each is a machine of its own
+        here = ('-r', f'__ns:=/{name}/remembr')
+        parameters = {'uri': milvus.uri, 'collection': 'fleet', 'embedder': 'hashing', 'robot': name}
+        start('memory', *here, autostart=True, **parameters)
+        start('agent', *here, autostart=True, pose_source='none')
+        stored[name] = robot.listen(MemoryMsg, f'/{name}/remembr/memories')
+        captions[name] = robot.talk(MemoryMsg, f'/{name}/remembr/captions', timeout_s=START_S)
+
+    def see(name: str, second: int, text: str, x: float) -> None:
+        begin = 1_700_000_000 * 10**9 + second * 10**9
+        caption = f'There is a sign that says "{text}".'
+        made = Memory('', name, begin, begin + 10**9, caption, Pose(x, 0.0), scene_text=(text,))
+        captions[name].publish(observation_to_msg(Observation(made)))
+
+    def found(asker: str, thing: str) -> tuple[str, float]:
+        answer = robot.call(
+            Ask,
+            f'/{asker}/remembr/ask',
+            Ask.Request(question=f'Where is the {thing}?'),
+            START_S,
+            again_s=20.0,
+        ).answer
+        return (answer.evidence[0].robot if answer.evidence else '', answer.pose.pose.position.x)
+
+    def everybody_finds(thing: str, seen_by: str, x: float) -> None:
+        # What another robot stored is there a moment later.
+        for asker in ('r1', 'r2'):
+            robot.wait(lambda asker=asker: found(asker, thing) == (seen_by, x), f'{asker}: {thing}', START_S)
+
+    see('r1', 0, 'LIFT', 1.0)
+    see('r2', 0, 'PRINTER', 7.0)  # at the same instant
+    robot.wait(lambda: stored['r1'] and stored['r2'], 'both acknowledged', START_S)
+    everybody_finds('lift', 'r1', 1.0)
+    everybody_finds('printer', 'r2', 7.0)
+    milvus.kill()
+    see('r1', 100, 'CAFETERIA', 30.0)
+    see('r2', 100, 'LIBRARY', 60.0)
+    robot.wait(lambda: min(map(len, stored.values())) == 2, 'both kept on the robots', START_S)
+    milvus.start()
+    everybody_finds('cafeteria', 'r1', 30.0)
+    everybody_finds('library', 'r2', 60.0)
+    everybody_finds('lift', 'r1', 1.0)
 
 
 @pytest.fixture

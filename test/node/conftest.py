@@ -81,10 +81,10 @@ class Robot:
         self.client.create_subscription(kind, topic, heard.append, qos)
         return heard
 
-    def talk(self, kind: Any, topic: str, qos: Any = 1000) -> Any:
+    def talk(self, kind: Any, topic: str, qos: Any = 1000, timeout_s: float = TIMEOUT_S) -> Any:
         """Return a publisher that somebody is listening to."""
         publisher = self.client.create_publisher(kind, topic, qos)
-        self.wait(lambda: publisher.get_subscription_count() > 0, f'a subscriber of {topic}')
+        self.wait(lambda: publisher.get_subscription_count() > 0, f'a subscriber of {topic}', timeout_s)
         return publisher
 
     def call(
@@ -92,7 +92,8 @@ class Robot:
     ) -> Any:
         """Call a service; one in another process is asked again, for DDS may lose the first response."""
         deadline = time.monotonic() + timeout_s
-        return call(self.client, kind, f'/remembr/{name}', request, deadline, again_s=again_s)
+        full = name if name.startswith('/') else f'/remembr/{name}'
+        return call(self.client, kind, full, request, deadline, again_s=again_s)
 
     def close(self) -> None:
         for node in self.nodes[1:]:
@@ -112,7 +113,7 @@ class Processes:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._running: list[subprocess.Popen[bytes]] = []
 
     def start(self, name: str, *arguments: str, **parameters: Any) -> 'subprocess.Popen[bytes]':
         """Start remembr_ros.nodes.<name>_node with ROS arguments such as '-r', 'a:=b'."""
@@ -120,14 +121,14 @@ class Processes:
         command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *arguments, *values]
         with open(self._folder / f'{name}.log', 'ab') as log:
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self._folder)
-        self._running[name] = process
+        self._running.append(process)
         return process
 
     def log(self, name: str) -> str:
         return (self._folder / f'{name}.log').read_text()
 
     def close(self) -> None:
-        for process in self._running.values():
+        for process in self._running:
             if process.poll() is None:
                 process.kill()
             process.wait(10.0)

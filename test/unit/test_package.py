@@ -136,6 +136,15 @@ def test_every_program_is_a_function_of_the_package() -> None:
         assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, target
 
 
+def test_colcon_knows_that_the_tests_are_for_pytest() -> None:
+    # Without this `colcon test` looks for tests of the module unittest, finds none, and is content.
+    pytest.importorskip('colcon_core', reason='needs colcon, which a sourced ROS 2 may be without')
+    from colcon_core.task.python.test import has_test_dependency
+    from colcon_python_setup_py.package_identification.python_setup_py import get_setup_information
+
+    assert has_test_dependency(get_setup_information(REPOSITORY / 'setup.py'), 'pytest')
+
+
 def entry_points() -> dict[str, str]:
     found = re.findall(r"'(\w+) = (remembr_ros\.[\w.]+:\w+)'", (REPOSITORY / 'setup.py').read_text())
     assert len(found) == 6

@@ -3,7 +3,7 @@ import numpy as np
 from remembr_ros.captioning.placer import Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
-from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.geometry import Lost, Pose, StampedPose
 from remembr_ros.images import Frame
 from remembr_ros.timestamps import NS
 
@@ -25,10 +25,10 @@ def placer() -> Placer:
 def test_a_segment_in_which_the_robot_was_lost_does_not_wait_and_has_no_place():
     placing = placer()
     placing.add(pose(0.0, 5.0))
-    assert placing.lose(NS) == []
+    assert placing.add(Lost(NS)) == []
     for second in (1.0, 1.5, 2.0):  # the third begins the next segment
         placing.add(frame(second))
-    (placed,) = placing.lose(2 * NS)
+    (placed,) = placing.add(Lost(2 * NS))
     assert (placed.segment.start_ns, placed.pose) == (NS, None)
 
 
@@ -37,7 +37,7 @@ def test_a_segment_that_ends_before_the_robot_was_lost_keeps_its_place():
     placing.add(pose(0.0, 5.0))
     for second in (0.0, 0.5, 1.0):
         placing.add(frame(second))
-    (placed,) = placing.lose(2 * NS)
+    (placed,) = placing.add(Lost(2 * NS))
     assert placed.pose is not None
     assert placed.pose.x == 5.0
 
@@ -46,6 +46,6 @@ def test_being_lost_after_time_jumped_back_places_what_was_before_the_jump():
     placing = placer()
     placing.add(pose(100.0, 5.0))
     placing.add(frame(100.0))
-    (placed,) = placing.lose(0)
+    (placed,) = placing.add(Lost(0))
     assert placed.pose is not None
     assert placed.pose.x == 5.0

@@ -2,9 +2,7 @@ import math
 
 import pytest
 
-pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
-
-from remembr_ros.nodes.pose_source import position_std
+from remembr_ros.geometry import position_std
 
 
 def covariance(xx: float, yy: float, xy: float = 0.0) -> list[float]:
