@@ -128,8 +128,12 @@ class BagBuilder:
         )
         self.add(topic, message, stamp_ns)
 
-    def pose_with_covariance(self, topic: str, stamp_ns: int, position: Any, frame: str = 'map') -> None:
-        pose = self.make('geometry_msgs/msg/PoseWithCovariance', self.pose(position), np.zeros(36))
+    def pose_with_covariance(
+        self, topic: str, stamp_ns: int, position: Any, frame: str = 'map', *, std_m: float = 0.0
+    ) -> None:
+        covariance = np.zeros((6, 6))
+        covariance[:2, :2] = np.eye(2) * std_m**2
+        pose = self.make('geometry_msgs/msg/PoseWithCovariance', self.pose(position), covariance.reshape(36))
         message = self.make('geometry_msgs/msg/PoseWithCovarianceStamped', self.header(stamp_ns, frame), pose)
         self.add(topic, message, stamp_ns)
 

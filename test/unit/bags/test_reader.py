@@ -8,7 +8,7 @@ import pytest
 
 from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.geometry import StampedPose, quaternion_from_yaw
+from remembr_ros.geometry import Lost, StampedPose, quaternion_from_yaw
 from remembr_ros.images import Frame
 
 S = 1_000_000_000
@@ -256,6 +256,25 @@ def test_order_of_preference(bag: Any, t0: int, without: tuple[str, ...], expect
     with bag() as out:
         write_all_pose_types(out, t0, *without)
     assert chosen(out.path)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ('limit', 'expected', 'uncertain'),
+    [({}, [0.2, Lost, 0.3], 1), ({'max_position_std_m': 0.25}, [0.2, Lost, Lost], 2)]
+    + [({'max_position_std_m': value}, [0.2, 5.0, 0.3], 0) for value in (0.0, 6.0)],
+)
+def test_while_localisation_is_poor_it_is_not_known_where_the_robot_is(
+    bag: Any, t0: int, limit: dict[str, float], expected: list[Any], uncertain: int
+) -> None:
+    with bag() as out:
+        out.compressed('/image', t0)
+        for second, std_m in enumerate((0.2, 5.0, 0.3)):
+            out.pose_with_covariance('/amcl_pose', t0 + second * S, (std_m, 0, 0), std_m=std_m)
+    with open_bag(out.path, **limit) as reader:
+        found = [event for event in reader.events() if not isinstance(event, Frame)]
+        assert [event.pose.x if isinstance(event, StampedPose) else Lost for event in found] == expected
+        assert [event.stamp_ns for event in found] == [t0, t0 + S, t0 + 2 * S]
+        assert reader.uncertain == uncertain
 
 
 def test_what_is_asked_for_beats_the_order(bag: Any, t0: int) -> None:

@@ -114,7 +114,21 @@ def still_bag(tmp_path: Path) -> Path:
     )
 
 
-def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0, speed: float = 0.5) -> Path:
+@pytest.fixture
+def lost_bag(tmp_path: Path) -> Path:
+    """The same of a robot whose localisation is off by 5 m from the fourth second on."""
+    return write_bag(
+        tmp_path / 'lost', lambda picture: cv2.imencode('.jpg', picture)[1].tobytes(), lost_from_s=4.0
+    )
+
+
+def write_bag(
+    path: Path,
+    encode: Callable[[Any], bytes],
+    pose_ahead_ns: int = 0,
+    speed: float = 0.5,
+    lost_from_s: float | None = None,
+) -> Path:
     types = get_typestore(Stores.ROS2_JAZZY)
 
     def make(name: str, *fields: Any) -> Any:
@@ -125,6 +139,8 @@ def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0
 
     with rosbag2.Writer(path, version=9, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
         image_type, pose_type = 'sensor_msgs/msg/CompressedImage', 'geometry_msgs/msg/PoseStamped'
+        if lost_from_s is not None:
+            pose_type = 'geometry_msgs/msg/PoseWithCovarianceStamped'
         images = writer.add_connection('/camera/compressed', image_type, typestore=types)
         poses = writer.add_connection('/pose', pose_type, typestore=types)
         for tick in range(141):
@@ -135,6 +151,10 @@ def write_bag(path: Path, encode: Callable[[Any], bytes], pose_ahead_ns: int = 0
                     make('geometry_msgs/msg/Point', 0.05 * speed * tick, 0.0, 0.0),
                     make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0),
                 )
+                if lost_from_s is not None:
+                    covariance = np.zeros(36)
+                    covariance[[0, 7]] = 25.0 if tick * 0.05 >= lost_from_s else 0.01
+                    pose = make('geometry_msgs/msg/PoseWithCovariance', pose, covariance)
                 message = make(pose_type, header(ns + pose_ahead_ns, 'map'), pose)
                 writer.write(poses, ns, types.serialize_cdr(message, pose_type))
             if tick % 5 == 0:

@@ -56,6 +56,19 @@ def test_a_person_is_told_what_was_done(command: Run, bag: Path, tmp_path: Path)
     assert 'images from /camera/compressed, poses from' in err
 
 
+def test_what_is_seen_while_localisation_is_poor_has_no_place(
+    command: Run, command_json: RunJson, lost_bag: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for options, places in ((['--max-position-std', '6'], 3), ([], 2)):
+        path = tmp_path / f'{places}.db'
+        caplog.clear()
+        assert command('ingest', lost_bag, '--memory', path, *QUICKLY, *options)[0] == 0
+        found = command_json('recall', '--memory', path, '--limit', '9')['memories']
+        assert [memory['position'] is not None for memory in found].count(True) == places
+    assert '1 of 3 segments are unplaced: /pose (PoseWithCovarianceStamped) was less certain' in caplog.text
+    assert 'let them count with --max-position-std' in caplog.text
+
+
 def test_segments_without_a_pose_are_told(
     command: Run, bag: Path, late_poses_bag: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
