@@ -62,8 +62,10 @@ def settled(second: str, first: str, model: str) -> str:
 
 
 def whole(text: str) -> str:
-    """Return a model's text without its thoughts and without white space around it."""
-    return _THOUGHTS.sub('', text).strip()[:MAX_CHARACTERS]
+    """Return a model's text without its thoughts, without white space around it and fit to be sent."""
+    # Neither half a character, which JSON allows, nor NUL can be in a message.
+    sendable = text.encode('utf-8', 'replace').decode().replace('\0', '')
+    return _THOUGHTS.sub('', sendable).strip()[:MAX_CHARACTERS]
 
 
 def fault_of(text: str) -> str | None:

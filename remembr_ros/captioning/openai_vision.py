@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from remembr_ros.captioning.caption_check import checked
+from remembr_ros.captioning.caption_check import checked, whole_sentences
 from remembr_ros.captioning.captioner import Caption
 from remembr_ros.captioning.frame_choice import evenly, jpeg_within
 from remembr_ros.captioning.prompt import read_prompt
@@ -112,4 +112,8 @@ def _text(response: Any, where: str) -> str:
         raise CaptionerFailed(
             f'{where} refused to describe the frames: {str(refusal or "content filter")[:300]}'
         )
-    return content if isinstance(content, str) else ''
+    if not isinstance(content, str):
+        return ''
+    if getattr(choice, 'finish_reason', None) == 'length':
+        return whole_sentences(content) or content  # no half a sentence at the end
+    return content

@@ -77,5 +77,7 @@ class WavSource:
                     deliver(Block(frames, file.rate, self._clock_ns()))
         except BagUnreadable as error:
             self._problem = str(error)
+        except OSError as error:  # the file went away while it was played
+            self._problem = f'{self._path} cannot be read on: {error}'
         if not self._stopped.is_set():
             deliver(None)

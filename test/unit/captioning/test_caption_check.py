@@ -111,6 +111,18 @@ def test_a_text_without_words_is_empty(text: str) -> None:
     assert fault_of(text) == 'empty'
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.characters(categories=['Cs', 'L', 'Cc']), max_size=30))
+def test_what_is_left_can_be_sent(text: str) -> None:
+    sent = whole(text)
+    assert '\0' not in sent
+    assert sent.encode().decode() == sent  # no half a character
+
+
+def test_half_a_character_spoils_no_caption() -> None:
+    assert whole('A red\ud83d door.\0') == 'A red? door.'
+
+
 def test_thoughts_are_no_part_of_a_caption() -> None:
     assert whole('<think>Hm, hm, hm. A door?</think>\n A red door. ') == 'A red door.'
 

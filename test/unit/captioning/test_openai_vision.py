@@ -133,6 +133,20 @@ def test_reply_of_no_use_is_a_failure(server: ScriptedServer, connect: Any, repl
         connect().caption([grey(1)])
 
 
+@pytest.mark.parametrize(
+    ('text', 'kept'),
+    [
+        ('A red door is open. To the left of it there is a', 'A red door is open.'),
+        ('A corridor with doors and a', 'A corridor with doors and a'),
+    ],
+)
+def test_a_reply_that_was_cut_off_ends_with_a_whole_sentence(
+    server: ScriptedServer, connect: Any, text: str, kept: str
+):
+    server.reply = [said(text, finish='length')]
+    assert connect().caption([grey(1)]).text == kept
+
+
 def test_failure_does_not_spoil_the_next_call(server: ScriptedServer, connect: Any):
     captioner = connect()
     server.reply = [failed(500)]

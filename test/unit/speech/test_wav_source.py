@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import BagUnreadable
+from remembr_ros.speech.audio import WavFile
 from remembr_ros.speech.source import SoundSource
 from remembr_ros.speech.wav_source import WavSource
 
@@ -72,6 +73,21 @@ def test_stopping_ends_it_at_once_and_without_an_end(recording):
 def test_a_missing_file_is_named_before_it_is_played(tmp_path):
     with pytest.raises(BagUnreadable, match='nowhere'):
         WavSource(tmp_path / 'nowhere.wav').check()
+
+
+def test_a_disk_that_fails_on_the_way_is_a_problem_and_the_end(recording, monkeypatch):
+    source = WavSource(recording, real_time=False)
+    read = WavFile.read
+    reads = iter(range(100))
+
+    def fail(file, frames):
+        if next(reads) == 2:
+            raise OSError(5, 'Input/output error')
+        return read(file, frames)
+
+    monkeypatch.setattr(WavFile, 'read', fail)
+    assert len(play(source)) == 2
+    assert 'a.wav cannot be read on' in source.problem
 
 
 def test_a_file_that_vanished_is_a_problem_and_the_end(recording):
