@@ -123,7 +123,9 @@ _CHOICES = (
     (Choice.LATEST, re.compile(r'\b(?:last|latest|most\s+recent(?:ly)?|recently)\b', re.IGNORECASE)),
     (Choice.EARLIEST, re.compile(r'\b(?:first|earliest)\b', re.IGNORECASE)),
 )
-_NO_CHOICE = re.compile(r'\b(?:first|last)\s+(?:aid|floor|name|class)\b', re.IGNORECASE)
+_NO_CHOICE = re.compile(
+    r'\b(?:first|last)(?:\s+(?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b', re.IGNORECASE
+)
 _HERE = re.compile(
     r'\b(?:here|(?:around|near|where)\s+(?:you|us|me|i)|at\s+this\s+place)\b(?!\s+\w)', re.IGNORECASE
 )

@@ -8,7 +8,8 @@ PLACES = r'(?:room|place|location|position|corridor|floor|way)'
 
 _KEPT = (
     r'\b(?:(?:trash|garbage|rubbish|litter|recycling|waste|soda|watering)\s+cans?'
-    r'|(?:stop|street|traffic|road|yield|parking|warning)\s+signs?|text\s*books?|key\s*words?)\b'
+    r'|(?:stop|street|traffic|road|yield|parking|warning)\s+signs?|text\s*books?|key\s*words?'
+    r'|(?:first|last)\s+(?:aid|floor|name|class)|[^\W\d_]+(?:-[^\W\d_]+)+)\b'
 )
 """Things whose names have a word that elsewhere only asks."""
 
@@ -84,7 +85,7 @@ def target_of(text: str) -> str:
     shouted = text.upper() == text
 
     def keep(found: re.Match[str]) -> str:
-        # 'the WAY OUT', 'the First Aid kit': a name
+        # 'the WAY OUT': a name
         word = found[0]
         name = word.isupper() if len(word) > 1 else False
         return word if found['kept'] or (name and not shouted) else ' '

@@ -41,7 +41,7 @@ def choose_image_topic(recording: Recording, asked: str | None = None) -> tuple[
         if topic is None or topic not in topics:
             raise BagUnreadable(
                 f'{recording.path}: {_why_not(topic, asked, "an image topic")}; '
-                f'--image-topic can be {_listed(topics)}; {recording.describe_topics()}'
+                f'{_choices("--image-topic", topics)}; {recording.describe_topics()}'
             )
         first = _first(recording, topic)
         return topic, first.header.frame_id if first else ''
@@ -129,7 +129,7 @@ def _asked_pose_topic(recording: Recording, asked: str) -> Topic:
         fitting = recording.of_type(*_MAKERS, *TF_TYPES)
         raise BagUnreadable(
             f'{recording.path}: {_why_not(topic, asked, "a pose topic")}; '
-            f'--pose-topic can be {_listed(fitting)}; {recording.describe_topics()}'
+            f'{_choices("--pose-topic", fitting)}; {recording.describe_topics()}'
         )
     return topic
 
@@ -179,5 +179,9 @@ def _why_not(topic: Topic | None, name: str, what: str) -> str:
     return f'{topic.name} is not {what} but {topic.msgtype}'
 
 
+def _choices(option: str, topics: list[Topic]) -> str:
+    return f'{option} can be {_listed(topics)}' if topics else f'it has no topic for {option}'
+
+
 def _listed(topics: list[Topic]) -> str:
-    return ', '.join(f'{topic.name} ({topic.msgtype})' for topic in topics) or 'none'
+    return ', '.join(f'{topic.name} ({topic.msgtype})' for topic in topics)

@@ -6,7 +6,6 @@ import time
 
 from remembr_ros.agent.answer import Question
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.agent.offline import NAME as OFFLINE
 from remembr_ros.agent.planner import Progress
 from remembr_ros.agent.presets import PRESETS
 from remembr_ros.cli.options import add_json, add_memory, coordinate, open_memory, seconds, time_zone
@@ -88,10 +87,9 @@ def run(args: argparse.Namespace) -> int:
             trace=args.trace,
         )
         agent = build_agent(store, config, keyframes=store)
-        if agent.planner != OFFLINE:
-            # Now, not within the time of the question: a model that does not answer shall leave enough for
-            # the planner that steps in.
-            store.embedder  # noqa: B018
+        # Loaded now, not within the time of the question: a language model that does not answer shall leave
+        # enough of it for the planner that steps in.
+        store.embedder  # noqa: B018
         question = Question(
             args.question,
             now_ns=args.now if args.now is not None else time.time_ns(),

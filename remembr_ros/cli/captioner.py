@@ -25,7 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     test = actions.add_parser('test', help=summary, description=f'{summary.capitalize()}.')
     test.add_argument('images', metavar='IMAGE', nargs='+', help='JPEG, PNG or what else OpenCV reads')
     test.add_argument(
-        '--together', action='store_true', help='the images are one segment (default: each is one of its own)'
+        '--together',
+        action='store_true',
+        help='the images are one segment, of which scene_text reads the sharpest closely (default: each is a '
+        'segment of its own)',
     )
     add_captioner(test, several=True)
     add_json(test)

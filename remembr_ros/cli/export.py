@@ -9,6 +9,8 @@ from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.transfer import export_memories
 
+SUFFIXES = ('.jsonl', '.jsonl.gz', '.parquet')
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -30,6 +32,8 @@ def run(args: argparse.Namespace) -> int:
     if args.near and args.radius is None:
         raise InvalidRequest('--near needs a --radius in metres: near and radius go together')
     path: Path = args.file
+    if not path.name.endswith(SUFFIXES):
+        raise InvalidRequest(f'{path}: the name has to end with one of {", ".join(SUFFIXES)}')
     if path.exists() and (not args.force or path.resolve() == Path(args.memory).resolve()):
         raise InvalidRequest(f'{path}: there already; choose another name, or --force to replace an export')
     with (

@@ -67,6 +67,12 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
     with stdout_for_json(args.json), open_memory(args) as store:
         found = store.matching(*conditions)
+        unknown = set(args.id or ()) - {memory.id for memory in found}
+        if unknown and store.waiting is None:  # else it may be of one that waits for the server
+            print(
+                f'no memory that is meant has the id {", ".join(sorted(unknown))}; remembr recall shows ids',
+                file=sys.stderr,
+            )
         if asks and found:
             print('\n'.join(_lines(found)))
             if not _confirmed(len(found)):

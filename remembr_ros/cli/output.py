@@ -143,10 +143,10 @@ def memory_line(memory: Memory, now_ns: int | None = None, zone: tzinfo = timezo
     if memory.pose is not None:
         place = '({:.1f}, {:.1f}, {:.1f})'.format(*memory.pose.position)
     when = format_clock(memory.start_ns, zone)
-    if now_ns is not None:
-        when += f', {ago(memory.end_ns, now_ns)}'
+    if now_ns is not None:  # of an answer, for which counts when it was seen last
+        when = f'{format_clock(memory.end_ns, zone)}, {ago(memory.end_ns, now_ns)}'
     caption = ' '.join(memory.caption.split())
-    return f'{memory.id[:8]}  {when}  {place}  {caption[:120]}'
+    return f'{memory.id}  {when}  {place}  {caption[:120]}'
 
 
 def _position(pose: Pose | None) -> list[float] | None:

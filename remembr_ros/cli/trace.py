@@ -31,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     found = questions(read_trace(args.file))
+    if not found:
+        raise InvalidRequest(f'{args.file} holds no questions; is it what --trace wrote?')
     if args.question:
         wanted = args.question.lower()
         found = [events for events in found if wanted in _asked(events).lower()]

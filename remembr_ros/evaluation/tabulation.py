@@ -181,8 +181,8 @@ def _paper(records: Records) -> Table:
         ),
         'After table I of the paper (arXiv 2409.13682). Descriptive: yes/no and judged texts. '
         'Temporal: times and durations. Errors: mean ± standard deviation over the answers that have one. '
-        'Correct: within 15 m, within 2 min, yes or no exactly, a text by its judge; what was not seen or '
-        'failed is not correct. Intervals: bootstrap, over questions.',
+        'Correct: within 15 m and 2 min (of buildings: 5 m and 5 s), yes or no exactly, a text by its judge; '
+        'what was not seen or failed is not correct. Intervals: bootstrap, over questions.',
     )
 
 

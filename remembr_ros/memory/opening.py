@@ -97,7 +97,8 @@ def open_store(
         if must_connect:
             store.close()
             raise
-        logger.warning('memories wait on this machine: %s', error)
+        if server:
+            logger.warning('memories wait on this machine: %s', error)
     except BaseException:
         store.close()
         raise

@@ -20,7 +20,7 @@ from remembr_ros.memory.streetview import read_views
 
 __all__ = ['Header', 'PortableMemory', 'read', 'write']
 
-_GRAPH = re.compile(rb'(graph\s*\[|Creator\b|Version\b|#)')
+_GRAPH = re.compile(rb'(?:#[^\n]*\n\s*)*(?:graph\s*\[|Creator\b|Version\b)')
 
 
 def write(

@@ -113,7 +113,7 @@ def import_memories(
     if done.replaced:
         store.collect_keyframes()  # of what was replaced
     if damage is not None:
-        raise damage
+        raise BagUnreadable(f'{damage}; they are stored') from damage
     return done
 
 

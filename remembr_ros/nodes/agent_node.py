@@ -41,6 +41,7 @@ class AgentNode(ManagedNode):
         self._inquiries = Inquiries(self, self._steady)
         self._poses: PoseSource | None = None
         self._recall: RecallClient | None = None
+        self._pool: WorkerPool | None = None
         self._navigator: Navigator | None = None
         self._endpoints: AskEndpoints | None = None
         self._markers: AnswerMarkers | None = None
@@ -91,8 +92,10 @@ class AgentNode(ManagedNode):
         if self._navigator is not None:
             self._navigator.destroy()
             self._navigator = None
-        if self._recall is not None:
+        if self._pool is not None:
             self._pool.close()
+            self._pool = None
+        if self._recall is not None:
             self._recall.close()
             self._recall = self._agent = None
         if self._markers is not None:
@@ -118,7 +121,9 @@ class AgentNode(ManagedNode):
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
 
     async def _outcome(self, inquiry: Inquiry) -> Outcome:
-        return await self._inquiries.outcome(inquiry, lambda: self._pool.call(self._work, inquiry))
+        pool = self._pool
+        assert pool is not None  # there as long as the endpoints are
+        return await self._inquiries.outcome(inquiry, lambda: pool.call(self._work, inquiry))
 
     def _work(self, inquiry: Inquiry) -> None:
         """Answer a question, on a thread of the pool."""

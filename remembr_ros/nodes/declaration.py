@@ -1,6 +1,7 @@
 """Parameters as ROS knows them: descriptors and values, from the dataclasses of parameters.py."""
 
 import dataclasses
+import difflib
 import math
 from typing import Any, TypeVar
 
@@ -27,6 +28,17 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
         kind = None if default != [] else _list_type(field)
         node.declare_parameter(field.name, kind or default, _descriptor(field))
     return read_parameters(node, cls)
+
+
+def unknown_overrides(node: Node) -> list[str]:
+    """Return what was given a value and is no parameter of the node, each with the nearest that is one."""
+    known = {name for name in node._parameters if not name.startswith('qos_overrides.')}
+    found = []
+    for name in sorted(set(node._parameter_overrides) - known):
+        if not name.startswith('qos_overrides.'):  # declared with the subscription
+            near = difflib.get_close_matches(name, known, n=1)
+            found.append(f'{name} (did you mean {near[0]}?)' if near else name)
+    return found
 
 
 def read_parameters(node: Node, cls: type[P]) -> P:

@@ -12,7 +12,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 
 from remembr_ros.errors import RemembrError
-from remembr_ros.nodes.declaration import declare_parameters, read_parameters
+from remembr_ros.nodes.declaration import declare_parameters, read_parameters, unknown_overrides
 from remembr_ros.nodes.topic_watch import TopicWatch
 
 NAMESPACE = '/remembr'
@@ -53,6 +53,8 @@ class ManagedNode(LifecycleNode):
         self.topics = TopicWatch(self)
         """Every subscription of the node, so that publishers which do not match are told of."""
         self.parameters = declare_parameters(self, parameters)
+        if unknown := unknown_overrides(self):
+            self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
         self.add_on_set_parameters_callback(self._refuse_what_cannot_change)
         self.add_post_set_parameters_callback(self._take_over)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)

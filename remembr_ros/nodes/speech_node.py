@@ -169,6 +169,8 @@ class SpeechNode(ManagedNode):
         if p.source == 'microphone':
             return Microphone(p.microphone, channel=p.channel)
         if p.source == 'wav':
+            if not p.wav_file:
+                raise InvalidRequest('source wav needs wav_file, the file to hear')
             return WavSource(p.wav_file, real_time=p.wav_real_time)
         return AudioTopic(self, p.sample_rate, p.channels, p.channel)
 

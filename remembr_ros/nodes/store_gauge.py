@@ -124,7 +124,8 @@ class StoreGauge:
         elif not self._told:
             self._told = True
             self._on_there()
-        if time.monotonic() - self._sizes_at >= SIZES_PERIOD_S:
+        began = not known.memories and reading.memories  # else the first would seem to take no room
+        if began or time.monotonic() - self._sizes_at >= SIZES_PERIOD_S:
             self._sizes_at = time.monotonic()
             self._measure()
         return AWAY_PERIOD_S if reading.away else None

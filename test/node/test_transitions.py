@@ -49,6 +49,23 @@ def entities(node) -> list[int]:
     return [len(list(kind)) for kind in kinds]
 
 
+def test_an_agent_that_cannot_be_configured_gives_back_what_it_took(robot, capfd):
+    node = robot.make(AgentNode, pose_source='none', llm_url='bad')
+    before = entities(node)
+    assert step(node, 'configure') == FAILURE
+    assert entities(node) == before
+    said = capfd.readouterr().err
+    assert 'cannot configure: ' in said
+    assert 'cannot clean up' not in said
+
+
+def test_a_parameter_that_does_not_exist_is_told_with_the_nearest_that_does(robot, capfd):
+    robot.make(AgentNode, pose_sourc='none', colour='red', **{'qos_overrides./tf.subscription.depth': 3})
+    said = capfd.readouterr().err
+    assert 'ignored: colour, pose_sourc (did you mean pose_source?)' in said
+    assert 'qos_overrides' not in said
+
+
 @pytest.mark.parametrize('kind', KINDS)
 def test_an_activation_that_fails_leaves_nothing_and_can_be_tried_again(make, monkeypatch, capfd, kind):
     node = make(kind)

@@ -23,7 +23,10 @@ Is there room 126 in this building?                      | binary   | 126       
 Where is "FIRE EXIT"?                                    | position | FIRE EXIT         |
 Where is the WAY OUT?                                    | position | WAY OUT           |
 Where is the front desk?                                 | position | front desk        |
-Where is the First Aid kit?                              | position | Aid kit           |
+Where is the First Aid kit?                              | position | First Aid kit     |
+Where is the first-aid box?                              | position | first-aid box     |
+Take me to the last-minute desk                          | position | last-minute desk  |
+Where was the check-in desk that you saw last?           | position | check-in desk     | latest
 Where did you see the sign 'Meeting Point'?              | position | Meeting Point     |
 Where did you see the magazine called Computer?          | position | magazine Computer |
 Where can I find coffee?                                 | position | coffee            |

@@ -227,6 +227,26 @@ def test_export_and_import(command: Run, command_json: RunJson, memory: str, tmp
     assert command('import', file, '--memory', other)[1].startswith('4 memories read: 0 new')
 
 
+def test_an_id_that_no_memory_has_is_told(command: Run, memory: str) -> None:
+    code, out, err = command('forget', '--memory', memory, '--id', 'id', '--id', 'id0', '--yes')
+    assert (code, out) == (0, '1 memory deleted\n')
+    assert err == 'no memory that is meant has the id id; remembr recall shows ids\n'
+
+
+def test_an_id_that_was_shown_can_be_used(command: Run, command_json: RunJson, tmp_path: Path) -> None:
+    path = tmp_path / 'm.db'
+    note = command('remember', 'A lift.', '--memory', path, '--embedder', 'hashing')[1].strip()
+    assert note in command('recall', '--memory', path)[1].split()
+    assert command_json('forget', '--memory', path, '--id', note)['count'] == 1
+
+
+def test_an_export_is_named_by_its_format(command: Run, memory: str, tmp_path: Path) -> None:
+    code, _, err = command('export', tmp_path / 'out.csv', '--memory', memory)
+    assert code == 2
+    assert '.jsonl, .jsonl.gz, .parquet' in err
+    assert not list(tmp_path.glob('*.csv'))
+
+
 def test_an_export_replaces_nothing_unasked(command: Run, memory: str, tmp_path: Path) -> None:
     file = tmp_path / 'm.jsonl'
     assert command('export', file, '--memory', memory)[0] == 0

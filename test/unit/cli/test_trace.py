@@ -68,6 +68,14 @@ def test_what_is_not_there_is_said(command: Run, trace: str, tmp_path: Path) -> 
     assert (code, 'no such trace' in err) == (2, True)
 
 
+def test_a_file_of_something_else_is_no_trace(command: Run, tmp_path: Path) -> None:
+    path = tmp_path / 'README.md'
+    path.write_text('# A title\n\nand text\n')
+    code, _, err = command('trace', path)
+    assert code == 2
+    assert 'holds no questions' in err
+
+
 def test_events_that_it_does_not_know_or_that_lack_everything_are_shown(command: Run, tmp_path: Path) -> None:
     path = tmp_path / 'trace.jsonl'
     names = ('asked', 'chat', 'answered', 'failed', 'tool', 7, None)

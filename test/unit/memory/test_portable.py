@@ -327,6 +327,7 @@ def test_what_a_later_program_adds_is_passed_over(tmp_path: Path) -> None:
         (b'{"format"', 'as remembr exports'),
         (b'[1, 2]', 'captions'),
         (b'caption,time\nx,1\n', 'can be read'),
+        (b'# A title\n\nSome text.\n', 'can be read'),
         (b'\x89PNG\r\n', 'can be read'),
         (b'graph [', 'street-view'),
         (gzip.compress(b'[{}]', mtime=0), 'gunzip'),
@@ -362,7 +363,7 @@ def test_upstreams_captions_are_read(tmp_path: Path) -> None:
 def test_street_views_are_read(tmp_path: Path) -> None:
     pytest.importorskip('networkx', reason='graphs are read with networkx')
     path = tmp_path / 'graph.txt'
-    path.write_text('Creator "me"\ngraph [ node [ id 0 label "0" caption "A street." ] ]')
+    path.write_text('# of a town\nCreator "me"\ngraph [ node [ id 0 label "0" caption "A street." ] ]')
     header, found = portable.read(path)
     assert header.count == 1
     assert [item.memory.caption for item in found] == ['A street.']
