@@ -91,5 +91,6 @@ class Runs:
     def rows_of(self, slots: Slots) -> Rows:
         """Return the rows of slots, ascending."""
         slots, counts = self.in_order(slots)
-        starts = np.repeat(self._first[slots] - (np.cumsum(counts) - counts), counts)
-        return starts + np.arange(len(starts))
+        starts: Rows = np.repeat(self._first[slots] - (np.cumsum(counts) - counts), counts)
+        rows: Rows = starts + np.arange(len(starts))
+        return rows

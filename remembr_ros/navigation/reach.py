@@ -45,5 +45,5 @@ class Reach:
         height, width = free.shape
         mask = np.zeros((height + 2, width + 2), dtype=np.uint8)
         flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (_REACHED << 8)
-        cv2.floodFill(free, mask, (int(start[1]), int(start[0])), 0, 0, 0, flags)
+        cv2.floodFill(free, mask, (int(start[1]), int(start[0])), (0,), (0,), (0,), flags)
         return mask

@@ -145,7 +145,7 @@ class CaptionerNode(ManagedNode):
             closing.start()
             closing.join(CLOSE_S)
         if self._captions is not None:
-            if lost := len(self._captions):
+            if lost := self._captions.overdue():
                 self.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
             self._captions.close()
             self._captions = None

@@ -1,11 +1,13 @@
 """Captions on their way to the memory node: kept until it says that it has stored them."""
 
 import threading
+import time
 from collections import deque
 from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.node import NodeNameNonExistentError
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.nodes import qos
@@ -18,6 +20,11 @@ MAX_CAPTIONS = 1000
 MAX_BYTES = 64_000_000
 """What they may take, their keyframes for the most part."""
 
+OVERDUE_S = 5.0
+"""A memory node that is there says by then that it has stored a caption [s]."""
+
+_KIND = 'remembr_msgs/msg/Memory'
+
 ARRIVE_S = 0.5
 """When the publisher goes, for the last captions to arrive [s]."""
 
@@ -28,14 +35,14 @@ class Outbox:
     DDS notices only after many seconds that a node was killed, and does not hand on to its successor what it
     had not taken. Storing twice changes nothing, for the id of a memory comes from robot and time.
 
-    Where nobody publishes `memories`, but somebody hears captions, nothing is kept: what is stored there is
-    not told here, and what was forgotten there must not come back.
+    Where a memory node hears captions whose `memories` do not come here, nothing is kept: what is stored
+    there is not told here, and what was forgotten there must not come back. Who only listens does not count.
     """
 
     def __init__(self, node: ManagedNode) -> None:
         self._node = node
         self._lock = threading.Lock()
-        self._kept: deque[MemoryMsg] = deque()
+        self._kept: deque[tuple[MemoryMsg, float]] = deque()  # each with when it was sent first
         self._bytes = 0
         self.given_up = 0
         """How many captions were not kept any longer though nobody has stored them, as far as is known."""
@@ -52,6 +59,12 @@ class Outbox:
         with self._lock:
             return len(self._kept)
 
+    def overdue(self) -> int:
+        """Return how many captions should be known to be stored by now, and are not."""
+        sent_by = time.monotonic() - OVERDUE_S
+        with self._lock:
+            return sum(sent < sent_by for _, sent in self._kept)
+
     def get_subscription_count(self) -> int:
         """Return how many nodes hear captions."""
         return int(self._publisher.get_subscription_count())
@@ -59,11 +72,11 @@ class Outbox:
     def publish(self, caption: MemoryMsg) -> None:
         """Send a caption; any thread may."""
         with self._lock:
-            if self._node.count_publishers(self._stored.topic) or not self.get_subscription_count():
-                self._kept.append(caption)
+            if not self._is_stored_untold():
+                self._kept.append((caption, time.monotonic()))
                 self._bytes += _size(caption)
                 while len(self._kept) > MAX_CAPTIONS or (self._bytes > MAX_BYTES and len(self._kept) > 1):
-                    self._bytes -= _size(self._kept.popleft())
+                    self._bytes -= _size(self._kept.popleft()[0])
                     self.given_up += 1
                     self._node.get_logger().warning(
                         f'no memory node stores the captions: {self.given_up} given up so far',
@@ -77,24 +90,40 @@ class Outbox:
         self._node.topics.close(self._stored)
         self._node.destroy_publisher(self._publisher)
 
+    def _is_stored_untold(self) -> bool:
+        """Tell whether a memory node hears captions, and none tells what it has stored."""
+        if self._node.count_publishers(self._stored.topic):
+            return False
+        topic = self._publisher.topic_name
+        return any(map(self._is_memory_node, self._node.get_subscriptions_info_by_topic(topic)))
+
+    def _is_memory_node(self, listener: Any) -> bool:
+        try:
+            published = self._node.get_publisher_names_and_types_by_node(
+                listener.node_name, listener.node_namespace
+            )
+        except NodeNameNonExistentError:  # it is gone
+            return False
+        return any(_KIND in kinds for _, kinds in published)
+
     def _on_stored(self, memory: MemoryMsg) -> None:
         """Give up what is stored: a caption, or several that one memory was extended by."""
         start_ns, end_ns = time_from_msg(memory.start), time_from_msg(memory.end)
         with self._lock:
             kept = [
-                caption
-                for caption in self._kept
+                (caption, sent)
+                for caption, sent in self._kept
                 if (caption.robot, caption.camera) != (memory.robot, memory.camera)
                 or not start_ns <= time_from_msg(caption.start) <= end_ns
             ]
             self._kept = deque(kept)
-            self._bytes = sum(map(_size, kept))
+            self._bytes = sum(_size(caption) for caption, _ in kept)
 
     def _on_matched(self, event: Any) -> None:
         if event.current_count_change <= 0:
             return
         with self._lock:
-            for caption in self._kept:
+            for caption, _ in self._kept:
                 self._publisher.publish(caption)
             count = len(self._kept)
         if count:

@@ -66,12 +66,33 @@ def test_another_camera_does_not_acknowledge(robot, out):
     robot.wait(lambda: len(out) == 1, 'one caption acknowledged')
 
 
-def test_nothing_is_kept_for_those_who_do_not_tell_what_they_stored(robot, out):
+def test_nothing_is_kept_for_a_memory_node_that_does_not_tell_what_it_stored(robot, out):
     heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)
+    robot.client.create_publisher(MemoryMsg, 'elsewhere/memories', qos.CAPTIONS)
     robot.wait(out.get_subscription_count, 'a listener')
+    robot.wait(out._is_stored_untold, 'what it publishes to be known')
     out.publish(caption(0))
     robot.wait(lambda: heard, 'the caption')
     assert len(out) == 0
+
+
+def test_somebody_who_only_listens_does_not_make_captions_get_lost(robot, out, tmp_path):
+    heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)  # as ros2 bag record and ros2 topic echo do
+    robot.wait(out.get_subscription_count, 'a listener')
+    for second in range(0, 15, 3):
+        out.publish(caption(second, f'door number {second}'))
+    robot.wait(lambda: len(heard) >= 5, 'the captions')
+    assert len(out) == 5
+    robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing', consolidate=False)
+    robot.wait(lambda: not len(out), 'every caption stored')
+    assert robot.call(Recall, 'recall', Recall.Request(limit=20)).total == 5
+
+
+def test_only_captions_that_should_be_stored_by_now_are_overdue(out, monkeypatch):
+    out.publish(caption(0))
+    assert (len(out), out.overdue()) == (1, 0)
+    monkeypatch.setattr(outbox, 'OVERDUE_S', -1.0)
+    assert out.overdue() == 1
 
 
 @pytest.mark.parametrize(('name', 'most'), [('MAX_CAPTIONS', 3), ('MAX_BYTES', 3_500)])
