@@ -108,3 +108,11 @@ def test_foxglove_asks_where_questions_are_heard_and_calls_what_is_offered():
 def test_the_foxglove_layout_has_every_panel_once():
     layout = json.loads((CONFIG / 'foxglove.json').read_text())['layout']
     assert sorted(leaves(layout)) == sorted(panels())
+
+
+def test_a_click_goes_to_where_memories_are_described():
+    rviz = yaml.safe_load((CONFIG / 'remembr.rviz').read_text())
+    tools = rviz['Visualization Manager']['Tools']
+    (clicked,) = [tool['Topic']['Value'] for tool in tools if tool['Class'].endswith('PublishPoint')]
+    assert clicked == panels()['3D!memories']['publish']['pointTopic']
+    assert clicked in names('topics', 'subscribe')
