@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with stdout_for_json(args.json), open_memory(args) as store:
+    with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         config = AgentConfig(
             llm=args.llm,
             llm_url=args.llm_url,

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidRequest(f'{path}: there already; choose another name, or --force to replace an export')
     with (
         stdout_for_json(args.json),
-        open_memory(args) as store,
+        open_memory(args, read_only=True) as store,
         progress('export', store.count(scope)) as show,
     ):
         count = export_memories(

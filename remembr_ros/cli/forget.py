@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     asks = not (args.dry_run or args.yes or args.json)
     if asks and not sys.stdin.isatty():
         raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
-    with stdout_for_json(args.json), open_memory(args) as store:
+    with stdout_for_json(args.json), open_memory(args, read_only=args.dry_run) as store:
         found = store.matching(*conditions)
         unknown = set(args.id or ()) - {memory.id for memory in found}
         if unknown and store.waiting is None:  # else it may be of one that waits for the server

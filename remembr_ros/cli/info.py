@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with stdout_for_json(args.json), open_memory(args, must_connect=False) as store:
+    with stdout_for_json(args.json), open_memory(args, read_only=True, must_connect=False) as store:
         info = store.info()
     if args.json:
         print_json(_json(info))

@@ -14,7 +14,7 @@ from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
-from remembr_ros.cli.options import add_json, add_memory, metres, open_memory
+from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory
 from remembr_ros.cli.options import name as robot_name
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.errors import BagUnreadable
@@ -89,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _ingest(args: argparse.Namespace) -> dict[str, Any]:
+    check_memory(args)
     name = args.captioner or default_captioner(args)
     tf = (args.tf[0], args.tf[1]) if args.tf else None
     # The bag first: what is wrong with it is known before any model is loaded.

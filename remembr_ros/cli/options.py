@@ -7,8 +7,9 @@ from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.connection import SECRETS, Connection
-from remembr_ros.memory.milvus import is_server
+from remembr_ros.memory.milvus import database_path, is_server
 from remembr_ros.memory.opening import data_folder, open_store
+from remembr_ros.memory.read_only import check_writable
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import parse_time, zone_named
 
@@ -52,7 +53,12 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def open_memory(
-    args: argparse.Namespace, *, create: bool = False, must_connect: bool = True, consolidation: bool = False
+    args: argparse.Namespace,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    must_connect: bool = True,
+    consolidation: bool = False,
 ) -> MemoryStore:
     """Open the memory that the options of add_memory say; the parameters are those of open_store.
 
@@ -62,10 +68,20 @@ def open_memory(
         args.memory,
         args.embedder,
         create=create,
+        read_only=read_only,
         connection=_connection(args),
         must_connect=must_connect,
         consolidation=consolidation,
     )
+
+
+def check_memory(args: argparse.Namespace) -> None:
+    """Refuse a memory that cannot be changed, before anything else is done for it.
+
+    :raises StoreUnavailable: it is a file that cannot be written
+    """
+    if not is_server(args.memory):
+        check_writable(database_path(args.memory))
 
 
 def _connection(args: argparse.Namespace) -> Connection | None:

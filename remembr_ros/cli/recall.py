@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidRequest(f'--limit {args.limit}: at most {MAX_LIMIT}; remembr export writes any number')
     if args.around and (args.time is None or args.text is not None or (near and args.radius is None)):
         raise InvalidRequest('--around goes with --time, and neither with --text nor with a bare --position')
-    with stdout_for_json(args.json), open_memory(args) as store:
+    with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         if args.around:
             hits = store.around(args.time, scope, args.limit)
         else:

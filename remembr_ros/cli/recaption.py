@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from remembr_ros.captioning.captioner import BatchCaptioner, Caption, Captioner, caption_segment
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
-from remembr_ros.cli.options import add_json, add_memory, count, open_memory
+from remembr_ros.cli.options import add_json, add_memory, check_memory, count, open_memory
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
 from remembr_ros.errors import CaptionerFailed
@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _recaption(args: argparse.Namespace) -> dict[str, Any]:
+    check_memory(args)
     captioner = captioner_from(args, args.captioner or default_captioner(args))
     with open_memory(args) as store:
         wanted = [

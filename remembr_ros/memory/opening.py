@@ -15,6 +15,7 @@ from remembr_ros.memory.consolidation import Consolidation, consolidation_for
 from remembr_ros.memory.embedded import open_embedded
 from remembr_ros.memory.engine import Engine
 from remembr_ros.memory.keyframes import QUOTA_BYTES, KeyframeFolder
+from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
 from remembr_ros.memory.server import open_server
 from remembr_ros.memory.spool import MAX_BYTES, Spool
 from remembr_ros.memory.stamp import VERSION, Stamp
@@ -30,6 +31,7 @@ def open_store(
     *,
     collection: str = 'memories',
     create: bool = True,
+    read_only: bool = False,
     connection: Connection | None = None,
     must_connect: bool = True,
     consolidation: bool | Consolidation = False,
@@ -42,6 +44,7 @@ def open_store(
     :param embedder: an embedder, or the name of one, loaded when first needed; None: the one that made the
         collection, and for a new collection the default of remembr_ros.embedding.embedders
     :param create: False: refuse to make a new memory
+    :param read_only: nothing will be stored: what cannot be written can be opened all the same
     :param connection: credentials and TLS of a server; None: credentials from the environment, if any
     :param must_connect: False: open although the server is away; memories wait on this machine until it comes
     :param consolidation: extend the last memory instead of adding a new one where the robot stands and sees
@@ -52,10 +55,18 @@ def open_store(
     :raises StoreMismatch: the collection was made with another embedder, or by another program
     """
     server = milvus.is_server(uri)
-    if not server and not create and not milvus.database_path(uri).exists():
+    if not server and not create and not is_there(milvus.database_path(uri)):
         raise StoreUnavailable(
             f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}'
         )
+    is_copied = False
+    if not server:
+        try:
+            check_writable(milvus.database_path(uri))
+        except StoreUnavailable:
+            if not read_only or not is_there(milvus.database_path(uri)):
+                raise
+            is_copied = True
 
     def new_stamp() -> Stamp:
         nonlocal embedder
@@ -74,6 +85,8 @@ def open_store(
         shown, beside = uri, milvus.database_path(uri)
 
         def connect() -> Engine:
+            if is_copied:
+                return ReadOnlyEngine(milvus.database_path(uri), collection)
             return open_embedded(uri, collection, new_stamp if create else None)
 
     def rule() -> Consolidation:

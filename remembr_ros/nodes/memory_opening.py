@@ -25,6 +25,7 @@ def open_memory(p: MemoryParameters) -> MemoryStore:
         get_embedder(p.embedder) if p.embedder else None,
         collection=p.collection,
         create=not p.read_only,
+        read_only=p.read_only,
         connection=connection_of(p),
         must_connect=not milvus.is_server(p.uri),
         consolidation=p.consolidate and not p.read_only,

@@ -1,5 +1,7 @@
 """A memory that is only read, and inputs that are too long."""
 
+from pathlib import Path
+
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import String
@@ -10,6 +12,7 @@ from remembr_ros.nodes.agent_node import AgentNode
 from remembr_ros.nodes.managed_node import Level
 from remembr_ros.nodes.memory_node import MemoryNode
 from test.node.test_memory_keeping import JPEG, caption, figures
+from test.read_only_disk import read_only
 
 
 @pytest.fixture
@@ -69,6 +72,19 @@ def test_captions_are_not_stored_and_that_is_told(robot, reader):
 def test_nothing_is_deleted_by_itself(reader):
     assert figures(reader)['last retention'] == 'off'
     assert reader._housekeeping._chores == []
+
+
+def test_a_disk_that_cannot_be_written_will_do(robot, reader, uri, capfd):
+    assert reader.trigger_deactivate() == reader.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    with read_only(Path(uri).parent):
+        robot.start(MemoryNode, uri=uri, embedder='hashing', read_only=True)
+        found = robot.call(Recall, 'recall', Recall.Request(text='door'))
+        assert [msg.caption for msg in found.memories] == ['a red door']
+        keyframe = robot.call(GetKeyframe, 'get_keyframe', GetKeyframe.Request(id=found.memories[0].id))
+        assert bytes(keyframe.image.data) == JPEG
+        writer = robot.make(MemoryNode, uri=uri, embedder='hashing')
+        assert writer.trigger_configure() == TransitionCallbackReturn.FAILURE
+        assert 'cannot be written' in capfd.readouterr().err
 
 
 def test_there_has_to_be_a_memory(robot, uri, capfd):

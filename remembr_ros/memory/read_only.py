@@ -1,0 +1,151 @@
+"""A memory on a disk that cannot be written, such as a read-only mount: it is read from a copy.
+
+Milvus Lite and the index open their files for writing, whatever is done with them. They get a copy, and once
+they have read it or have it open its names are deleted: wherever the process ends, nothing of it is left.
+Keyframes are read from where they are.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.embedded import EmbeddedEngine, size_on_disk
+from remembr_ros.memory.engine import Entry, Summary
+from remembr_ros.memory.milvus import RESERVE
+from remembr_ros.memory.record import Memory
+
+logger = logging.getLogger(__name__)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse to change a memory where that cannot be.
+
+    :param path: of the database, there or not
+    :raises StoreUnavailable: it, or the folder that it is or would be in, cannot be written
+    """
+    path = path.resolve()
+    folder = next(folder for folder in path.parents if os.path.exists(folder))
+    index = Path(f'{path}.index')
+    beside = [*folder.glob(f'{path.name}.*.journal'), index, *index.rglob('*')] if is_there(path) else []
+    for place in (path, folder, *beside):
+        if os.path.exists(place) and not os.access(place, os.W_OK):
+            raise StoreUnavailable(
+                f'the memory {path} cannot be changed: {place} cannot be written. Check who owns it and how '
+                f'its disk is mounted, or copy {path.name} and {path.name}.* to where they can be written. '
+                'Reading works: ask, recall, info, export, read_only of the memory node'
+            )
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether a file is there.
+
+    :raises StoreUnavailable: nobody can tell, because its folder cannot be entered
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StoreUnavailable(
+            f'{path} cannot be read: {error}; check the permissions of its folder'
+        ) from error
+    return True
+
+
+class ReadOnlyEngine(EmbeddedEngine):
+    """The engine of a copy: it finds what is there when it is opened, and changes nothing.
+
+    :param path: of the database
+    :raises StoreUnavailable: there is no room for a copy, another process has it, or there is no collection
+    :raises StoreMismatch: another program, or a newer version of this one, made it
+    """
+
+    def __init__(self, path: Path, collection: str) -> None:
+        self._original = path.resolve()
+        with ExitStack() as undo:
+            folder = Path(tempfile.mkdtemp(prefix='remembr-'))
+            undo.callback(shutil.rmtree, folder, ignore_errors=True)
+            self._size = _copy(self._original, collection, folder)
+            logger.warning('%s cannot be written: it is read as it is now, and nothing is stored', path)
+            try:
+                super().__init__(str(folder / self._original.name), collection, None)
+            except StoreUnavailable as error:
+                raise StoreUnavailable(str(error).replace(str(folder), str(self._original.parent))) from error
+            self._disconnect()
+            for file in folder.rglob('*'):
+                if not file.is_dir():
+                    file.unlink()
+            self._undo = undo.pop_all()
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        self._refuse()
+
+    def update(self, memories: Sequence[Memory]) -> None:
+        self._refuse()
+
+    def delete(self, ids: Sequence[str]) -> None:
+        self._refuse()
+
+    def vacuum(self) -> None:
+        self._refuse()
+
+    def summary(self) -> Summary:
+        return replace(super().summary(), bytes=self._size)
+
+    def close(self) -> None:
+        super().close()
+        self._undo.close()
+
+    def _refuse(self) -> NoReturn:
+        check_writable(self._original)
+        raise StoreUnavailable(
+            f'the memory {self._original} was opened when it could not be written; open it anew'
+        )
+
+
+def _copy(path: Path, collection: str, folder: Path) -> int:
+    """Copy what is read of a memory into a folder; return its size [bytes]."""
+    index = Path(f'{path}.index') / collection
+    there = [path, *path.parent.glob(f'{path.name}[-.]*'), *index.glob('*')]
+    files = [file for file in there if file.is_file()]
+    size = sum(map(size_on_disk, files))
+    free = shutil.disk_usage(folder).free
+    if free < size + RESERVE:
+        raise StoreUnavailable(
+            f'{path} cannot be written, and reading it takes a copy of {size / 1e6:.0f} MB in '
+            f'{folder.parent}, where {free / 1e6:.0f} MB are free. Make room, or set TMPDIR to another folder'
+        )
+    try:
+        with _unchanged(path):
+            for file in files:
+                copy = folder / file.relative_to(path.parent)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+    except OSError as error:
+        raise StoreUnavailable(f'{path} cannot be read: {error}') from error
+    return size
+
+
+@contextmanager
+def _unchanged(path: Path) -> Iterator[None]:
+    """Keep processes from changing a memory meanwhile: what is read-only here may be written elsewhere."""
+    lock = path.parent / f'.{path.name}.lock'
+    if not lock.exists():
+        yield
+        return
+    with lock.open('rb') as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreUnavailable(
+                f'{path} cannot be opened: another process has it (a memory node? then ask through that node)'
+            ) from error
+        yield

@@ -1,0 +1,162 @@
+"""A memory on a disk that cannot be written: it is read, and what would change it is refused."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
+from remembr_ros.memory import read_only as reading
+from remembr_ros.memory.journal import Change, Journal
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.record import Memory, Observation
+from test.read_only_disk import read_only
+
+Run = Callable[..., tuple[int, str, str]]
+RunJson = Callable[..., dict[str, Any]]
+JPEG = encode_jpeg(np.zeros((8, 8, 3), np.uint8))
+NS = 10**9
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where copies go."""
+    folder = tmp_path / 'tmp'
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, 'tempdir', str(folder))
+    return folder
+
+
+@pytest.fixture
+def memory(tmp_path: Path, temporary: Path) -> Path:
+    """A memory of a red and a green door, still writable."""
+    path = tmp_path / 'disk' / 'memory.db'
+    with open_store(str(path), 'hashing-64') as store:
+        for number, colour in enumerate(('red', 'green')):
+            start_ns = (1_700_000_000 + number) * NS
+            seen = Memory(f'm{number}', 'r', start_ns, start_ns + NS, f'A {colour} door.', Pose(1.0, 2.0))
+            store.add([Observation(seen, (JPEG,))])
+    return path
+
+
+@pytest.fixture
+def locked(memory: Path) -> Iterator[Path]:
+    """The same on a disk that cannot be written."""
+    with read_only(memory.parent):
+        yield memory
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob('*') if file.is_file()}
+
+
+def test_what_reads_works(
+    command: Run, command_json: RunJson, locked: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = content(locked.parent)
+    info = command_json('info', '--memory', locked)
+    assert (info['memories'], info['keyframes'], info['uri']) == (2, 1, str(locked))
+    assert info['database_bytes'] > 100_000
+    assert f'{locked} cannot be written: it is read as it is now' in caplog.text
+    found = command_json('recall', '--memory', locked, '--text', 'red door', '--limit', '1')['memories']
+    assert [one['caption'] for one in found] == ['A red door.']
+    assert command_json('export', tmp_path / 'out.jsonl', '--memory', locked)['memories'] == 2
+    assert command_json('import', tmp_path / 'out.jsonl', '--memory', tmp_path / 'new.db')['added'] == 2
+    assert command_json('info', '--memory', tmp_path / 'new.db')['keyframes'] == 1
+    assert command_json('forget', '--memory', locked, '--text', 'red', '--dry-run')['count'] == 1
+    code, out, err = command('ask', 'Where is the red door?', '--memory', locked)
+    assert (code, 'red door' in out) == (0, True), err
+    assert content(locked.parent) == before
+    assert list((tmp_path / 'tmp').glob('remembr-*')) == []
+
+
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ('forget', '--text', 'red', '--yes'),
+        ('map', 'rename', '', 'first'),
+        ('map', 'transform', '', '--by', '1', '0', '0'),
+        ('remember', 'the door is open'),
+        ('import', 'FILE'),
+        ('recaption', '--all', '--captioner', 'transformers', '--vlm', 'one-that-is-not-loaded'),
+        ('ingest', 'no-bag'),
+    ],
+    ids=lambda arguments: ' '.join(arguments[:2]),
+)
+def test_what_would_change_it_is_refused_at_once_with_what_to_do(
+    command: Run, locked: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    file = tmp_path / 'out.jsonl'
+    assert command('export', file, '--memory', locked)[0] == 0
+    code, out, err = command(*(str(file) if a == 'FILE' else a for a in arguments), '--memory', locked)
+    assert (code, out) == (1, '')
+    assert f'the memory {locked} cannot be changed: ' in err
+    assert 'copy memory.db and memory.db.* to where they can be written' in err
+    assert 'Traceback' not in err
+
+
+def test_no_memory_is_made_there(command: Run, locked: Path) -> None:
+    code, _, err = command('remember', 'a note', '--memory', locked.parent / 'other.db')
+    assert (code, 'cannot be written' in err) == (1, True)
+    code, _, err = command('info', '--memory', locked.parent / 'other.db')
+    assert (code, 'there is no memory at' in err) == (1, True)
+
+
+def test_of_the_copy_no_name_is_left_while_it_is_read(locked: Path, temporary: Path) -> None:
+    with open_store(str(locked), create=False, read_only=True) as store:
+        assert not [file for file in temporary.rglob('*') if file.is_file()]
+        assert [hit.memory.id for hit in store.by_text('green door', limit=1)] == ['m1']
+        assert store.images(store.get(['m1'])[0]) == (JPEG,)
+        for change in (
+            lambda: store.add([Observation(Memory('m3', 'r', NS, NS, 'A lift.'))]),
+            lambda: store.forget(['m1']),
+            lambda: store.move_map('', new_map_id='first'),
+        ):
+            with pytest.raises(StoreUnavailable, match='cannot be changed'):
+                change()
+        assert store.count() == 2
+
+
+def test_a_change_that_was_cut_off_before_is_finished_in_what_is_read(memory: Path) -> None:
+    Journal(Path(f'{memory}.memories.journal')).begin(Change(deleted=((0, 'm0'),)))
+    with read_only(memory.parent), open_store(str(memory), create=False, read_only=True) as store:
+        assert [one.id for one in store.all()] == ['m1']
+
+
+def test_a_memory_that_another_process_writes_is_not_copied(memory: Path) -> None:
+    lock = memory.parent / '.memory.db.lock'
+    holds = 'import fcntl, sys; file = open(sys.argv[1], "a"); fcntl.lockf(file, fcntl.LOCK_EX)'
+    with subprocess.Popen(
+        [sys.executable, '-c', f'{holds}; print(flush=True); sys.stdin.read()', str(lock)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with (
+            read_only(memory.parent),
+            pytest.raises(StoreUnavailable, match='another process has it'),
+        ):
+            open_store(str(memory), create=False, read_only=True)
+        other.communicate()
+
+
+def test_where_there_is_no_room_for_a_copy_it_is_said_what_to_do(
+    locked: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, 'RESERVE', 10**18)
+    with pytest.raises(StoreUnavailable, match=r'takes a copy of \d+ MB in .*set TMPDIR'):
+        open_store(str(locked), create=False, read_only=True)
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_can_be_written_is_not_copied(memory: Path, temporary: Path) -> None:
+    with open_store(str(memory), create=False, read_only=True) as store:
+        assert not isinstance(store.engine, reading.ReadOnlyEngine)
