@@ -1,0 +1,80 @@
+"""Kills each verb that changes a memory, runs it again, and looks for what is not as it would have been.
+
+    python -m test.bench.bench_kill VERB          at every step of a verb
+    python -m test.bench.bench_kill VERB HOW AT   one round: at a step (a whole number) or a share of its time
+
+See test.kills.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from test.bench.figure import Figure
+from test.kills.rounds import Killing, Round, small_disk
+from test.kills.verbs import VERBS
+from test.kills.zygote import Zygote
+
+ROUNDS = int(os.environ.get('REMEMBR_BENCH_KILLS', '400'))
+SEED = os.environ.get('REMEMBR_KILL_SEED') or str(random.randrange(10**6))
+
+
+@contextmanager
+def _killing() -> Iterator[Killing]:
+    shared = Path('/dev/shm')
+    with (
+        tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder,
+        Zygote() as zygote,
+    ):
+        yield Killing(Path(folder), zygote)
+
+
+def run() -> list[Figure]:
+    """Kill at random."""
+    print(f'REMEMBR_KILL_SEED={SEED}', file=sys.stderr)
+    figures = []
+    with _killing() as killing:
+        for verb in VERBS:
+            count = -(-ROUNDS // len(VERBS))
+            rounds = (killing.chosen(random.Random(f'{SEED} {verb} {i}'), verb) for i in range(count))
+            whole = _whole(killing, rounds)
+            figures.append(Figure(f'killed and run again: {verb}', whole, count, 'rounds', count))
+    return figures
+
+
+def _whole(killing: Killing, rounds: Iterator[Round], folder: Path | None = None) -> int:
+    """Return after how many rounds all was as it should be."""
+    whole = 0
+    for one in rounds:
+        faults = killing.run(one, folder)
+        whole += not faults
+        if faults:
+            print(killing.told(one, faults), file=sys.stderr)
+    return whole
+
+
+def main(verb: str, how: str = '', at: str = '') -> int:
+    """Do one round, or every round of a verb; the exit code is 1 if something was wrong."""
+    with _killing() as killing:
+        if not how:
+            rounds = list(killing.every(verb))
+        else:
+            step, moment = (0, float(at)) if '.' in at else (int(at), 0.0)
+            rounds = [Round(verb, how, step, moment, patient) for patient in (True, False)]
+        with tempfile.TemporaryDirectory() as disk:
+            if how == 'full' and not small_disk(Path(disk)):
+                sys.exit('mounting a disk of 20 MB is not allowed here')
+            whole = _whole(killing, iter(rounds), Path(disk) if how == 'full' else None)
+            if how == 'full':
+                subprocess.run(['umount', disk], check=True)
+        print(f'{whole} of {len(rounds)} rounds as if nothing had happened')
+        return int(whole < len(rounds))
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,93 @@
+"""What a memory holds, as far as anybody can tell, in a form that can be compared."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.sentences import passages
+from remembr_ros.memory.store import MemoryStore
+from test.kills.verbs import START_NS
+
+_ASKED = (
+    'a sofa with a plant',
+    'Room number7 has a thing7v0',
+    'the lamp above thing24v1',
+    'a fridge with notes',
+)
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    """Return all that a memory holds and says of itself, but for the size of its file."""
+    with open_store(str(path), create=False) as store:
+        memories = store.all()
+        named = sorted({name for memory in memories for name in memory.keyframes})
+        info = store.info()
+        return {
+            'memories': [repr(memory) for memory in memories],
+            'rows': _rows(store),
+            'wrong vectors': _wrong_vectors(store),
+            'recall': _recall(store),
+            'info': [
+                f'{key}: {getattr(info, key)}'
+                for key in info.__slots__
+                if key not in ('uri', 'database_bytes')
+            ],
+            'pictures': _pictures(store.folder),
+            'lost pictures': [n for n in named if not (store.folder / n[:2] / n).is_file()],
+            'orphans': [p for p in _pictures(store.folder) if p.split()[0] not in named],
+        }
+
+
+def _rows(store: MemoryStore) -> list[str]:
+    """Return the ids in the database itself, however they are spread over its volumes."""
+    client = store.engine._client  # type: ignore[attr-defined]
+    found = []
+    for name in client.list_collections():
+        client.load_collection(name)
+        kind = 'passage' if name.endswith('_passages') else 'record'
+        found += [
+            f'{kind} {r["id"]}'
+            for r in client.query(name, filter='id != ""', output_fields=['id'], limit=9999)
+        ]
+    return sorted(found)
+
+
+def _wrong_vectors(store: MemoryStore) -> list[str]:
+    vectors = store.engine.vectors([memory.id for memory in store.all()])
+    wrong = []
+    for memory in store.all():
+        expected = store.embedder.embed([passage.text for passage in passages(memory)])
+        there = vectors.get(memory.id)
+        if there is None or there.shape != expected.shape or not np.allclose(there, expected, atol=2e-3):
+            wrong.append(memory.id)
+    return wrong
+
+
+def _recall(store: MemoryStore) -> list[str]:
+    hits = {text: store.by_text(text, limit=4) for text in _ASKED}
+    hits['place'] = store.by_position((100.0, 3.0, 0.0), limit=4)
+    hits['time'] = store.by_time(START_NS + 55 * 10**9, limit=4)
+    hits['newest'] = store.newest(limit=4)
+    return [f'{asked}: {hit.memory.id} {hit.score:.3f}' for asked, found in hits.items() for hit in found]
+
+
+def _pictures(folder: Path) -> list[str]:
+    """Return every file of a folder of pictures, whole or not, with a checksum."""
+    files = sorted(file for file in folder.rglob('*') if file.is_file())
+    return [f'{file.name} {hashlib.sha1(file.read_bytes()).hexdigest()}' for file in files]
+
+
+def differences(state: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """Return in what a state is not as expected; each difference begins with what it is in."""
+    found = []
+    for part, there in state.items():
+        much = [line for line in there if line not in expected[part]]
+        little = [line for line in expected[part] if line not in there]
+        if len(there) != len(set(there)):
+            found.append(f'{part}: something is there twice')
+        if much or little:
+            found.append(f'{part}: {len(much)} too many: {much[:2]}; {len(little)} missing: {little[:2]}')
+    return found

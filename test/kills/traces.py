@@ -1,0 +1,57 @@
+"""What can still be read of memories that were to be forgotten, in whatever file."""
+
+import base64
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.memory.passage_index import _SAVED
+from remembr_ros.memory.sentences import passages
+from remembr_ros.memory.vector_clusters import VectorClusters
+from remembr_ros.memory.vector_file import SCALE
+from test.kills.verbs import EMBEDDER, SECRET, memory
+
+
+def traces(folder: Path, ids: Sequence[str], *, erased: bool) -> list[str]:
+    """Return where something of forgotten memories is left.
+
+    :param folder: with everything that belongs to the memory, and its processes' temporary files
+    :param erased: nothing may be left anywhere; else only the file of vectors is looked at
+    """
+    forgotten = [memory(int(memory_id[1:])) for memory_id in ids]
+    texts = [passage.text for one in forgotten if one.is_captioned for passage in passages(one)]
+    vectors = np.unique(get_embedder(EMBEDDER).embed(texts), axis=0)
+    found = []
+    for file in sorted(file for file in folder.rglob('*') if file.is_file()):
+        if not erased and file.name != 'vectors.i16':
+            continue
+        data = file.read_bytes()
+        if erased and SECRET.encode() in data:
+            found.append(f'a caption in {file.relative_to(folder)}')
+        if any(form in data for vector in vectors for form in _forms(vector)):
+            found.append(f'a vector in {file.relative_to(folder)}')
+        if file.suffix == '.faiss' and _in_clusters(file, vectors):
+            found.append(f'a vector in {file.relative_to(folder)}')
+    return found
+
+
+def _forms(vector: np.ndarray) -> Iterator[bytes]:
+    """Yield how a vector may be written: in the index's file, in the database, in a journal."""
+    yield np.rint(np.clip(vector, -1.0, 1.0) * SCALE).astype('<i2').tobytes()
+    yield vector.astype('<f2').tobytes()
+    raw = vector.astype('<f4').tobytes()
+    yield raw
+    yield base64.b64encode(raw[: len(raw) // 3 * 3])
+
+
+def _in_clusters(file: Path, vectors: np.ndarray) -> bool:
+    name = _SAVED.fullmatch(file.name)
+    if name is None:
+        return False
+    clusters = VectorClusters.load(file, int(name[2]), int(name[3]), int(name[4], 16))
+    if clusters is None:
+        return False
+    kinds = [kind for vector in vectors for kind in clusters.nearest(vector, 1, None, 1000)]
+    return any(len(kind.cosines) and kind.cosines.max() > 0.999 for kind in kinds)
