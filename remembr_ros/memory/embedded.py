@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,9 @@ class EmbeddedEngine:
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         return self._index.select(scope)
+
+    def named(self, keyframes: Collection[str]) -> set[str]:
+        return self._index.named(keyframes)
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return self._index.count(scope)

@@ -1,6 +1,6 @@
 """Where memories are kept and looked up: what the embedded database and a server both can do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,6 +80,9 @@ class Engine(Protocol):
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Yield every memory in the scope, in no particular order."""
+
+    def named(self, keyframes: Collection[str]) -> set[str]:
+        """Return those of these keyframes that some memory names."""
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits."""

@@ -104,6 +104,11 @@ def any_of(field: str, values: list[str]) -> str:
     return f'{field} in [{", ".join(map(quote, values))}]'
 
 
+def lists_any_of(field: str, values: list[str]) -> str:
+    """Return the filter that admits rows whose list, in a JSON field, has one of the values."""
+    return f'json_contains_any({field}["list"], [{", ".join(map(quote, values))}])'
+
+
 def _encodable(text: str) -> bool:
     try:
         text.encode()

@@ -2,6 +2,7 @@
 
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -32,6 +33,7 @@ class MemoryIndex:
         self._memories: list[Memory | None] = []
         self._volumes: list[int] = []
         self._slots: dict[str, int] = {}
+        self._named: Counter[str] = Counter()  # how many memories name a keyframe
         self._columns = Columns()
         self._words = WordIndex()
         self._passages = PassageIndex(folder, dimension)
@@ -92,6 +94,7 @@ class MemoryIndex:
                 self._asked = self._scoped = None
                 slot = self._slots.pop(memory_id, None)
                 if slot is not None:
+                    self._count_named(self._memory(slot).keyframes, -1)
                     self._memories[slot] = None
                     self._columns.remove(slot)
                     self._words.remove(slot)
@@ -118,6 +121,11 @@ class MemoryIndex:
         with self._lock:
             found = self._of(self._slots_in(scope))
         yield from found
+
+    def named(self, keyframes: Iterable[str]) -> set[str]:
+        """Return those of these keyframes that some memory names."""
+        with self._lock:
+            return {name for name in keyframes if name in self._named}
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits."""
@@ -208,6 +216,7 @@ class MemoryIndex:
 
     def _place(self, memory: Memory, volume: int) -> None:
         self._asked = self._scoped = None
+        self._count_named(memory.keyframes, 1)
         slot = self._slots.get(memory.id)
         if slot is None:
             slot = self._slots[memory.id] = self._columns.add(memory)
@@ -215,6 +224,7 @@ class MemoryIndex:
             self._volumes.append(volume)
         else:
             known = self._memory(slot)
+            self._count_named(known.keyframes, -1)
             self._columns.replace(slot, memory)
             self._memories[slot] = memory
             self._volumes[slot] = volume
@@ -222,6 +232,12 @@ class MemoryIndex:
                 return
             self._words.remove(slot)
         self._words.add(slot, searchable(memory))
+
+    def _count_named(self, keyframes: Iterable[str], more: int) -> None:
+        for name in set(keyframes):
+            self._named[name] += more
+            if not self._named[name]:
+                del self._named[name]
 
     def _shares(self, text: str) -> NDArray[np.float32]:
         """Return the share of a text's words per slot; of the last text without counting again."""

@@ -1,6 +1,7 @@
 """What becomes of observations: vectors, keyframes, stays, and memories in a database."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,8 @@ from remembr_ros.memory.keyframes import KeyframeFolder
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.sentences import passages
 from remembr_ros.memory.stays import Stays
+
+Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
 
 
 class Intake:
@@ -29,10 +32,11 @@ class Intake:
         self._keyframes = keyframes
         self._stays = stays
 
-    def store(self, engine: Engine, observations: Sequence[Observation]) -> tuple[list[Memory], list[Memory]]:
+    def store(self, engine: Engine, observations: Sequence[Observation], dropping: Dropping) -> list[Memory]:
         """Store memories; storing one again changes nothing.
 
-        :return: the memories as stored, in the order given; and the former ones in whose place some are
+        :param dropping: deletes keyframes after what happens meanwhile, where no memory names them any more
+        :return: the memories as stored, in the order given
         :raises InvalidRequest: a memory makes no sense; nothing is stored
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
@@ -48,16 +52,22 @@ class Intake:
             for entry, o in zip(entries, new, strict=True)
         ]
         stored = dict(known)
+        before = [known[entry.memory.id] for entry in kept if entry.memory.id in known]
+        before += [entry.memory for entry in kept]
+        changed: list[Memory] = []
         if self._stays:
             merged = self._stays.merge(engine, kept)
-            kept = merged.new
-            engine.update(list(merged.changed.values()))
+            kept, changed = merged.new, list(merged.changed.values())
+            before += engine.get(list(merged.changed)) if changed else []
             stored |= merged.of
-        if kept:
-            engine.put(kept)
+        after = [*changed, *(entry.memory for entry in kept)]
+        with dropping(engine, _named(before) - _named(after)):
+            if changed:
+                engine.update(changed)
+            if kept:
+                engine.put(kept)
         stored |= {entry.memory.id: entry.memory for entry in kept}
-        replaced = [known[entry.memory.id] for entry in kept if entry.memory.id in known]
-        return [stored[o.memory.id] for o in observations], replaced
+        return [stored[o.memory.id] for o in observations]
 
     def _is_stored(self, observation: Observation, known: Memory | None) -> bool:
         """Tell whether the store has an observation, with its keyframes or as the first one of a stay."""
@@ -72,6 +82,10 @@ class Intake:
             memory = replace(memory, end_ns=known.end_ns, merged=known.merged, travelled=known.travelled)
             memory = replace(memory, keyframes=known.keyframes)
         return known == memory
+
+
+def _named(memories: Sequence[Memory]) -> set[str]:
+    return {name for memory in memories for name in memory.keyframes}
 
 
 def embedded(memories: Sequence[Memory], embedder: Embedder) -> list[Entry]:

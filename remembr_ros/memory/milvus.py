@@ -165,7 +165,8 @@ def vacuum_file(path: Path) -> None:
     if free < needed:
         raise StoreUnavailable(
             f'deleted memories can still be read from the file {path}: cleaning it needs '
-            f'{needed / 1e6:.0f} MB, {free / 1e6:.0f} MB are free. Make room and forget them again'
+            f'{needed / 1e6:.0f} MB, {free / 1e6:.0f} MB are free. '
+            'Make room; then forget them again, or open the memory again'
         )
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as file:

@@ -78,11 +78,13 @@ def open_store(
     if server:
         link = connection or Connection.from_environment(uri)
         shown, beside = link.shown, _folder_of(link, collection)
+        undone = Path(f'{beside}.undone')
 
         def connect() -> Engine:
             return open_server(link, collection, new_stamp if create else None)
     else:
         shown, beside = uri, milvus.database_path(uri)
+        undone = Path(f'{beside.resolve()}.{collection}.undone')
 
         def connect() -> Engine:
             if is_copied:
@@ -101,6 +103,7 @@ def open_store(
         collection,
         embedder=embedder,
         keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
+        undone=undone,
         spool=_spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect) if server else None,
         stays=Stays(rule) if consolidation else None,
     )

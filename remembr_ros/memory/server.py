@@ -3,7 +3,7 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
@@ -21,7 +21,7 @@ from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory
 from remembr_ros.memory.server_schema import Features
 from remembr_ros.memory.stamp import Stamp, read_stamp
-from remembr_ros.memory.table import MOST, Row, Table
+from remembr_ros.memory.table import FEW, MOST, Row, Table
 from remembr_ros.timestamps import MAX_NS, NS
 
 logger = logging.getLogger(__name__)
@@ -106,6 +106,17 @@ class ServerEngine:
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Yield every memory in the scope, in no particular order."""
         return self._select(filters.expression(scope), scope)
+
+    def named(self, keyframes: Collection[str]) -> set[str]:
+        """Return those of these keyframes that some memory names."""
+        names = list(keyframes)
+        among = [names[start : start + FEW] for start in range(0, len(names), FEW)]
+        conditions = [filters.lists_any_of('keyframes', some) for some in among]
+        if self._stamp.version == 1 and names:  # it may have lists that this filter does not reach
+            conditions = [filters.EVERYTHING]
+        with self._tables() as (records, _):
+            rows = [row for condition in conditions for row in records.rows(condition, ['keyframes'])]
+        return set(names) & {n for row in rows for n in server_schema.listed(row['keyframes'])}
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits."""

@@ -173,8 +173,14 @@ def record_row(memory: Memory, full_text: bool) -> Row:
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds; collections of schema version 1 have lists as they are."""
-    lists = {name: row[name]['list'] if isinstance(row[name], dict) else row[name] for name in _LISTS}
+    lists = {name: listed(row[name]) for name in _LISTS}
     return schema.memory_from_row({**row, **lists})
+
+
+def listed(value: Any) -> list[str]:
+    """Return the list that a JSON field holds."""
+    found: list[str] = value['list'] if isinstance(value, dict) else value
+    return found
 
 
 def _add_scalars(fields: Any, able: Features) -> None:

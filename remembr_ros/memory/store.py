@@ -1,9 +1,8 @@
 """The memory store: durable, and searchable by text, position and time. See remembr_ros.memory.opening."""
 
-import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,11 +25,7 @@ from remembr_ros.memory.spooling import SpoolingWriter, SpoolState
 from remembr_ros.memory.stamp import check_embedder
 from remembr_ros.memory.stays import Stays
 from remembr_ros.memory.store_info import StoreInfo, info_of
-
-logger = logging.getLogger(__name__)
-
-BATCH = 500
-"""Memories rewritten at once."""
+from remembr_ros.memory.whole_changes import WholeChanges, move_asked
 
 
 class MemoryStore(StoreSearch):
@@ -40,6 +35,7 @@ class MemoryStore(StoreSearch):
     :param uri: of the database, as it may be shown
     :param embedder: an embedder, or the name of one; None: the one that the collection was made with
     :param keyframes: where images are kept; closed with the store
+    :param undone: folder where is noted what was begun, see remembr_ros.memory.whole_changes
     :param spool: where memories wait while a server is away; None: they cannot
     :param stays: merges what repeats itself; None: everything is a memory of its own
     """
@@ -52,6 +48,7 @@ class MemoryStore(StoreSearch):
         *,
         embedder: Embedder | str | None,
         keyframes: KeyframeFolder,
+        undone: Path,
         spool: Spool | None = None,
         stays: Stays | None = None,
     ) -> None:
@@ -62,6 +59,7 @@ class MemoryStore(StoreSearch):
         self._embedder = embedder
         self._keyframes = keyframes
         self._intake = Intake(lambda: self.embedder, keyframes, stays)
+        self._changes = WholeChanges(undone, keyframes)
         self._connecting = threading.Lock()
         self._writing = threading.Lock()
         self._loading = threading.Lock()
@@ -74,7 +72,7 @@ class MemoryStore(StoreSearch):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(told=error is None)
 
     @property
     def engine(self) -> Engine:
@@ -90,6 +88,7 @@ class MemoryStore(StoreSearch):
                 try:
                     if self._embedder:
                         check_embedder(engine.stamp, self._embedder, self._collection)
+                    self._changes.open(engine)
                 except BaseException:
                     engine.close()
                     raise
@@ -115,7 +114,8 @@ class MemoryStore(StoreSearch):
     def problem(self) -> str:
         """What does not work at the moment, though memories are acknowledged; empty: everything does."""
         state = self._spooling.state() if self._spooling else None
-        return '; '.join(filter(None, (state.problem if state else '', self._keyframes.problem)))
+        problems = (state.problem if state else '', self._keyframes.problem, self._changes.problem)
+        return '; '.join(filter(None, problems))
 
     @property
     def waiting(self) -> SpoolState | None:
@@ -156,8 +156,12 @@ class MemoryStore(StoreSearch):
         :raises StoreUnavailable: the database does not work
         """
         fitting = [replace(entry, memory=schema.storable(entry.memory)) for entry in entries]
-        with self._writing:
-            self.engine.put(fitting)
+        with self._changing() as engine:
+            named = {name for entry in fitting for name in entry.memory.keyframes}
+            before = engine.get([entry.memory.id for entry in fitting])
+            dropped = {name for memory in before for name in memory.keyframes} - named
+            with self._changes.dropping(engine, dropped):
+                engine.put(fitting)
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories of these ids in their order; unknown ids are passed over.
@@ -224,7 +228,8 @@ class MemoryStore(StoreSearch):
     ) -> int:
         """Delete memories, their keyframes and what of them waits for the server; conditions as in matching.
 
-        Afterwards no file of this store holds them any more.
+        Afterwards no file of this store holds them any more. What is cut off is finished when the store is
+        opened again, or by the next forgetting.
 
         :param leave_traces: do not rewrite the files: their room is used again, but it can be read till then
         :return: how many were deleted
@@ -236,11 +241,9 @@ class MemoryStore(StoreSearch):
         waiting = 0
         if self._spooling:
             waiting = self._spooling.forget(lambda m: scope.admits(m) and _is_meant(m, ids, text))
-        with self._writing:
-            doomed_ones = [m for m in self.engine.select(scope) if _is_meant(m, ids, text)]
-            self._delete(doomed_ones)
-            if doomed_ones and not leave_traces:
-                self.engine.vacuum()
+        with self._changing() as engine:
+            doomed_ones = [m for m in engine.select(scope) if _is_meant(m, ids, text)]
+            self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)
         return waiting + len(doomed_ones)
 
     def retain(self, policy: RetentionPolicy, now_ns: int) -> Doomed:
@@ -248,9 +251,9 @@ class MemoryStore(StoreSearch):
 
         :raises StoreUnavailable: the database does not work
         """
-        with self._writing:
-            found = doomed(self.engine.select(), policy, now_ns)
-            self._delete(self.engine.get(found.ids))
+        with self._changing() as engine:
+            found = doomed(engine.select(), policy, now_ns)
+            self._changes.delete(engine, engine.get(found.ids), vacuum=False)
             return found
 
     def collect_keyframes(self) -> int:
@@ -259,7 +262,7 @@ class MemoryStore(StoreSearch):
         :raises StoreUnavailable: the database or the disk does not work
         """
         try:
-            return self._keyframes.collect(self._still_named)
+            return self._keyframes.collect(self.engine.named)
         except OSError as error:
             raise StoreUnavailable(f'cannot clean {self._keyframes.folder}: {error}') from error
 
@@ -276,19 +279,36 @@ class MemoryStore(StoreSearch):
         :param transform: where the map is in the new one; None: in the same place
         :param new_map_id: None: the name stays
         :param frame_id: of the new map; None: as before
-        :return: how many memories there were
+        :return: how many memories there were; where the same was cut off before, that is finished, and
+            nothing is moved again
         :raises InvalidRequest: the name or the transform makes no sense; nothing is changed
-        :raises StoreUnavailable: the database does not work; those that were moved are known by the new name
+        :raises StoreUnavailable: the database does not work; what was begun is finished at the next opening
+        """
+        asked = move_asked(map_id, transform, new_map_id, frame_id)
+        with self._changing() as engine:
+            return self._changes.move(
+                engine,
+                asked,
+                lambda: [
+                    schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
+                    for memory in engine.select(Scope(map_id=map_id))
+                ],
+            )
+
+    def move_was_cut_off(
+        self,
+        map_id: str,
+        transform: RigidTransform | None = None,
+        *,
+        new_map_id: str | None = None,
+        frame_id: str | None = None,
+    ) -> bool:
+        """Tell whether move_map was cut off with these arguments: called again, it moves nothing twice.
+
+        :raises StoreUnavailable: the disk does not work
         """
         with self._writing:
-            engine = self.engine
-            there = [
-                schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
-                for memory in engine.select(Scope(map_id=map_id))
-            ]
-            for start in range(0, len(there), BATCH):
-                engine.update(there[start : start + BATCH])
-            return len(there)
+            return self._changes.was_cut_off(move_asked(map_id, transform, new_map_id, frame_id))
 
     def info(self) -> StoreInfo:
         """Return what the store holds; works while the server is away."""
@@ -316,8 +336,11 @@ class MemoryStore(StoreSearch):
         """
         return sorted(self.engine.select(), key=lambda m: (m.start_ns, m.id))
 
-    def close(self) -> None:
-        """Close the connection; an embedded database's file can then be opened by another process."""
+    def close(self, *, told: bool = True) -> None:
+        """Close the connection; an embedded database's file can then be opened by another process.
+
+        :param told: somebody knows what move_map did; False: when it is called again, it says so again
+        """
         if self._spooling:
             self._spooling.close()
         with self._writing, self._connecting:
@@ -325,34 +348,20 @@ class MemoryStore(StoreSearch):
             if self._connected is not None:
                 self._connected.close()
                 self._connected = None
+            self._changes.close(told)
+
+    @contextmanager
+    def _changing(self) -> Iterator[Engine]:
+        """Give the engine to one thread at a time, with nothing left undone that stands in the way."""
+        with self._writing:
+            engine = self.engine
+            self._changes.ready(engine)
+            yield engine
 
     def _store(self, observations: Sequence[Observation]) -> list[Memory]:
         """Store memories in the database."""
-        with self._writing:
-            stored, replaced = self._intake.store(self.engine, observations)
-            self._drop_keyframes(replaced)
-            return stored
-
-    def _delete(self, memories: Sequence[Memory]) -> None:
-        self.engine.delete([memory.id for memory in memories])
-        self._drop_keyframes(memories)
-
-    def _drop_keyframes(self, memories: Sequence[Memory]) -> None:
-        """Delete the keyframes of memories that are gone or changed."""
-        names = [name for memory in memories for name in memory.keyframes]
-        if not names:
-            return
-        try:
-            self._keyframes.remove(names, self._still_named)
-        except OSError as error:
-            raise StoreUnavailable(
-                f'the memories are gone, but not all of their keyframes: {error}; delete those of '
-                f'{self._keyframes.folder} by hand'
-            ) from error
-
-    def _still_named(self, names: Collection[str]) -> set[str]:
-        wanted = set(names)
-        return {name for memory in self.engine.select() for name in memory.keyframes if name in wanted}
+        with self._changing() as engine:
+            return self._intake.store(engine, observations, self._changes.dropping)
 
 
 def _is_meant(memory: Memory, ids: Collection[str] | None, text: str) -> bool:

@@ -110,8 +110,6 @@ def import_memories(
         _import_batch(store, batch, fits, done)
         if on_progress is not None:
             on_progress(done.read)
-    if done.replaced:
-        store.collect_keyframes()  # of what was replaced
     if damage is not None:
         raise BagUnreadable(f'{damage}; they are stored') from damage
     return done

@@ -1,0 +1,187 @@
+"""What was begun and is not known to be done, beside a memory: whoever opens it next finishes it.
+
+    <folder>/<random>.begun   its rows may have been changed, or not
+    <folder>/<random>.rows    they have been; the rest may have been done, or not
+
+Who works on one has it locked, which ends with the process.
+"""
+
+import fcntl
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.durable import sync_folder, write_at
+
+_NEW, _BEGUN, _ROWS = '.part', '.begun', '.rows'
+
+
+class Placed(BaseModel):
+    """Where a memory is to be, whatever it was before.
+
+    :param pose: x, y, z [m] and yaw [rad]; None: it has no place
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+    id: str
+    pose: tuple[float, float, float, float] | None
+    map_id: str
+    frame_id: str
+
+
+class Work(BaseModel):
+    """What is to be done; doing it twice does no harm. Nothing of it is what a memory says.
+
+    :param ids: of the memories to delete
+    :param keyframes: to delete, where no memory names them
+    :param vacuum: clean the files of what was deleted
+    :param placed: memories to place anew
+    :param asked: for placed: what somebody asked for, to recognise it when it is asked for again
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+    ids: tuple[str, ...] = ()
+    keyframes: tuple[str, ...] = ()
+    vacuum: bool = False
+    placed: tuple[Placed, ...] = ()
+    asked: str = ''
+
+
+class Undertaking:
+    """A work that this process has to itself. Made by :class:`Undone`."""
+
+    def __init__(self, path: Path, file: FileIO, work: Work) -> None:
+        self._path = path
+        self._file = file
+        self.work = work
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows of the database are still to be changed."""
+        return self._path.suffix == _BEGUN and bool(self.work.ids or self.work.placed)
+
+    def rows_are_done(self) -> None:
+        """Note that no row has to be changed any more: what is stored from now on stays.
+
+        :raises StoreUnavailable: the disk does not work; they will be changed again
+        """
+        with _writing(self._path):
+            self._path = self._path.rename(self._path.with_suffix(_ROWS))
+            sync_folder(self._path.parent)
+
+    def end(self) -> None:
+        """Forget it: all of it is done.
+
+        :raises StoreUnavailable: the disk does not work; it will be done again
+        """
+        with _writing(self._path):
+            os.unlink(self._path)
+            sync_folder(self._path.parent)
+        self.leave()
+
+    def leave(self) -> None:
+        """Let go of it; what has not ended is there for whoever comes."""
+        self._file.close()
+
+
+class Undone:
+    """The works that are not done, in a folder.
+
+    :param folder: made when it is needed
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.problem = ''
+        """Which of them could not be read; empty: all could."""
+
+    def begin(self, work: Work) -> Undertaking:
+        """Note a work, durably.
+
+        :raises StoreUnavailable: the disk is full; nothing must be done
+        """
+        path = self._folder / f'{uuid.uuid4().hex}{_NEW}'
+        begun = path.with_suffix(_BEGUN)
+        with _writing(path), ExitStack() as undo:
+            if not self._folder.is_dir():
+                self._folder.mkdir(parents=True, exist_ok=True)
+                sync_folder(self._folder.parent)
+            file = undo.enter_context(path.open('xb', buffering=0))
+            undo.callback(begun.unlink, missing_ok=True)
+            undo.callback(path.unlink, missing_ok=True)
+            _lock(file)
+            write_at(file, 0, work.model_dump_json().encode())
+            path.rename(begun)
+            sync_folder(self._folder)
+            undo.pop_all()
+        return Undertaking(begun, file, work)
+
+    def left(self) -> list[Undertaking]:
+        """Return the works that nobody is at; they are the caller's, who leaves each in the end.
+
+        :raises StoreUnavailable: the folder cannot be read
+        """
+        problems: list[str] = []
+        found: list[Undertaking] = []
+        try:
+            for path in sorted(self._folder.glob('*')) if self._folder.is_dir() else ():
+                if path.suffix in (_NEW, _BEGUN, _ROWS):
+                    found += _taken(path, problems)
+        except OSError as error:
+            for undertaking in found:
+                undertaking.leave()
+            raise StoreUnavailable(f'cannot read {self._folder}: {error}; mend its disk') from error
+        self.problem = '; '.join(problems)
+        return found
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(f'cannot write {path}: {error}; make room, or mend its disk') from error
+
+
+def _taken(path: Path, problems: list[str]) -> list[Undertaking]:
+    """Return what a file holds, if nobody is at it."""
+    with ExitStack() as undo:
+        try:
+            file = undo.enter_context(path.open('rb', buffering=0))
+        except FileNotFoundError:  # it was done meanwhile
+            return []
+        if not _lock(file) or not _is_named(file, path):
+            return []
+        if path.suffix == _NEW:  # its writer has ended before anything was changed
+            path.unlink()
+            return []
+        try:
+            work = Work.model_validate_json(file.readall())
+        except ValidationError:
+            problems.append(f'{path} does not tell what is to be finished; move it away')
+            return []
+        undo.pop_all()
+        return [Undertaking(path, file, work)]
+
+
+def _lock(file: FileIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network disks have no locks
+        return True
+    return True
+
+
+def _is_named(file: FileIO, path: Path) -> bool:
+    """Tell whether an open file still has that name: who had it locked may have renamed it since."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False

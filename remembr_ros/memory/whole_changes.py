@@ -1,0 +1,210 @@
+"""Changes of many memories, and of the files that belong to them, which are done as a whole.
+
+What is to be done is noted before anything is changed. If the process ends meanwhile, or the disk is full, it
+is finished when the memory is opened next, or when somebody asks again.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from remembr_ros.errors import RemembrError, StoreUnavailable
+from remembr_ros.geometry import Pose, RigidTransform
+from remembr_ros.memory.engine import Engine
+from remembr_ros.memory.keyframes import KeyframeFolder
+from remembr_ros.memory.record import Memory
+from remembr_ros.memory.undone import Placed, Undertaking, Undone, Work
+
+logger = logging.getLogger(__name__)
+
+BATCH = 500
+"""Memories rewritten at once."""
+
+
+class WholeChanges:
+    """Deletes and moves memories. Not safe to share between threads.
+
+    :param folder: where is noted what is to be done
+    :param keyframes: of the memories
+    """
+
+    def __init__(self, folder: Path, keyframes: KeyframeFolder) -> None:
+        self._undone = Undone(folder)
+        self._keyframes = keyframes
+        self._moved: Undertaking | None = None
+        self._rows_left = False
+        self._problem = ''
+
+    @property
+    def problem(self) -> str:
+        """What could not be finished, and what to do; empty: nothing is left."""
+        return '; '.join(filter(None, (self._problem, self._undone.problem)))
+
+    def open(self, engine: Engine) -> None:
+        """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
+        try:
+            with self._left() as undertakings:
+                self._finish_all(engine, undertakings)
+        except RemembrError as error:
+            logger.warning('a change of this memory that was cut off is not finished: %s', error)
+
+    def ready(self, engine: Engine) -> None:
+        """Finish what is to become of rows, before others are written: these may have the same ids.
+
+        :raises StoreUnavailable: it cannot be finished
+        """
+        if self._rows_left:
+            with self._left() as undertakings:
+                self._change_rows(engine, undertakings)
+
+    def delete(self, engine: Engine, memories: Sequence[Memory], *, vacuum: bool) -> None:
+        """Delete memories and their keyframes.
+
+        :param vacuum: also what files still have of them, and of all that was deleted like this before
+        :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
+        """
+        engine.delete([])  # what is refused for want of room or of a server shall not happen later
+        with self._left() as undertakings:
+            own = []
+            if memories:
+                names = tuple(name for memory in memories for name in memory.keyframes)
+                ids = tuple(memory.id for memory in memories)
+                own = [self._undone.begin(Work(ids=ids, keyframes=names, vacuum=vacuum))]
+                undertakings.extend(own)
+            if vacuum:
+                self._finish_all(engine, undertakings)
+            else:
+                self._change_rows(engine, own)
+                self._clean(engine, own)
+
+    @contextmanager
+    def dropping(self, engine: Engine, names: Collection[str]) -> Iterator[None]:
+        """Delete keyframes after what happens meanwhile, where no memory names them any more.
+
+        :raises StoreUnavailable: the database or the disk does not work
+        """
+        if not names:
+            yield
+            return
+        undertaking = self._undone.begin(Work(keyframes=tuple(sorted(names))))
+        try:
+            yield
+            self._clean(engine, [undertaking])
+        finally:
+            undertaking.leave()
+
+    def move(self, engine: Engine, asked: str, memories: Callable[[], Sequence[Memory]]) -> int:
+        """Place memories anew; return how many. What was asked for, but cut off, is finished and no more.
+
+        It counts as told when this is closed, or asked for something else.
+
+        :param asked: what somebody wants, to recognise it when it is asked for again
+        :param memories: returns them as they shall be
+        :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
+        """
+        engine.update([])  # as in delete
+        self.close()
+        with self._left() as undertakings:
+            moves = [one for one in undertakings if one.work.asked]
+            self._change_rows(engine, moves)
+            for one in moves:
+                if one.work.asked == asked:
+                    self._moved = one
+                else:
+                    one.end()
+            if self._moved is None and (placed := tuple(map(_place, memories()))):
+                self._moved = self._undone.begin(Work(placed=placed, asked=asked))
+                undertakings.append(self._moved)
+                self._change_rows(engine, [self._moved])
+            return len(self._moved.work.placed) if self._moved else 0
+
+    def was_cut_off(self, asked: str) -> bool:
+        """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
+        with self._left() as undertakings:
+            return any(one.work.asked == asked for one in undertakings)
+
+    def close(self, told: bool = True) -> None:
+        """Let go of what was moved.
+
+        :param told: somebody knows that it was; False: it will be recognised when it is asked for again
+        """
+        moved, self._moved = self._moved, None
+        if moved is not None:
+            try:
+                if told:
+                    moved.end()
+            except StoreUnavailable as error:
+                logger.warning('the memories were moved, but that may be said once more: %s', error)
+            moved.leave()
+
+    @contextmanager
+    def _left(self) -> Iterator[list[Undertaking]]:
+        """Give what nobody is at."""
+        undertakings = self._undone.left()
+        try:
+            yield undertakings
+        finally:
+            for undertaking in undertakings:
+                if undertaking is not self._moved:
+                    undertaking.leave()
+
+    def _finish_all(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
+        try:
+            self._change_rows(engine, undertakings)
+            self._clean(engine, undertakings)
+        except RemembrError as error:
+            self._problem = str(error)
+            raise
+        self._problem = ''
+
+    def _change_rows(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
+        self._rows_left = True
+        for one in undertakings:
+            if not one.has_rows:
+                continue
+            if one.work.ids:
+                engine.delete(one.work.ids)
+            for start in range(0, len(one.work.placed), BATCH):
+                places = {place.id: place for place in one.work.placed[start : start + BATCH]}
+                engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
+            one.rows_are_done()
+        self._rows_left = False
+
+    def _clean(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
+        """Delete from files what is in no row any more."""
+        failed = None
+        try:
+            self._keyframes.remove((n for one in undertakings for n in one.work.keyframes), engine.named)
+        except OSError as error:
+            failed = error
+        if any(one.work.vacuum for one in undertakings):
+            engine.vacuum()
+        if failed is not None:
+            raise StoreUnavailable(
+                f'the memories are gone, but not all of their keyframes: {failed}; forget them again, which '
+                f'tries once more, or delete those of {self._keyframes.folder} by hand'
+            ) from failed
+        for one in undertakings:
+            if not one.work.asked:
+                one.end()
+
+
+def move_asked(
+    map_id: str, transform: RigidTransform | None, new_map_id: str | None, frame_id: str | None
+) -> str:
+    """Return what somebody wants moved, to recognise it when it is asked for again."""
+    where = transform and (transform.translation, transform.rotation)
+    return json.dumps([map_id, where, new_map_id, frame_id])
+
+
+def _place(memory: Memory) -> Placed:
+    pose = (*memory.pose.position, memory.pose.yaw) if memory.pose else None
+    return Placed(id=memory.id, pose=pose, map_id=memory.map_id, frame_id=memory.frame_id)
+
+
+def _placed(memory: Memory, place: Placed) -> Memory:
+    pose = Pose(*place.pose) if place.pose else None
+    return replace(memory, pose=pose, map_id=place.map_id, frame_id=place.frame_id)
