@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from test.kills.state import differences
+from test.kills.state import differences, pictures
 from test.kills.steps import HOWS, REQUESTS
 from test.kills.traces import traces
 from test.kills.verbs import VERBS
@@ -87,8 +87,7 @@ class Killing:
                 steps = json.loads(self._heard('steps.json'))
                 state = self._state(root)
                 gone = sorted(_ids(before) - _ids(state))
-                left = traces(root, gone, erased=VERBS[verb].erases)
-                faults = [*left, *self._always(state)]
+                faults = [*traces(root, gone, erased=VERBS[verb].erases), *self._always(state)]
                 assert not faults, f'{verb}, undisturbed: {faults}'
             self._known[verb] = Undisturbed(steps, seconds, state, gone)
         return self._known[verb]
@@ -107,9 +106,11 @@ class Killing:
             done = VERBS[one.verb].done
             if code and not (done and done in self._heard('out')):
                 faults += self._again(one.verb, root)
+            # Before it is opened once more, which might finish something.
+            faults += traces(root, expected.gone, erased=VERBS[one.verb].erases)
+            faults += differences({'pictures': pictures(root / 'm' / 'memory.db.keyframes')}, expected.state)
             state = self._state(root)
-            left = traces(root, expected.gone, erased=VERBS[one.verb].erases)
-            return [*faults, *differences(state, expected.state), *self._always(state), *left]
+            return [*faults, *differences(state, expected.state), *self._always(state)]
 
     def told(self, one: Round, faults: list[str]) -> str:
         """Return what was found, and how to see it again."""

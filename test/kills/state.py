@@ -35,9 +35,9 @@ def state_of(path: Path) -> dict[str, Any]:
                 for key in info.__slots__
                 if key not in ('uri', 'database_bytes')
             ],
-            'pictures': _pictures(store.folder),
+            'pictures': pictures(store.folder),
             'lost pictures': [n for n in named if not (store.folder / n[:2] / n).is_file()],
-            'orphans': [p for p in _pictures(store.folder) if p.split()[0] not in named],
+            'orphans': [p for p in pictures(store.folder) if p.split()[0] not in named],
         }
 
 
@@ -74,7 +74,7 @@ def _recall(store: MemoryStore) -> list[str]:
     return [f'{asked}: {hit.memory.id} {hit.score:.3f}' for asked, found in hits.items() for hit in found]
 
 
-def _pictures(folder: Path) -> list[str]:
+def pictures(folder: Path) -> list[str]:
     """Return every file of a folder of pictures, whole or not, with a checksum."""
     files = sorted(file for file in folder.rglob('*') if file.is_file())
     return [f'{file.name} {hashlib.sha1(file.read_bytes()).hexdigest()}' for file in files]

@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from remembr_ros.cli import ingest, main
-from remembr_ros.memory import passage_index, store, transfer, volumes
+from remembr_ros.memory import passage_index, transfer, volumes, whole_changes
 from test.integration.durable_writer import make_small
 from test.kills.state import state_of
 from test.kills.steps import Steps
@@ -137,7 +137,7 @@ def _warm_up() -> None:
     milvus_lite.server.subprocess = SimpleNamespace(Popen=Popen, TimeoutExpired=subprocess.TimeoutExpired)
     make_small()
     volumes.FULL, passage_index.FEW = 20, 40
-    volumes.BATCH, store.BATCH, transfer.BATCH, ingest.BATCH = 6, 6, 6, 1
+    volumes.BATCH, whole_changes.BATCH, transfer.BATCH, ingest.BATCH = 6, 6, 6, 1
     for verb in main.VERBS:
         importlib.import_module(main._module(verb))
 
