@@ -283,7 +283,7 @@ class MemoryStore(StoreSearch):
         with self._writing:
             engine = self.engine
             there = [
-                schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
+                schema.fitted(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
                 for memory in engine.select(Scope(map_id=map_id))
             ]
             for start in range(0, len(there), BATCH):
