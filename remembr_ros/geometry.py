@@ -33,6 +33,15 @@ class Pose:
         return (self.x, self.y, self.z)
 
 
+MAX_COORDINATE = 1e9
+"""[m] No map is larger; a square of it still fits the 32-bit floats of an index."""
+
+
+def is_place(pose: Pose) -> bool:
+    """Tell whether a robot can be there: what is not finite, or beyond MAX_COORDINATE, is no pose."""
+    return math.isfinite(pose.yaw) and all(abs(value) <= MAX_COORDINATE for value in pose.position)
+
+
 @dataclass(frozen=True, slots=True)
 class StampedPose:
     """A pose at a time, in a frame.

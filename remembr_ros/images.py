@@ -15,11 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.image_header import announced_size
+
 Bgr = NDArray[np.uint8]
 """An image of shape (height, width, 3), blue first, as OpenCV has it."""
 
-MAX_PIXELS = 2**27
-"""No camera has more; a size beyond it is garbage, and would cost gigabytes to decode."""
+MAX_PIXELS = 2**26
+"""67 million: a camera of 64 megapixels, the largest that robots carry, has fewer. More is garbage, or a
+small file made to fill the memory."""
+
+MAX_DECODED_BYTES = 2**28
+"""Of a compressed picture as it is decoded: as many pixels with four channels of 8 bits."""
 
 # Encoding -> (layout, channels in a row's pixel, bytes per channel). cv2's names are looked up when they are
 # used, so that importing this module does not import OpenCV.
@@ -52,6 +58,9 @@ _INTERLEAVED = {
     },
 }
 _MEASURED = {'16uc1': 'u2', '32fc1': 'f4'}
+_STRIPE = 2**20
+"""[px]"""
+
 _SEMI_PLANAR = ('nv12', 'nv21', 'nv24')
 
 ENCODINGS = (*_INTERLEAVED, *_MEASURED, *_SEMI_PLANAR)
@@ -117,7 +126,7 @@ def decode_raw(  # noqa: PLR0917 (the fields of the message)
 
 
 def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
-    """Return the pixels of a sensor_msgs/CompressedImage: JPEG, PNG, or what else OpenCV reads.
+    """Return the pixels of a sensor_msgs/CompressedImage: JPEG, PNG, WebP, BMP or TIFF.
 
     :param format: 'jpeg', 'png', 'rgb8; jpeg compressed bgr8', '16UC1; compressedDepth png', ... Only tells
         measurements (16UC1, 32FC1, compressedDepth) from intensities; the data says what it is
@@ -133,9 +142,15 @@ def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
         buffer = buffer[12:]  # compressed_depth_image_transport puts its quantisation in front
     if buffer.size == 0:
         raise ValueError(f'a compressed image ({format!r}) without data')
-    size = announced_size(buffer[: 2**20].tobytes())
-    if size is not None:
-        _check_size(*size)
+    announced = announced_size(buffer.tobytes())
+    if announced is None:
+        raise ValueError(f'the compressed image ({format!r}, {buffer.size} bytes) is damaged or no image')
+    _check_size(announced.width, announced.height)
+    if announced.width * announced.height * announced.pixel_bytes > MAX_DECODED_BYTES:
+        raise ValueError(
+            f'{announced.width} x {announced.height} pixels of {announced.pixel_bytes} bytes are more than '
+            f'the {MAX_DECODED_BYTES} bytes that a decoded image may take; reduce it'
+        )
     try:
         pixels = cv2.imdecode(buffer, cv2.IMREAD_UNCHANGED)
     except cv2.error as error:
@@ -195,7 +210,9 @@ def _as_bytes(data: Any) -> NDArray[np.uint8]:
 
 def _check_size(width: int, height: int) -> None:
     if width <= 0 or height <= 0 or width * height > MAX_PIXELS:
-        raise ValueError(f'{width} x {height} pixels is no size of a camera image')
+        raise ValueError(
+            f'{width} x {height} pixels is no size of a camera image; at most {MAX_PIXELS} pixels are taken'
+        )
 
 
 def _rows(buffer: NDArray[np.uint8], height: int, row: int, step: int) -> NDArray[Any]:
@@ -235,34 +252,30 @@ def _decode_semi_planar(name: str, width: int, height: int, step: int, buffer: N
 
 def _as_8_bit(pixels: NDArray[Any]) -> Bgr:
     if pixels.dtype == np.uint16:
-        pixels = pixels >> 8
+        upper = np.empty(pixels.shape, np.uint8)
+        np.right_shift(pixels, 8, out=upper, casting='unsafe')
+        return upper
     return np.ascontiguousarray(pixels, np.uint8)
 
 
 def _stretched(values: NDArray[Any]) -> Bgr:
-    valid = np.isfinite(values) & (values != 0)
+    # A part at a time: as 64-bit floats all of it would take several times the picture.
+    rows = max(1, _STRIPE // max(1, values.shape[1]))
+    stripes = [slice(top, top + rows) for top in range(0, len(values), rows)]
+    extremes = [
+        (float(measured.min()), float(measured.max()))
+        for stripe in stripes
+        if (measured := values[stripe][_is_measured(values[stripe])]).size
+    ]
+    low = min((low for low, _ in extremes), default=0.0)
+    high = max((high for _, high in extremes), default=0.0)
     grey = np.zeros(values.shape, np.uint8)
-    if valid.any():
-        measured = values[valid].astype(np.float64)
-        low, high = measured.min(), measured.max()
-        if high > low:
-            grey[valid] = np.round((measured - low) * (255.0 / (high - low)))
+    for stripe in stripes if high > low else ():
+        valid = _is_measured(values[stripe])
+        measured = values[stripe][valid].astype(np.float64)
+        grey[stripe][valid] = np.round((measured - low) * (255.0 / (high - low)))
     return np.repeat(grey[..., np.newaxis], 3, axis=2)
 
 
-def announced_size(head: bytes) -> tuple[int, int] | None:
-    """Return width and height as a PNG or JPEG header announces them; None if it is neither, or damaged."""
-    if head.startswith(b'\x89PNG\r\n\x1a\n') and len(head) >= 24:
-        return int.from_bytes(head[16:20], 'big'), int.from_bytes(head[20:24], 'big')
-    if head.startswith(b'\xff\xd8'):
-        at = 2
-        while at + 9 <= len(head) and head[at] == 0xFF:
-            marker = head[at + 1]
-            if marker == 0xFF:  # a fill byte
-                at += 1
-            elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # a start of frame
-                height, width = head[at + 5 : at + 7], head[at + 7 : at + 9]
-                return int.from_bytes(width, 'big'), int.from_bytes(height, 'big')
-            else:
-                at += 2 + int.from_bytes(head[at + 2 : at + 4], 'big')
-    return None
+def _is_measured(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(np.isfinite(values) & (values != 0))

@@ -15,7 +15,17 @@ NS = 1_000_000_000
 """Nanoseconds in a second."""
 
 MAX_NS = 2**63 - 1
-"""The latest time that can be stored."""
+"""The latest time that can be asked for."""
+
+EARLIEST_NS = 946_684_800 * NS
+"""2000-01-01: no robot that this runs on is older. A wall clock that says less was never set, or is that of
+a receiver without satellites (1980)."""
+
+LATEST_NS = 2**31 * NS - 1
+"""In January 2038: the last time that builtin_interfaces/Time holds, and so that a node can tell of."""
+
+LONGEST_SIMULATION_NS = 366 * 86_400 * NS
+"""Simulated time counts from zero: what is of the first year of 1970 is of a simulation."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _ISO = iso.isoparser(sep='T')  # by itself it takes any character there
@@ -58,6 +68,11 @@ def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
     if not 0 <= ns <= MAX_NS:
         raise InvalidRequest(f'{text!r} is out of range; times lie between 1970 and 2262')
     return ns
+
+
+def is_stamp(ns: int) -> bool:
+    """Tell whether something can have been seen at this time; zero is a stamp that was not set."""
+    return 0 < ns <= LONGEST_SIMULATION_NS or EARLIEST_NS <= ns <= LATEST_NS
 
 
 def zone_named(name: str) -> tzinfo:

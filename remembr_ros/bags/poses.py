@@ -6,17 +6,19 @@ from typing import Any, Protocol
 
 from remembr_ros.bags.recording import RawMessage, Recording, Topic
 from remembr_ros.geometry import (
+    MAX_COORDINATE,
     MAX_POSITION_STD_M,
     Lost,
     Point,
     Pose,
     Quaternion,
     StampedPose,
+    is_place,
     position_std,
     rotate,
     yaw_from_quaternion,
 )
-from remembr_ros.timestamps import MAX_NS, NS
+from remembr_ros.timestamps import NS, is_stamp
 
 POSE_WITH_COVARIANCE = 'geometry_msgs/msg/PoseWithCovarianceStamped'
 POSE_STAMPED = 'geometry_msgs/msg/PoseStamped'
@@ -69,7 +71,7 @@ class TopicPoses:
         self._recording = recording
 
     def feed(self, message: RawMessage) -> Iterator[StampedPose | Lost]:
-        """Yield the message's pose; nothing if it is not finite or not readable."""
+        """Yield the message's pose; nothing if it is no place or not readable."""
         received = self._recording.deserialize_or_skip(message)
         if received is None:
             return
@@ -83,12 +85,13 @@ class TopicPoses:
         position, q = pose.position, pose.orientation
         point = (float(position.x), float(position.y), float(position.z))
         rotation = (float(q.x), float(q.y), float(q.z), float(q.w))
-        if not all(map(math.isfinite, (*point, *rotation))):
-            return
         child = received.child_frame_id if message.msgtype == ODOMETRY else ''
+        there = placed(point, rotation, child)
+        if not (is_place(there) and all(map(math.isfinite, rotation))):
+            return
         yield StampedPose(
             stamp_of(received.header, message.log_ns),
-            placed(point, rotation, child),
+            there,
             received.header.frame_id.lstrip('/') or ('odom' if message.msgtype == ODOMETRY else 'map'),
         )
 
@@ -120,7 +123,7 @@ class FixTrack:
         latitude, longitude, altitude = float(fix.latitude), float(fix.longitude), float(fix.altitude)
         if not (abs(latitude) <= 90.0 and abs(longitude) <= 360.0):  # also refuses NaN
             return None
-        if not math.isfinite(altitude):  # a fix in two dimensions
+        if not abs(altitude) <= MAX_COORDINATE:  # a fix in two dimensions, NaN
             altitude = self.datum[2] if self.datum else 0.0
         if self.datum is None:
             self.datum = (latitude, longitude, altitude)
@@ -160,9 +163,9 @@ class FixPoses:
 
 
 def stamp_of(header: Any, log_ns: int) -> int:
-    """Return the header's stamp [ns]; the time of recording where the header has none."""
+    """Return the header's stamp [ns]; the time of recording where the header has none that can be."""
     stamp_ns = int(header.stamp.sec) * NS + int(header.stamp.nanosec)
-    return stamp_ns if 0 < stamp_ns <= MAX_NS else log_ns
+    return stamp_ns if is_stamp(stamp_ns) else log_ns
 
 
 def placed(point: Point, rotation: Quaternion, frame: str) -> Pose:

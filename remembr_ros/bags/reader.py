@@ -1,5 +1,6 @@
 """A recording as a stream of camera frames and poses."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,9 @@ from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.bags.topics import COMPRESSED_IMAGE, choose_image_topic, choose_pose_source
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Bgr, Frame
+from remembr_ros.timestamps import format_iso, is_stamp
+
+_log = logging.getLogger(__name__)
 
 
 class BagReader:
@@ -36,6 +40,7 @@ class BagReader:
         self.frame_count = recording.topics[image_topic].count
         self.topics = {topic.name: topic.msgtype for topic in recording.topics.values()}
         self._behind_ns = 0
+        self._untimed = 0
 
     @property
     def datum(self) -> tuple[float, float, float] | None:
@@ -64,6 +69,11 @@ class BagReader:
                     yield from self._poses.feed(message)
                 continue
             frame = self._frame(message)
+            if not is_stamp(frame.stamp_ns):
+                if not self._untimed:
+                    _log.warning('an image is left out: it is of %s', format_iso(frame.stamp_ns))
+                self._untimed += 1
+                continue
             if self._poses:
                 yield from self._poses.at_frame(frame.stamp_ns)
             yield frame

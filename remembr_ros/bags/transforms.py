@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from remembr_ros.errors import StalePose
-from remembr_ros.geometry import Transform, compose, inverse
+from remembr_ros.geometry import MAX_COORDINATE, Transform, compose, inverse
 from remembr_ros.timestamps import NS, format_iso
 
 MAX_LATE_NS = NS
@@ -86,7 +86,7 @@ class TransformTree:
         :param stamp_ns: nanoseconds since the Unix epoch
         :param translation: x, y, z [m]
         :param rotation_xyzw: quaternion, of any length but zero
-        :return: False if it makes no sense (not finite, no rotation, a frame in itself) and was left out
+        :return: False if it makes no sense (no place, no rotation, a frame in itself) and was left out
         """
         parent, child = _name(parent), _name(child)
         x, y, z, w = (float(value) for value in rotation_xyzw)
@@ -94,7 +94,8 @@ class TransformTree:
         norm = math.sqrt(x * x + y * y + z * z + w * w)
         if not parent or not child or parent == child:
             return False
-        if not all(map(math.isfinite, (*position, norm))) or norm < 1e-9:
+        # A NaN compares false.
+        if not (all(abs(value) <= MAX_COORDINATE for value in position) and 1e-9 <= norm < math.inf):
             return False
         edge = self._edges.get(child)
         if edge is None or edge.parent != parent or edge.static != static:

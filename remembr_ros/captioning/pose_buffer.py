@@ -1,11 +1,10 @@
 """The robot's recent poses, and where it was at the time of an image."""
 
 import bisect
-import math
 import threading
 
 from remembr_ros.errors import InvalidRequest, StalePose
-from remembr_ros.geometry import StampedPose, interpolate
+from remembr_ros.geometry import StampedPose, interpolate, is_place
 from remembr_ros.timestamps import NS
 
 MAX_LATE_S = 1.0
@@ -15,8 +14,8 @@ MAX_LATE_S = 1.0
 class PoseBuffer:
     """Keeps poses of one frame and interpolates between them. Safe to use from several threads.
 
-    It forgets everything when time jumps back or the poses' frame_id changes. Poses with a coordinate that is
-    not finite are ignored. Of two poses with the same stamp the later one counts.
+    It forgets everything when time jumps back or the poses' frame_id changes. Poses where no robot can
+    be, see is_place, are ignored. Of two poses with the same stamp the later one counts.
 
     :param history_s: poses this much older than the newest are forgotten, except the last of them [s]
     :param max_age_s: outside of the known time a pose is used if it is no further off than this [s]
@@ -62,8 +61,7 @@ class PoseBuffer:
 
     def add(self, pose: StampedPose) -> None:
         """Take a pose; they may come out of order by up to MAX_LATE_S."""
-        p = pose.pose
-        if not all(math.isfinite(value) for value in (p.x, p.y, p.z, p.yaw)):
+        if not is_place(pose.pose):
             return
         with self._lock:
             last = next((known for known in reversed(self._poses) if known is not None), pose)

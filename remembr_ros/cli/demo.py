@@ -17,7 +17,7 @@ from remembr_ros import __version__
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.cli.output import answer_json, answer_lines
-from remembr_ros.errors import RemembrError
+from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.recall import Hit
 from remembr_ros.simulation.plan_picture import draw_plan
@@ -75,6 +75,10 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
     database = out / 'memory.db'
+    if database.exists() and not (out / 'logs').is_dir():
+        raise InvalidRequest(
+            f'{database} is of no demo, and would be deleted; choose another folder with --out'
+        )
     for old in (database, Path(f'{database}.keyframes')):
         shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
     with DemoGraph(out / 'logs', database) as graph:  # the nodes start while the building is rendered

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--dry-run', action='store_true', help='list what would be deleted, and change nothing'
     )
-    parser.add_argument('--yes', action='store_true', help='do not ask')
+    parser.add_argument('--yes', action='store_true', help='do not ask; needed with --json')
     add_json(parser)
 
 
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
             '--robot, --map-id, --source or --text'
         )
     conditions = (args.id, scope, args.text or '')
-    asks = not (args.dry_run or args.yes or args.json)
-    if asks and not sys.stdin.isatty():
+    asks = not (args.dry_run or args.yes)
+    if asks and (args.json or not sys.stdin.isatty()):
         raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
     with stdout_for_json(args.json), open_memory(args, read_only=args.dry_run) as store:
         found = store.matching(*conditions)

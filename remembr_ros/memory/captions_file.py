@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import Pose, is_place
 from remembr_ros.memory.record import Memory, memory_id
 from remembr_ros.timestamps import NS, from_seconds
 
@@ -46,6 +46,7 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
             if not all(map(math.isfinite, (x, y, z))):
                 raise BagUnreadable(f'{path}: {entry["position"]} is not a position')
             yaw = float(entry.get('theta') or 0.0)
+            pose = Pose(x, y, z, yaw if math.isfinite(yaw) else 0.0)
             start_ns, end_ns = from_seconds(entry['start_time']), from_seconds(entry['end_time'])
             memory = Memory(
                 id=memory_id(f'{ROBOT}/{name}', 'captioner', start_ns),
@@ -53,7 +54,7 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
                 start_ns=start_ns,
                 end_ns=end_ns,
                 caption=str(entry['caption']),
-                pose=Pose(x, y, z, yaw if math.isfinite(yaw) else 0.0),
+                pose=pose if is_place(pose) else None,
                 map_id=name,
                 captioner=path.stem,
             )

@@ -5,7 +5,7 @@ import math
 import re
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point
+from remembr_ros.geometry import MAX_COORDINATE, Point
 from remembr_ros.memory.recall import Scope
 from remembr_ros.memory.record import SOURCES
 from remembr_ros.timestamps import MAX_NS
@@ -16,9 +16,6 @@ EVERYTHING = 'start_ns >= 0'
 _CONTROL = re.compile(r'[\x00-\x1f\x7f]')
 MAX_NAME = 200
 """Bytes of a robot's or map's name."""
-
-MAX_COORDINATE = 1e9
-"""[m] No map is larger; a square of it still fits the 32-bit floats of the index."""
 
 
 def quote(text: str) -> str:

@@ -1,7 +1,8 @@
 """A JPEG as it is kept beside a memory: checked, and made to fit."""
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.images import MAX_PIXELS, announced_size, decode_compressed, encode_jpeg
+from remembr_ros.image_header import announced_size
+from remembr_ros.images import MAX_PIXELS, decode_compressed, encode_jpeg
 
 _QUALITIES = (85, 70, 55, 40)
 """What is tried in turn, from the asked quality on, before the picture is made smaller."""
@@ -15,17 +16,17 @@ def check_jpeg(data: bytes) -> tuple[int, int]:
 
     :raises InvalidRequest: it is none
     """
-    # announced_size knows PNG, too
-    size = announced_size(data[: 2**20]) if data.startswith(b'\xff\xd8\xff') else None
+    # announced_size knows other formats, too
+    size = announced_size(data) if data.startswith(b'\xff\xd8\xff') else None
     if size is None:
         raise InvalidRequest(
             f'a keyframe of {len(data)} bytes is not a JPEG (it begins with '
             f'{data[:8].hex(" ") or "nothing"}); encode it as JPEG first'
         )
-    width, height = size
+    width, height, _ = size
     if width <= 0 or height <= 0 or width * height > MAX_PIXELS:
         raise InvalidRequest(f'a keyframe says that it is {width} x {height} pixels; it is damaged')
-    return size
+    return width, height
 
 
 def fitted_jpeg(data: bytes, max_width: int, quality: int, max_bytes: int) -> bytes:

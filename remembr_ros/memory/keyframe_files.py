@@ -4,15 +4,20 @@
 
 The name is the start of the SHA-256 of the file. Files of the older layout, <folder>/<memory id>_<index>.jpg,
 are read, counted and deleted like the others.
+
+No link is followed, neither in place of a file nor of a folder: a memory may come from somebody else, who
+could have pointed it at any file of this machine. What is no regular file is no keyframe.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
 import re
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
@@ -21,6 +26,12 @@ _NAME = re.compile(r'[0-9a-f]{32}\.jpg')
 _OLD_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}_[0-9]{1,4}\.jpg')
 _FAN = re.compile(r'[0-9a-f]{2}')
 _PART = '.part'
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+MAX_BYTES = 2**25
+"""A larger file is no keyframe; those that are put take half a megabyte."""
 
 
 def keyframe_name(image: bytes) -> str:
@@ -43,6 +54,51 @@ def keyframe_path(folder: Path, name: str) -> Path:
     return folder / name[:2] / name if _NAME.fullmatch(name) else folder / name
 
 
+def read(folder: Path, name: str) -> bytes:
+    """Return what is in the file of a keyframe.
+
+    :raises InvalidRequest: it is no name of a keyframe
+    :raises OSError: there is none: it is missing, a link, a device or larger than MAX_BYTES
+    """
+    with _opened(folder, name) as within, os.fdopen(os.open(name, _FILE, dir_fd=within), 'rb') as file:
+        there = os.fstat(file.fileno())
+        if not stat.S_ISREG(there.st_mode):
+            raise OSError(errno.EINVAL, 'it is no regular file')
+        if there.st_size > MAX_BYTES:
+            raise OSError(errno.EFBIG, f'it has {there.st_size} bytes, more than {MAX_BYTES}')
+        return file.read(MAX_BYTES)
+
+
+def status(folder: Path, name: str) -> os.stat_result | None:
+    """Return what the file system knows of a keyframe, or of the link in its place; None: there is none.
+
+    :raises InvalidRequest: it is no name of a keyframe
+    :raises OSError: its folder is a link, or cannot be read
+    """
+    with suppress(FileNotFoundError), _opened(folder, name) as within:
+        return os.stat(name, dir_fd=within, follow_symlinks=False)
+    return None
+
+
+def touch(folder: Path, name: str) -> None:
+    """Make a keyframe young.
+
+    :raises OSError: it is missing, or of somebody else
+    """
+    with _opened(folder, name) as within:
+        os.utime(name, dir_fd=within, follow_symlinks=False)
+
+
+def delete(folder: Path, name: str) -> None:
+    """Delete a keyframe; of a link the link, not what it points to.
+
+    :raises InvalidRequest: it is no name of a keyframe
+    :raises OSError: it is missing, or cannot be deleted
+    """
+    with _opened(folder, name) as within:
+        os.unlink(name, dir_fd=within)
+
+
 def keyframe_files(folder: Path) -> Iterator[os.DirEntry[str]]:
     """Yield every keyframe.
 
@@ -60,34 +116,40 @@ def remove_abandoned(folder: Path) -> None:
     """
     for entry in _all_files(folder):
         if entry.name.endswith(_PART):
-            with suppress(OSError), open(entry.path, 'rb') as file:
+            with suppress(OSError), os.fdopen(os.open(entry.path, _FILE), 'rb') as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.unlink(entry.path)
 
 
-def write_whole(path: Path, data: bytes) -> set[Path]:
-    """Write a file so that it is there as a whole or not at all.
+def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
+    """Write a keyframe so that it is there as a whole or not at all.
 
     :return: the folders to give to :func:`sync`; before that the file may be gone after a power cut
+    :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: it cannot be written; nothing is left of it
     """
-    changed = {path.parent}
-    if not path.parent.is_dir():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        changed |= {path.parent.parent, path.parent.parent.parent}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=_PART)
-    try:
-        with os.fdopen(handle, 'wb') as file:
-            with suppress(OSError):  # some network disks have no locks
-                fcntl.flock(file, fcntl.LOCK_EX)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(temporary, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    parent = keyframe_path(folder, name).parent
+    changed = {parent}
+    if folder.is_symlink():
+        raise _linked(folder)
+    if not parent.is_dir():
+        parent.mkdir(parents=True, exist_ok=True)
+        changed |= {parent.parent, parent.parent.parent}
+    temporary = f'{secrets.token_hex(8)}{_PART}'
+    with _opened(folder, name) as within:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=within)
+        try:
+            with os.fdopen(handle, 'wb') as file:
+                with suppress(OSError):  # some network disks have no locks
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(temporary, name, src_dir_fd=within, dst_dir_fd=within)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=within)
+            raise
     return changed
 
 
@@ -103,12 +165,39 @@ def sync(folder: Path) -> None:
         os.close(descriptor)
 
 
+@contextmanager
+def _opened(folder: Path, name: str) -> Iterator[int]:
+    """Open the folder that a keyframe lies in; yield its descriptor."""
+    parent = keyframe_path(folder, name).parent
+    with ExitStack() as opened:
+        within = None
+        for step in dict.fromkeys((folder, parent)):
+            try:
+                within = os.open(step if within is None else step.name, _FOLDER, dir_fd=within)
+            except NotADirectoryError:
+                raise _linked(step) from None
+            opened.callback(os.close, within)
+        assert within is not None
+        yield within
+
+
+def _linked(folder: Path) -> NotADirectoryError:
+    return NotADirectoryError(
+        errno.ENOTDIR,
+        'it is no folder, or a link, which is not followed; mount another disk there',
+        str(folder),
+    )
+
+
 def _all_files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    for entry in _entries(folder):
-        if not entry.is_dir(follow_symlinks=False):
+    """Yield the regular files."""
+    for entry in () if folder.is_symlink() else _entries(folder):
+        if entry.is_file(follow_symlinks=False):
             yield entry
-        elif _FAN.fullmatch(entry.name):
-            yield from _entries(Path(entry.path))
+        elif _FAN.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            for inner in _entries(Path(entry.path)):
+                if inner.is_file(follow_symlinks=False):
+                    yield inner
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -8,6 +8,7 @@ import errno
 import logging
 import os
 import shutil
+import stat
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,16 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory import keyframe_files
 from remembr_ros.memory.jpeg import check_jpeg, fitted_jpeg
-from remembr_ros.memory.keyframe_files import (
-    is_keyframe_name,
-    keyframe_files,
-    keyframe_name,
-    keyframe_path,
-    remove_abandoned,
-    sync,
-    write_whole,
-)
+from remembr_ros.memory.keyframe_files import is_keyframe_name, keyframe_name, keyframe_path, sync
 from remembr_ros.memory.problem import Problem
 
 _log = logging.getLogger(__name__)
@@ -122,9 +116,11 @@ class KeyframeFolder:
         :raises InvalidRequest: there is none
         """
         try:
-            return keyframe_path(self.folder, name).read_bytes()
-        except OSError as error:
+            data = keyframe_files.read(self.folder, name)
+            check_jpeg(data)
+        except (OSError, InvalidRequest) as error:
             raise InvalidRequest(f'there is no keyframe {name!r} in {self.folder}: {error}') from error
+        return data
 
     def remove(self, names: Iterable[str], still_named: StillNamed) -> int:
         """Delete those keyframes that no memory names any more, at once; missing ones are passed over.
@@ -151,13 +147,15 @@ class KeyframeFolder:
             self._count()  # anew: other processes may have been here
         now = time.time()
         old = []
-        for entry in keyframe_files(self.folder):
+        for entry in keyframe_files.keyframe_files(self.folder):
             with suppress(FileNotFoundError):
-                age_s = now - entry.stat().st_mtime
+                age_s = now - entry.stat(follow_symlinks=False).st_mtime
                 if age_s > self._grace_s:
                     old.append(entry.name)
                 elif age_s < -self._grace_s:
-                    os.utime(entry.path)  # put while the clock was ahead; else it would never become old
+                    os.utime(
+                        entry.path, follow_symlinks=False
+                    )  # put while the clock was ahead; else it would never become old
         return self._remove(sorted(old), still_named, self._grace_s)
 
     def count(self) -> int:
@@ -183,17 +181,18 @@ class KeyframeFolder:
         changed = self._unsynced
         try:
             for name, image in named.items():
-                path = keyframe_path(self.folder, name)
-                there = path.stat().st_size if path.exists() else None
+                there = _size(keyframe_files.status(self.folder, name))
                 if there == len(image):
                     with suppress(PermissionError):
-                        os.utime(path)  # young again, so that it is not collected meanwhile
+                        keyframe_files.touch(
+                            self.folder, name
+                        )  # young again, so that it is not collected meanwhile
                 else:
                     tried = True
                     problem = self._no_room(len(image))
                     if problem:
                         break
-                    changed |= write_whole(path, image)
+                    changed |= keyframe_files.write_whole(self.folder, name, image)
                     # One of another size was cut short by a disk that did not keep its word.
                     self._account(there is None, len(image) - (there or 0))
                 names.append(name)
@@ -243,11 +242,11 @@ class KeyframeFolder:
 
     def _count(self) -> tuple[int, int]:
         """Look at every file, once; after that put and remove keep account. The lock is held."""
-        remove_abandoned(self.folder)
+        keyframe_files.remove_abandoned(self.folder)
         sizes = []
-        for entry in keyframe_files(self.folder):
+        for entry in keyframe_files.keyframe_files(self.folder):
             with suppress(FileNotFoundError):
-                sizes.append(entry.stat().st_size)
+                sizes.append(entry.stat(follow_symlinks=False).st_size)
         self._totals = (len(sizes), sum(sizes))
         return self._totals
 
@@ -266,10 +265,9 @@ class KeyframeFolder:
                     on_its_way = grace_s is not None and put_at >= asked_at - grace_s
                     if name in named or number > puts or on_its_way:
                         continue
-                    path = keyframe_path(self.folder, name)
                     try:
-                        if self._delete(path, grace_s):
-                            changed.add(path.parent)
+                        if self._delete(name, grace_s):
+                            changed.add(keyframe_path(self.folder, name).parent)
                             removed += 1
                     except OSError as error:
                         failed = error
@@ -280,17 +278,28 @@ class KeyframeFolder:
             raise failed
         return removed
 
-    def _delete(self, path: Path, grace_s: float | None) -> bool:
+    def _delete(self, name: str, grace_s: float | None) -> bool:
         try:
-            there = path.stat()
+            there = keyframe_files.status(self.folder, name)
+            if there is None or stat.S_ISDIR(there.st_mode):
+                return False
             if grace_s is not None and time.time() - there.st_mtime <= grace_s:
                 return False  # put by another process
-            path.unlink()
+            keyframe_files.delete(self.folder, name)
         except FileNotFoundError:
             return False
-        self._account(-1, -there.st_size)
+        except NotADirectoryError as error:
+            _log.warning('the keyframe %s is left alone: %s', name, error)
+            return False
+        if (size := _size(there)) is not None:
+            self._account(-1, -size)
         return True
 
     def _account(self, files: int, size: int) -> None:
         if self._totals is not None:
             self._totals = (self._totals[0] + files, self._totals[1] + size)
+
+
+def _size(there: os.stat_result | None) -> int | None:
+    """Return the size of a regular file [bytes]; None: it is none."""
+    return there.st_size if there is not None and stat.S_ISREG(there.st_mode) else None

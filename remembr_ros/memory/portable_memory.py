@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import Pose, is_place
 from remembr_ros.memory.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
@@ -155,13 +155,14 @@ def memory_from_record(record: Mapping[str, Any]) -> Memory:
     :raises ValueError: a field is missing or of another kind
     """
     found = MemoryRecord.model_validate(record)
+    pose = None if found.pose is None else Pose(found.pose.x, found.pose.y, found.pose.z, found.pose.yaw)
     return Memory(
         id=found.id,
         robot=found.robot,
         start_ns=found.start_ns,
         end_ns=found.end_ns,
         caption=found.caption,
-        pose=None if found.pose is None else Pose(found.pose.x, found.pose.y, found.pose.z, found.pose.yaw),
+        pose=pose if pose is not None and is_place(pose) else None,
         frame_id=found.frame_id,
         map_id=found.map_id,
         travelled=found.travelled,

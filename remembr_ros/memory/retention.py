@@ -24,7 +24,7 @@ from functools import lru_cache
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.record import SOURCES, Memory
 from remembr_ros.memory.sentences import passages
-from remembr_ros.timestamps import NS, format_duration
+from remembr_ros.timestamps import LATEST_NS, NS, format_duration
 
 CELL_M = 1.0
 """Side of a place."""
@@ -156,7 +156,8 @@ def doomed(
     limited = need_size or policy.max_memories is not None
     for memory in memories:
         size = bytes_of(memory) if need_size else 0
-        spans.append((memory.start_ns, memory.end_ns))
+        if memory.end_ns <= LATEST_NS:  # one of 2100, as older programs stored it, is no hole of the clock
+            spans.append((memory.start_ns, memory.end_ns))
         if memory.source in policy.keep_sources:
             kept_count += 1
             kept_bytes += size

@@ -18,7 +18,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory import filters
 from remembr_ros.memory.record import SOURCES, Memory
-from remembr_ros.timestamps import MAX_NS
+from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, MAX_NS, format_iso, is_stamp
 
 MAX_TEXT = 60_000
 """Bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text."""
@@ -45,6 +45,23 @@ def is_id(text: str) -> bool:
 
 def storable(memory: Memory) -> Memory:
     """Return the memory as it fits the fields: long texts are cut, what is no Unicode is replaced.
+
+    :raises InvalidRequest: it makes no sense, or is of a time when no robot saw anything
+    """
+    fitting = fitted(memory)
+    for ns in (memory.start_ns, memory.end_ns):
+        # A simulation may begin at zero; what ends there was not stamped.
+        if not is_stamp(ns) and (ns or not memory.end_ns):
+            raise InvalidRequest(
+                f'memory {memory.id} is of {format_iso(ns)}; give a time from {format_iso(EARLIEST_NS)[:10]} '
+                f'to {format_iso(LATEST_NS)[:10]}, where the seconds of ROS end, or of the first year after '
+                '1970 for simulated time, and check the clock that stamped it'
+            )
+    return fitting
+
+
+def fitted(memory: Memory) -> Memory:
+    """Return the memory as it fits the fields, whatever its time: older programs stored any.
 
     :raises InvalidRequest: it makes no sense
     """

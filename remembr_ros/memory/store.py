@@ -290,7 +290,7 @@ class MemoryStore(StoreSearch):
                 engine,
                 asked,
                 lambda: [
-                    schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
+                    schema.fitted(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
                     for memory in engine.select(Scope(map_id=map_id))
                 ],
             )

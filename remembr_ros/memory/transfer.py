@@ -89,7 +89,7 @@ def import_memories(
     :param map_id: the map that they become memories of; None: as in the file
     :param on_progress: called with the number of memories dealt with so far
     :raises BagUnreadable: the file is missing, damaged or no file of memories; the memories before the damage
-        are stored
+        are stored. Or some of them make no sense; all others are stored
     :raises StoreUnavailable: the database does not work
     """
     header, items = portable.read(path)
@@ -97,21 +97,31 @@ def import_memories(
     fits = header.vectors and (header.embedder, header.dimension) == (stamp.embedder, stamp.dimension)
     done = Imported()
     damage: BagUnreadable | None = None
+    refused: list[str] = []
     items = (replace(item, memory=_renamed(item.memory, robot, map_id)) for item in items)
     while damage is None:
         batch: list[PortableMemory] = []
+        before = done.read + len(refused)
         try:
             for item in islice(items, BATCH):
-                batch.append(replace(item, memory=_storable(item.memory, path)))
+                try:
+                    batch.append(replace(item, memory=schema.storable(item.memory)))
+                except InvalidRequest as error:  # of an older program, say: the others are good
+                    refused.append(str(error))
         except BagUnreadable as error:
             damage = error
-        if not batch:
+        if done.read + len(refused) + len(batch) == before:
             break
         _import_batch(store, batch, fits, done)
         if on_progress is not None:
             on_progress(done.read)
     if damage is not None:
         raise BagUnreadable(f'{damage}; they are stored') from damage
+    if refused:
+        raise BagUnreadable(
+            f'{path}: {len(refused)} memories are left out, the first because {refused[0]}. The other '
+            f'{done.read} are stored'
+        )
     return done
 
 
@@ -159,10 +169,3 @@ def _renamed(memory: Memory, robot: str, map_id: str | None) -> Memory:
         new_id = memory_id(f'{robot}/{memory.id}', memory.source, memory.start_ns)
         memory = replace(memory, id=new_id, robot=robot)
     return memory
-
-
-def _storable(memory: Memory, path: Path) -> Memory:
-    try:
-        return schema.storable(memory)
-    except InvalidRequest as error:
-        raise BagUnreadable(f'{path}: {error}. The memories before this one are whole') from error

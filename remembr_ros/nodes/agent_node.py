@@ -10,14 +10,14 @@ from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
-from remembr_ros.geometry import StampedPose
+from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.memory.recall import Hit
 from remembr_ros.nodes.agent_config import agent_config
 from remembr_ros.nodes.answer_markers import AnswerMarkers
 from remembr_ros.nodes.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.ask_errors import ask_error_code
 from remembr_ros.nodes.bounds import check_names
-from remembr_ros.nodes.conversions import answer_to_msg, is_finite
+from remembr_ros.nodes.conversions import answer_to_msg
 from remembr_ros.nodes.inquiry import Inquiries, Inquiry, Outcome
 from remembr_ros.nodes.lifecycle import run
 from remembr_ros.nodes.managed_node import Level, ManagedNode
@@ -202,7 +202,7 @@ class AgentNode(ManagedNode):
         self._here = None
 
     def _on_pose(self, pose: StampedPose) -> None:
-        if is_finite(pose.pose):
+        if is_place(pose.pose):
             self._here = pose
 
 

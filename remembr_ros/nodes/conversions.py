@@ -16,17 +16,24 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros import errors, images
 from remembr_ros.agent.answer import Answer, Kind
-from remembr_ros.geometry import Point, Pose, StampedPose, quaternion_from_yaw, yaw_from_quaternion
+from remembr_ros.geometry import (
+    Point,
+    Pose,
+    StampedPose,
+    is_place,
+    quaternion_from_yaw,
+    yaw_from_quaternion,
+)
 from remembr_ros.images import Frame
 from remembr_ros.memory.recall import Hit, Scope
 from remembr_ros.memory.record import SOURCES, Memory, Observation, memory_id
 from remembr_ros.nodes.bounds import check_caption
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import LATEST_NS, NS, is_stamp
 
 MIN_WIRE_NS = -(2**31) * NS
 """The earliest time that builtin_interfaces/Time can hold."""
 
-MAX_WIRE_NS = 2**31 * NS - 1
+MAX_WIRE_NS = LATEST_NS
 """The latest time that builtin_interfaces/Time can hold, in January 2038."""
 
 KINDS = {
@@ -56,6 +63,12 @@ def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
 def time_from_msg(msg: TimeMsg) -> int:
     """Return nanoseconds since the epoch."""
     return msg.sec * NS + msg.nanosec
+
+
+def stamp_from_msg(msg: TimeMsg, arrival_ns: int) -> int:
+    """Return when something was seen [ns]: when it arrived if the stamp was not set, or by no real clock."""
+    stamp_ns = time_from_msg(msg)
+    return stamp_ns if is_stamp(stamp_ns) else arrival_ns
 
 
 def duration_to_msg(seconds: float) -> DurationMsg:
@@ -90,11 +103,6 @@ def pose_from_msg(msg: PoseMsg) -> Pose:
     return Pose(p.x, p.y, p.z, yaw_from_quaternion(q.x, q.y, q.z, q.w))
 
 
-def is_finite(pose: Pose) -> bool:
-    """Return whether every number of the pose is finite."""
-    return all(math.isfinite(value) for value in (pose.x, pose.y, pose.z, pose.yaw))
-
-
 def stamped_pose_to_msg(stamped: StampedPose) -> PoseStamped:
     """Return a stamped pose as a message."""
     msg = PoseStamped(pose=pose_to_msg(stamped.pose))
@@ -108,11 +116,11 @@ def stamped_pose_from_msg(
 ) -> StampedPose:
     """Return the pose of a message; its frame is that of the header.
 
-    :param arrival_ns: stands in for a stamp of zero
+    :param arrival_ns: stands in for a stamp of zero, or one that cannot be
     """
     pose = msg.pose if isinstance(msg, PoseStamped) else msg.pose.pose
     return StampedPose(
-        time_from_msg(msg.header.stamp) or arrival_ns, pose_from_msg(pose), frame_name(msg.header.frame_id)
+        stamp_from_msg(msg.header.stamp, arrival_ns), pose_from_msg(pose), frame_name(msg.header.frame_id)
     )
 
 
@@ -124,9 +132,9 @@ def frame_name(frame_id: str) -> str:
 def frame_from_image(msg: Image | CompressedImage, arrival_ns: int) -> Frame:
     """Return an image whose pixels are decoded when they are asked for.
 
-    :param arrival_ns: stands in for a stamp of zero
+    :param arrival_ns: stands in for a stamp of zero, or one that cannot be
     """
-    stamp_ns = time_from_msg(msg.header.stamp) or arrival_ns
+    stamp_ns = stamp_from_msg(msg.header.stamp, arrival_ns)
     if isinstance(msg, CompressedImage):
         return Frame(stamp_ns, lambda: images.decode_compressed(msg.format, msg.data), msg.header.frame_id)
     return Frame(
@@ -185,8 +193,8 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
         raise errors.InvalidRequest(f'the memory starts at {start_ns} ns, before 1970')
     if source not in SOURCES:
         raise errors.InvalidRequest(f'source {source!r} is none of {", ".join(SOURCES)}')
-    if pose is not None and not is_finite(pose):
-        raise errors.InvalidRequest('the pose of the memory is not finite; leave placed false without a pose')
+    if pose is not None and not is_place(pose):
+        raise errors.InvalidRequest('the pose of the memory is no place; leave placed false without a pose')
     if not math.isfinite(msg.travelled) or msg.travelled < 0.0:
         raise errors.InvalidRequest(f'travelled is {msg.travelled} m')
     return Memory(
@@ -222,6 +230,7 @@ def observation_from_msg(msg: MemoryMsg) -> Observation:
     """
     check_caption(msg)
     msg.keyframes = []
+    msg.placed = msg.placed and is_place(pose_from_msg(msg.pose.pose))  # what was seen is true without
     return Observation(memory_from_msg(msg), tuple(bytes(image.data) for image in msg.keyframe_images))
 
 

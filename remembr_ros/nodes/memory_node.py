@@ -26,6 +26,7 @@ from remembr_ros.nodes.memory_markers import MemoryMarkers
 from remembr_ros.nodes.memory_opening import open_memory, policy_of
 from remembr_ros.nodes.memory_services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.parameters import MemoryParameters
+from remembr_ros.nodes.recall_service import TELLABLE
 from remembr_ros.nodes.store_gauge import StoreGauge
 from remembr_ros.nodes.store_writer import StoreWriter
 
@@ -229,7 +230,7 @@ class MemoryNode(ManagedNode):
         if not count or self._store is None:
             return []
         try:
-            return [hit.memory for hit in reversed(self._store.newest(limit=count))]
+            return [hit.memory for hit in reversed(self._store.newest(TELLABLE, count))]
         except RemembrError as error:
             self.get_logger().warning(f'the markers are not up to date: {error}')
             return []

@@ -120,7 +120,10 @@ class MemoryServices:
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> None:
         check_recall(request)
-        hits, response.total = search(self._store, request)
+        warning = self._node.get_logger().warning
+        hits, response.total = search(
+            self._store, request, lambda text: warning(text, throttle_duration_sec=60.0)
+        )
         response.memories = [hit_to_msg(hit) for hit in hits]
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
@@ -184,7 +187,7 @@ class MemoryServices:
             return
         response.image = CompressedImage(format='jpeg', data=data)
         for memory in self._store.get([request.id]):
-            response.image.header.stamp = time_to_msg(memory.start_ns)
+            response.image.header.stamp = time_to_msg(memory.start_ns, clamp=True)
 
 
 def _refuse(response: Any, error: RemembrError) -> None:

@@ -13,7 +13,7 @@ from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose, position_std
 from remembr_ros.nodes import qos
-from remembr_ros.nodes.conversions import stamped_pose_from_msg, time_from_msg
+from remembr_ros.nodes.conversions import stamp_from_msg, stamped_pose_from_msg, time_from_msg
 from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import PoseParameters
 from remembr_ros.nodes.topic_watch import WatchedSubscription
@@ -122,7 +122,7 @@ class PoseSource:
         self._on_lost(pose.stamp_ns)
 
     def _on_fix(self, msg: NavSatFix) -> None:
-        stamp_ns = time_from_msg(msg.header.stamp) or self._now_ns()
+        stamp_ns = stamp_from_msg(msg.header.stamp, self._now_ns())
         pose = self._fixes.pose(msg)
         if pose is not None:
             # East, north and up of the datum are the map's axes.

@@ -1,6 +1,7 @@
 """What the services recall and forget ask of the store."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from remembr_msgs.srv import Forget as ForgetSrv
@@ -8,41 +9,65 @@ from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import distance
 from remembr_ros.memory.recall import Hit, Scope
+from remembr_ros.memory.record import Memory
 from remembr_ros.memory.search import StoreSearch
-from remembr_ros.nodes.conversions import point_from_msg, time_from_msg, window_from_msgs
-from remembr_ros.timestamps import NS
+from remembr_ros.nodes.conversions import MAX_WIRE_NS, point_from_msg, time_from_msg, window_from_msgs
+from remembr_ros.timestamps import NS, format_iso
 
 DEFAULT_LIMIT = 5
+TELLABLE = Scope(before_ns=MAX_WIRE_NS)
+"""Older programs stored memories of later."""
+
 ORDERS = ('text', 'place', 'time', 'newest', 'around')
 
 
-def search(store: StoreSearch, request: RecallSrv.Request) -> tuple[list[Hit], int]:
+def is_tellable(memory: Memory) -> bool:
+    """Tell whether a message can hold the times of a memory."""
+    return memory.start_ns <= memory.end_ns <= MAX_WIRE_NS
+
+
+def search(
+    store: StoreSearch, request: RecallSrv.Request, warn: Callable[[str], None]
+) -> tuple[list[Hit], int]:
     """Return what a request finds, in its order, and how many memories its filters admit.
 
     Every hit has its distance to the asked place and its offset from the asked time, whatever ranks.
 
+    :param warn: called with why something was left out
     :raises InvalidRequest: the request makes no sense
     :raises StoreUnavailable: the database does not work
     """
     scope = scope_of(request)
+    hits = _found(store, request, scope)
+    if not all(is_tellable(hit.memory) for hit in hits):
+        late = next(hit.memory for hit in hits if not is_tellable(hit.memory))
+        warn(
+            f'memories of after {format_iso(MAX_WIRE_NS)[:10]} are left out, such as {late.id}: no message '
+            f'can hold their time; delete them with: remembr forget --after {format_iso(MAX_WIRE_NS + NS)}'
+        )
+        # Asked again: where the newest are wanted they stand before all others.
+        scope = replace(scope, before_ns=min(MAX_WIRE_NS, scope.before_ns or MAX_WIRE_NS))
+        hits = [hit for hit in _found(store, request, scope) if is_tellable(hit.memory)]
+    return [_measured(hit, request) for hit in hits], store.count(scope)
+
+
+def _found(store: StoreSearch, request: RecallSrv.Request, scope: Scope) -> list[Hit]:
     order = request.order or _order_of(request)
     if order not in ORDERS:
         raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(ORDERS)}')
     limit = int(request.limit) or DEFAULT_LIMIT
     if order == 'text':
-        hits = store.by_text(request.text, scope, limit)
-    elif order == 'place':
+        return store.by_text(request.text, scope, limit)
+    if order == 'place':
         if not request.use_place:
             raise InvalidRequest("order 'place' needs use_place and place")
-        hits = store.by_position(point_from_msg(request.place), scope, limit)
-    elif order in ('time', 'around'):
+        return store.by_position(point_from_msg(request.place), scope, limit)
+    if order in ('time', 'around'):
         if not request.use_time:
             raise InvalidRequest(f'order {order!r} needs use_time and time')
         find = store.by_time if order == 'time' else store.around
-        hits = find(time_from_msg(request.time), scope, limit)
-    else:
-        hits = store.newest(scope, limit)
-    return [_measured(hit, request) for hit in hits], store.count(scope)
+        return find(time_from_msg(request.time), scope, limit)
+    return store.newest(scope, limit)
 
 
 def scope_of(request: RecallSrv.Request) -> Scope:

@@ -199,7 +199,7 @@ class Other:
 def made(tmp_path: Path) -> str:
     path = str(tmp_path / 'memory.db')
     with open_store(path, 'hashing-16') as store:
-        store.add([Observation(Memory('m1', 'r', 0, 0, 'a door'))])
+        store.add([Observation(Memory('m1', 'r', 0, 1, 'a door'))])
     return path
 
 

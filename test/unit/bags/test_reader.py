@@ -329,6 +329,60 @@ def test_poses_that_are_no_numbers_are_left_out(bag: Any, t0: int, kind: str) ->
     assert [(pose.stamp_ns, pose.pose.yaw) for pose in poses] == [(t0 + 2, 0.0)]
 
 
+def test_one_corrupt_pose_is_none(bag: Any, t0: int, kind: str) -> None:
+    with bag(kind) as out:
+        out.compressed('/image', t0)
+        for number, x in enumerate((1.0, 1e300, -1e10, 2.0)):
+            out.pose_stamped('/pose', t0 + number, (x, 0, 0))
+            out.odometry('/odom', t0 + number, (0, x, 0))
+            out.tf(t0 + number, 'map', 'base_link', (0, 0, x))
+            out.fix('/fix', t0 + number, 50.0, 8.0, altitude=-x)
+    for options in ({'pose_topic': '/pose'}, {'pose_topic': '/odom'}, {'tf': ('map', 'base_link')}):
+        poses = read(open_bag(out.path, **options))[1]
+        assert [max(pose.pose.position) for pose in poses] == [1.0, 2.0]
+    fixes = read(open_bag(out.path, pose_topic='/fix'))[1]
+    assert [pose.pose.z for pose in fixes] == pytest.approx([0.0, 0.0, 0.0, -1.0])
+
+
+def test_a_first_fix_of_a_corrupt_altitude_does_not_move_all_others(bag: Any, t0: int) -> None:
+    with bag('mcap') as out:
+        out.compressed('/image', t0)
+        out.fix('/fix', t0, 50.0, 8.0, altitude=1e300)
+        out.fix('/fix', t0 + 1, 50.0, 8.0, altitude=3.0)
+    poses = read(open_bag(out.path))[1]
+    assert [pose.pose.position for pose in poses] == [pytest.approx((0, 0, z), abs=1e-6) for z in (0.0, 3.0)]
+
+
+# Stamps
+
+
+@pytest.mark.parametrize('seconds', [-5, 315_964_800, 2**31 - 1])
+def test_a_stamp_of_no_clock_gives_way_to_the_time_of_recording(bag: Any, t0: int, seconds: int) -> None:
+    with bag('mcap') as out:
+        out.compressed('/image', t0)
+        # The message's nanoseconds may be more than a second: this is after 2038, too.
+        message = out.make(
+            'sensor_msgs/msg/CompressedImage',
+            out.make(
+                'std_msgs/msg/Header',
+                out.make('builtin_interfaces/msg/Time', seconds, 4 * 10**9 if seconds > 2**30 else 0),
+                'cam',
+            ),
+            'jpeg',
+            np.zeros(3, np.uint8),
+        )
+        out.add('/image', message, t0 + S)
+    assert [frame.stamp_ns for frame in read(open_bag(out.path))[0]] == [t0, t0 + S]
+
+
+def test_an_image_without_any_time_is_left_out(bag: Any, t0: int, caplog: pytest.LogCaptureFixture) -> None:
+    with bag('mcap') as out:
+        for log_ns in (t0, 2**32 * S, t0 + S):
+            out.compressed('/image', 0, log_ns=log_ns)
+    assert [frame.stamp_ns for frame in read(open_bag(out.path))[0]] == [t0, t0 + S]
+    assert 'an image is left out: it is of 2106' in caplog.text
+
+
 # Transforms
 
 

@@ -160,6 +160,7 @@ def test_a_frame_with_a_new_parent_moves_there() -> None:
         ('map', 'base', (0, 0, 0), (0, 0, 0, 0)),
         ('map', 'base', (0, 0, 0), (0, 0, 0, math.nan)),
         ('map', 'base', (0, 0, 0), (0, 0, 1e300, 1e300)),
+        ('map', 'base', (0, 0, -1e300), NO_TURN),
     ],
 )
 def test_nonsense_is_left_out(parent: str, child: str, translation: tuple, rotation: tuple) -> None:

@@ -106,6 +106,13 @@ def test_poses_that_are_not_finite_are_ignored(bad: float):
     assert x_at(buffer, 0.1) == 1.0
 
 
+@pytest.mark.parametrize('bad', [1e300, -1.001e9])
+def test_poses_beyond_any_map_are_ignored(bad: float):
+    buffer = filled(at(0, 1.0), at(0.1, bad))
+    assert len(buffer) == 1
+    assert x_at(buffer, 0.1) == 1.0
+
+
 def test_history_is_bounded():
     buffer = PoseBuffer(history_s=5.0)
     for i in range(2_000):

@@ -115,6 +115,14 @@ def still_bag(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def corrupt_bag(tmp_path: Path) -> Path:
+    """The same with a pose in the middle that is 1e300 m away."""
+    return write_bag(
+        tmp_path / 'corrupt', lambda picture: cv2.imencode('.jpg', picture)[1].tobytes(), corrupt=70
+    )
+
+
+@pytest.fixture
 def lost_bag(tmp_path: Path) -> Path:
     """The same of a robot whose localisation is off by 5 m from the fourth second on."""
     return write_bag(
@@ -128,6 +136,8 @@ def write_bag(
     pose_ahead_ns: int = 0,
     speed: float = 0.5,
     lost_from_s: float | None = None,
+    *,
+    corrupt: int = -1,
 ) -> Path:
     types = get_typestore(Stores.ROS2_JAZZY)
 
@@ -148,7 +158,9 @@ def write_bag(
             if tick % 2 == 0:
                 pose = make(
                     'geometry_msgs/msg/Pose',
-                    make('geometry_msgs/msg/Point', 0.05 * speed * tick, 0.0, 0.0),
+                    make(
+                        'geometry_msgs/msg/Point', 1e300 if tick == corrupt else 0.05 * speed * tick, 0.0, 0.0
+                    ),
                     make('geometry_msgs/msg/Quaternion', 0.0, 0.0, 0.0, 1.0),
                 )
                 if lost_from_s is not None:

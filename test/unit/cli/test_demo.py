@@ -1,4 +1,7 @@
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,3 +87,12 @@ POOL = DemoQuestion('Where is the swimming pool?', Kind.NOT_SEEN, ())
 )
 def test_an_answer_is_held_against_the_truth(asked: DemoQuestion, given: Answer, expected: bool) -> None:
     assert is_right(asked, given, TRUTH) is expected
+
+
+def test_a_memory_that_no_demo_made_is_not_deleted(command: Callable[..., Any], tmp_path: Path) -> None:
+    pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
+    database = tmp_path / 'memory.db'
+    database.write_bytes(b'of a robot')
+    code, _, err = command('demo', '--out', tmp_path)
+    assert (code, database.read_bytes()) == (2, b'of a robot')
+    assert '--out' in err

@@ -31,6 +31,16 @@ def test_a_recording_becomes_placed_memories_with_keyframes(
     assert nearest['position'][0] == pytest.approx(0.7, abs=0.2)  # 0.5 m/s over 3 s
 
 
+def test_one_corrupt_pose_does_not_matter(command_json: RunJson, corrupt_bag: Path, tmp_path: Path) -> None:
+    path = tmp_path / 'memory.db'
+    result = command_json('ingest', corrupt_bag, '--memory', path, *QUICKLY)
+    assert (result['segments'], result['remembered']) == (3, 3)
+    found = command_json('recall', '--memory', path)['memories']
+    assert sorted(round(memory['position'][0], 1) for memory in found) == pytest.approx(
+        [0.7, 2.2, 3.2], abs=0.2
+    )
+
+
 def test_ingesting_twice_changes_nothing(command_json: RunJson, bag: Path, tmp_path: Path) -> None:
     path = tmp_path / 'memory.db'
     command_json('ingest', bag, '--memory', path, *QUICKLY)

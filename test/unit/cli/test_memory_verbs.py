@@ -180,7 +180,7 @@ def test_a_dry_run_lists_and_changes_nothing(command: Run, command_json: RunJson
 def test_what_meets_every_condition_is_forgotten(
     command_json: RunJson, memory: str, arguments: list[str], left: list[str]
 ) -> None:
-    done = command_json('forget', '--memory', memory, *arguments)
+    done = command_json('forget', '--memory', memory, *arguments, '--yes')
     assert done['count'] == 5 - len(left) == len(done['ids'])
     assert ids(command_json, memory) == left
 
@@ -215,6 +215,18 @@ def test_nobody_to_ask_is_told(command: Run, memory: str, monkeypatch: pytest.Mo
     assert '--yes' in err
 
 
+def test_json_alone_deletes_nothing(
+    command: Run, command_json: RunJson, memory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stdin in (Terminal('y\n'), io.StringIO('y\n')):
+        monkeypatch.setattr('sys.stdin', stdin)
+        code, out, err = command('forget', '--memory', memory, '--id', 'id2', '--json')
+        assert (code, out) == (2, '')
+        assert '--dry-run' in err
+        assert '--yes' in err
+    assert len(ids(command_json, memory)) == 5
+
+
 def test_export_and_import(command: Run, command_json: RunJson, memory: str, tmp_path: Path) -> None:
     file, other = tmp_path / 'm.jsonl.gz', tmp_path / 'other.db'
     out = command_json('export', file, '--memory', memory, '--after', '1700000060')
@@ -237,7 +249,7 @@ def test_an_id_that_was_shown_can_be_used(command: Run, command_json: RunJson, t
     path = tmp_path / 'm.db'
     note = command('remember', 'A lift.', '--memory', path, '--embedder', 'hashing')[1].strip()
     assert note in command('recall', '--memory', path)[1].split()
-    assert command_json('forget', '--memory', path, '--id', note)['count'] == 1
+    assert command_json('forget', '--memory', path, '--id', note, '--yes')['count'] == 1
 
 
 def test_an_export_is_named_by_its_format(command: Run, memory: str, tmp_path: Path) -> None:

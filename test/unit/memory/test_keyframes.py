@@ -352,7 +352,7 @@ def test_a_disk_that_fails_leaves_nothing_half_and_recovers(
     folder = make(tmp_path)
     names = folder.put([jpeg(1)])
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
@@ -418,14 +418,14 @@ def test_what_cannot_be_deleted_is_told_and_the_rest_goes(
 ) -> None:
     folder = make(tmp_path)
     names = sorted(folder.put([jpeg(1), jpeg(2), jpeg(3)]))
-    unlink = Path.unlink
+    unlink = os.unlink
 
-    def denied(path: Path) -> None:
-        if path.name == names[0]:
+    def denied(name: str, *, dir_fd: int) -> None:
+        if name == names[0]:
             raise PermissionError(errno.EACCES, 'Permission denied')
-        unlink(path)
+        unlink(name, dir_fd=dir_fd)
 
-    monkeypatch.setattr(Path, 'unlink', denied)
+    monkeypatch.setattr(os, 'unlink', denied)
     with pytest.raises(PermissionError):
         folder.remove(names, nobody)
     assert files(tmp_path) == {names[0]}

@@ -292,6 +292,19 @@ def test_a_damaged_field_is_named_with_its_line(
     assert field in message
 
 
+def test_a_place_beyond_any_map_is_none(tmp_path: Path) -> None:
+    path = tmp_path / 'm.jsonl'
+    far = {**LINE, 'pose': {'x': 1e300, 'y': 2, 'z': 3, 'yaw': 0}}
+    path.write_text(
+        '\n'.join(map(json.dumps, [{'format': 'remembr_ros memories', 'version': 1}, far, {'end': 1}]))
+    )
+    assert [item.memory.pose for item in portable.read(path)[1]] == [None]
+    captions = tmp_path / 'captions.json'
+    segment = {'position': [0, -1e12, 0], 'time': 5.5, 'start_time': 5, 'end_time': 6, 'caption': 'a door'}
+    captions.write_text(json.dumps([segment]))
+    assert [item.memory.pose for item in portable.read(captions)[1]] == [None]
+
+
 @pytest.mark.parametrize(
     'line', ['null', '[]', '5', '"x"', '{', '\0\0\0', '[' * 100_000, '{"end": "many"}', '{}']
 )

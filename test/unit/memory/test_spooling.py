@@ -60,7 +60,7 @@ def opened(server: Server, tmp_path: Path) -> Iterator[Open]:
 
 
 def observation(i: int) -> Observation:
-    return Observation(Memory(f'm{i}', 'r', i, i, f'thing {i}'), (b'jpeg',))
+    return Observation(Memory(f'm{i}', 'r', i, i + 1, f'thing {i}'), (b'jpeg',))
 
 
 def test_while_the_server_is_there_nothing_waits(server: Server, opened: Open) -> None:
@@ -77,7 +77,7 @@ def test_while_it_is_away_everything_waits_and_follows_in_order(server: Server, 
     for i in range(100):
         assert writer.add([observation(i)]) == [observation(i).memory]
     state = writer.state()
-    assert (state.spooled, state.oldest_ns, state.away, state.draining) == (100, 0, True, False)
+    assert (state.spooled, state.oldest_ns, state.away, state.draining) == (100, 1, True, False)
     assert 'http://robot:19530' in state.problem
     assert server.stored == []
     server.away = False

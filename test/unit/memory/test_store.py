@@ -20,6 +20,7 @@ from remembr_ros.memory.recall import Scope
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.volumes import Volumes
+from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, NS
 
 Make = Callable[..., Memory]
 Add = Callable[..., list[Memory]]
@@ -79,7 +80,7 @@ def test_numbers_keep_every_bit(store: MemoryStore, make: Make, add: Add) -> Non
     memories = [
         make(
             i,
-            start_ns=int(rng.integers(0, 2**62)),
+            start_ns=int(rng.integers(EARLIEST_NS, LATEST_NS - 2 * NS)),
             pose=Pose(*(rng.standard_normal(4) * 10.0 ** rng.integers(-9, 8))),
         )
         for i in range(100)

@@ -161,6 +161,23 @@ def test_memories_without_sense_are_refused():
             c.memory_from_msg(msg)
 
 
+@pytest.mark.parametrize('x', [math.nan, math.inf, 1e300, -2e9])
+def test_a_caption_of_a_place_that_is_none_is_kept_without(x):
+    msg = broken()
+    msg.pose.pose.position.x = x
+    memory = c.observation_from_msg(msg).memory
+    assert (memory.caption, memory.pose) == ('text', None)
+
+
+@pytest.mark.parametrize(
+    'stamp', [Time(), Time(sec=-5), Time(sec=315_964_800), Time(sec=2**31 - 1, nanosec=2**32 - 1)]
+)
+def test_what_no_clock_stamped_is_of_when_it_arrived(stamp):
+    image, pose = CompressedImage(), Odometry()
+    image.header.stamp = pose.header.stamp = stamp
+    assert c.frame_from_image(image, T).stamp_ns == c.stamped_pose_from_msg(pose, T).stamp_ns == T
+
+
 def test_an_unplaced_memory_ignores_what_its_pose_says():
     msg = broken(placed=False)
     msg.pose.pose.position.x = math.nan
