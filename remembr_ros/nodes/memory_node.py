@@ -72,7 +72,9 @@ class MemoryNode(ManagedNode):
         self._store = open_memory(p)
         try:
             embedder = self._store.embedder  # now rather than at the first question
-            self.get_logger().info(f'{p.uri}: {self._store.count()} memories, embedder {embedder.name}')
+            self.get_logger().info(
+                f'{milvus.shown(p.uri)}: {self._store.count()} memories, embedder {embedder.name}'
+            )
         except StoreUnavailable as error:
             if not milvus.is_server(p.uri):
                 raise
