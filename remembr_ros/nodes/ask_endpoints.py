@@ -13,7 +13,7 @@ from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import duration_from_msg
-from remembr_ros.nodes.inquiry import Feedback, Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.inquiry import FULL, Feedback, Inquiries, Inquiry, Outcome
 from remembr_ros.nodes.managed_node import ManagedNode
 
 TOPIC_ASKER = 'topic question'
@@ -61,7 +61,7 @@ class AskEndpoints:
             AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
         )
         self._topic = node.topics.subscribe(
-            String, 'question', self._on_topic, qos.ANSWERS, yields=True, callback_group=group
+            String, 'question', self._on_topic, qos.QUESTIONS, yields=True, callback_group=group
         )
 
     def destroy(self) -> None:
@@ -107,6 +107,8 @@ class AskEndpoints:
         # A topic does not say who asks: whoever speaks to the robot goes on with the last question.
         deadline = time.monotonic() + p.timeout
         outcome = await self._answer(Inquiry(msg.data, p.navigate_on_topic, deadline, asker=TOPIC_ASKER))
+        if outcome is FULL:
+            return  # it is counted; as many complaints would be a flood, too
         # A goal that was rejected still leaves an answer.
         if outcome.answer.text:
             self.answers.publish(outcome.answer)
