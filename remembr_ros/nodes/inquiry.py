@@ -18,7 +18,7 @@ from remembr_ros.nodes.worker_pool import settle
 Feedback = AskAction.Feedback
 
 MOST = 100
-"""Questions under way, most of which wait; what comes beyond is refused, for it would be answered too late."""
+"""Questions under way, most of which wait; one more would be answered too late."""
 
 DROPPING_S = 60.0
 """So long after a question was dropped that counts as happening now [s]."""

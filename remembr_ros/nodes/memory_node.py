@@ -107,7 +107,7 @@ class MemoryNode(ManagedNode):
             batch_size=p.batch_size,
             retry_period_s=p.retry_period,
         )
-        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS)
+        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, eager=True)
         clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
         self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
         self._offers = MemoryServices(self, store, self._gauge, self._publish_stored, self._show_newest)

@@ -1,16 +1,19 @@
 """More questions at once than a robot can answer: what is taken is answered, the rest is counted."""
 
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from std_msgs.msg import String
 
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask
-from remembr_ros.nodes import inquiry, qos
+from remembr_ros.nodes import inquiry
 from remembr_ros.nodes.agent_node import AgentNode
 from test.node.fake_agent import Asker, FakeAgent
 
 FLOOD = 1_000
+
+TAKEN = 100
+"""As many may be under way."""
 
 
 @pytest.fixture
@@ -21,34 +24,43 @@ def agent(robot):
     node._agent.release.set()
 
 
-def diagnosed(heard) -> dict[str, str]:
-    """Return the newest values of the agent's diagnostics."""
+def agent_status(heard) -> DiagnosticStatus:
+    """Return the newest status of the agent."""
     statuses = [one for array in heard for one in array.status if one.name == '/remembr/agent']
-    return {one.key: one.value for one in statuses[-1].values} | {'': statuses[-1].message} if statuses else {}
+    return statuses[-1] if statuses else DiagnosticStatus()
 
 
-@pytest.mark.parametrize('question', ['Where?', 'wait'])
+def dropped(heard) -> int:
+    """Return how many questions the agent says that it has dropped."""
+    return sum(int(one.value) for one in agent_status(heard).values if one.key == 'dropped')
+
+
+@pytest.mark.parametrize('question', ['Where?', 'wait'], ids=['quick', 'slow'])
 def test_each_of_many_questions_is_answered_or_counted(robot, agent, question):
-    texts = robot.listen(String, 'answer_text', qos.ANSWERS)
-    answers = robot.listen(AnswerMsg, 'answer', qos.ANSWERS)
+    texts = robot.listen(String, 'answer_text', FLOOD)
+    answers = robot.listen(AnswerMsg, 'answer', FLOOD)
     diagnostics = robot.listen(DiagnosticArray, '/diagnostics')
     robot.wait(lambda: agent.count_subscribers('answer_text') and agent.count_subscribers('answer'), 'ears')
-    talker = robot.talk(String, 'question', qos.QUESTIONS)
+    talker = robot.talk(String, 'question', FLOOD)
     for number in range(FLOOD):
         talker.publish(String(data=f'{question} {number}'))
-    robot.wait(lambda: agent._inquiries.answered + agent._inquiries.dropped + len(agent._inquiries) == FLOOD, 'all')
     if question == 'wait':
-        assert agent._inquiries.dropped == FLOOD - inquiry.MOST
+        robot.wait(lambda: dropped(diagnostics) == FLOOD - TAKEN, 'the count of all that are not taken')
         agent._agent.release.set()
-    robot.wait(lambda: not len(agent._inquiries), 'every question that was taken')
-    taken = FLOOD - agent._inquiries.dropped
-    robot.wait(lambda: len(texts) == len(answers) == taken, f'{taken} answers')
-    # The first ones, which came first, each once.
-    assert [text.data for text in texts][:1] == [f'{question} 0: over there.'] or question == 'wait'
-    assert len({text.data for text in texts}) == taken >= inquiry.MOST
-    if agent._inquiries.dropped:
-        robot.wait(lambda: diagnosed(diagnostics).get('dropped') == str(FLOOD - taken), 'the count')
-        assert f'{FLOOD - taken} dropped so far' in diagnosed(diagnostics)['']
+    robot.wait(lambda: len(texts) + dropped(diagnostics) == FLOOD, 'each one answered or counted')
+    robot.wait(lambda: len(answers) == len(texts), 'the answers')
+    assert len({text.data for text in texts}) == len(texts) >= TAKEN
+    if count := dropped(diagnostics):
+        assert f'{count} dropped so far' in agent_status(diagnostics).message
+
+
+def test_questions_that_come_together_are_asked_in_their_order(robot, agent):
+    talker = robot.talk(String, 'question', FLOOD)
+    asked = [f'wait for {number}' for number in range(4)]  # each of which has a thread
+    for question in asked:
+        talker.publish(String(data=question))
+    robot.wait(lambda: len(agent._agent.questions) == 4, 'the questions')
+    assert [question.text for question, _ in agent._agent.questions] == asked
 
 
 def test_who_waits_for_an_answer_is_told_that_there_are_too_many(robot, agent, monkeypatch):
