@@ -5,9 +5,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from remembr_ros.errors import ChatUnavailable, ReplyInvalid
+from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
 from remembr_ros.http_guard import Guard, guarded_client
+from remembr_ros.redaction import redacted, shown_url, url_secrets
 from remembr_ros.retrying import may_help, wait_s
 
 if TYPE_CHECKING:
@@ -26,19 +28,67 @@ _Found = TypeVar('_Found')
 class Server:
     """Where a server is, and whose key it wants.
 
-    :param base_url: of the server; None: the openai package's own
+    :param base_url: of the server, perhaps with user and password; None: OPENAI_BASE_URL if set, else OpenAI
     :param key_variable: the environment variable that holds its key
     :param needs_key: it answers nobody without a key
+    :raises InvalidRequest: the URL is none
     """
 
-    base_url: str | None
+    base_url: str | None = field(repr=False)
     key_variable: str
     needs_key: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.base_url is not None:
+            self._parts(self.base_url)
 
     @property
     def key(self) -> str:
         """The key from the environment; empty if there is none."""
         return os.environ.get(self.key_variable, '').strip()
+
+    @property
+    def where(self) -> str:
+        """The server as it may be shown: without a password."""
+        url = self._url
+        return shown_url(url) if url else 'the OpenAI API'
+
+    @property
+    def address(self) -> tuple[str | None, tuple[str, str] | None]:
+        """The URL without user and password, which libraries would log; and these two.
+
+        :raises InvalidRequest: OPENAI_BASE_URL counts, and is no URL
+        """
+        if not (url := self._url):
+            return None, None
+        parts = self._parts(url)
+        login = parts.netloc.rpartition('@')[0]
+        if not login:
+            return url, None
+        user, _, password = login.partition(':')
+        return url.replace(f'{login}@', '', 1), (unquote(user), unquote(password))
+
+    @property
+    def secrets(self) -> set[str]:
+        """What must not be shown of what the server says."""
+        return url_secrets(self._url) | ({self.key} if self.key else set())
+
+    @property
+    def _url(self) -> str:
+        return self.base_url or os.environ.get('OPENAI_BASE_URL', '').strip()
+
+    @staticmethod
+    def _parts(url: str) -> SplitResult:
+        try:
+            parts = urlsplit(url)
+            parts.port  # noqa: B018  looked at now: it may be none
+        except ValueError:
+            parts = SplitResult('', '', '', '', '')
+        if parts.scheme not in ('http', 'https') or not parts.hostname or not url.isprintable():
+            raise InvalidRequest(
+                f'{shown_url(url)!r} is no language model server; give a URL such as http://localhost:8000/v1'
+            )
+        return parts
 
 
 class Refused(ChatUnavailable):
@@ -63,11 +113,13 @@ class ChatEndpoint:
 
     :param max_retries: of a request that failed in a way that a retry can help
     :param model_option: names a model on the command line; for messages
+    :raises InvalidRequest: OPENAI_BASE_URL counts, and is no URL
     """
 
     def __init__(self, server: Server, max_retries: int, *, model_option: str = '--llm') -> None:
-        self.where = server.base_url or 'the OpenAI API'
+        self.where = server.where
         self._server = server
+        self._url, self._login = server.address
         self._max_retries = max_retries
         self._model_option = model_option
         self._lock = threading.Lock()
@@ -126,6 +178,10 @@ class ChatEndpoint:
             f'{self.where} sends no chat replies: {self._shown(error)}; is the URL right, with /v1?'
         )
 
+    def shown(self, said: str) -> str:
+        """Return what the server says; some repeat the key that they refuse, or the headers of a request."""
+        return redacted(said, self._server.secrets)[:300]
+
     def close(self) -> None:
         """Let go what is held; it comes back with the next request."""
         with self._lock:
@@ -169,16 +225,17 @@ class ChatEndpoint:
 
                 if not self._server.key and self._server.needs_key:
                     raise ChatUnavailable(f'no language model: {self._server.key_variable} is not set')
-                self._client = openai.OpenAI(
-                    # Local servers want no key, but the package does.
-                    api_key=self._server.key or 'none',
-                    base_url=self._server.base_url,
-                    max_retries=0,
-                    http_client=guarded_client(openai.DefaultHttpxClient),
-                )
+                try:
+                    self._client = openai.OpenAI(
+                        # Local servers want no key, but the package does.
+                        api_key=self._server.key or 'none',
+                        base_url=self._url,
+                        max_retries=0,
+                        http_client=guarded_client(openai.DefaultHttpxClient, self._login),
+                    )
+                except Exception as error:
+                    raise ChatUnavailable(f'{self.where} cannot be asked: {self._shown(error)}') from error
             return self._client
 
     def _shown(self, error: BaseException) -> str:
-        """Return what an error says; some servers repeat the key that they refuse."""
-        text, key = str(error) or type(error).__name__, self._server.key
-        return (text.replace(key, '***') if key else text)[:300]
+        return self.shown(str(error) or type(error).__name__)

@@ -27,12 +27,18 @@
     ├── BagUnreadable       a recording is damaged, empty or lacks what is needed
     └── InvalidRequest      an argument makes no sense (wrong usage)
 
-Messages say what is wrong and what to do about it.
+Messages say what is wrong and what to do about it. What they quote of files, servers and messages comes as
+text that a terminal, or who reads a node's log, is not fooled by.
 """
+
+from remembr_ros.printable import printable
 
 
 class RemembrError(Exception):
     """Base of every error that the package raises on purpose."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
     @property
     def kind(self) -> str:

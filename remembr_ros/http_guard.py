@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from remembr_ros.errors import Cancelled, ReplyInvalid
+from remembr_ros.redaction import shown_url
 
 MAX_BODY = 4 * 2**20
 """Bytes read of a reply; a chat reply has some thousand."""
@@ -107,10 +108,13 @@ class Guard:
 _CURRENT: ContextVar[Guard | None] = ContextVar('guard', default=None)
 
 
-def guarded_client(base: type[Any]) -> Any:
+def guarded_client(base: type[Any], login: tuple[str, str] | None = None) -> Any:
     """Return an HTTP client whose requests are watched by the guard of their thread.
 
+    It follows no redirects: what a question says is for the server that was named, and for no other.
+
     :param base: the class of httpx's clients that the openai package uses
+    :param login: user and password that the server wants, if any
     """
 
     class GuardedClient(base):  # type: ignore[misc]
@@ -131,7 +135,17 @@ def guarded_client(base: type[Any]) -> Any:
             status, headers = response.status_code, response.headers
             return type(response)(status, headers=headers, content=body, request=request)
 
-    return GuardedClient()
+    return GuardedClient(auth=login, follow_redirects=False, event_hooks={'response': [_stay]})
+
+
+def _stay(response: Any) -> None:
+    """Refuse a redirect; before the client looks at where it leads, which may be no URL.
+
+    :raises ReplyInvalid: it is one
+    """
+    if response.has_redirect_location:
+        where = shown_url(response.headers['Location'])[:200]
+        raise ReplyInvalid(f'it redirects ({response.status_code}) to {where}, which is not followed')
 
 
 def _read(response: Any, guard: Guard) -> bytes:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from remembr_ros.agent.capabilities import Capabilities
 from remembr_ros.chat_endpoint import Server
@@ -56,15 +55,13 @@ def find_preset(url: str | None) -> Preset:
         return PRESETS['openai']
     if url.lower() in PRESETS:
         return PRESETS[url.lower()]
-    if urlsplit(url).scheme not in ('http', 'https'):
-        raise InvalidRequest(
-            f'{url!r} is no language model server; give a URL such as http://localhost:8000/v1, or one of '
-            f'{", ".join(PRESETS)}'
-        )
     for preset in PRESETS.values():
         if preset.base_url == url.rstrip('/'):
             return preset
-    return Preset(url, 'OPENAI_API_KEY')
+    try:
+        return Preset(url, 'OPENAI_API_KEY')
+    except InvalidRequest as error:
+        raise InvalidRequest(f'{error}, or one of {", ".join(PRESETS)}') from error
 
 
 def secrets() -> Iterable[str]:

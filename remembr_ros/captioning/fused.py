@@ -30,6 +30,9 @@ class FusedCaptioner:
     def __init__(self, describer: Captioner, reader: Captioner) -> None:
         self._describer = describer
         self._reader = reader
+        if not isinstance(describer, TimedCaptioner):
+            # Else it is no BatchCaptioner: who has a batch described does not say when its segments were.
+            self.caption_batch = self._caption_batch
 
     def caption(self, images: Sequence[Bgr]) -> Caption:
         return self._fused(images, lambda: self._describer.caption(images))
@@ -37,25 +40,20 @@ class FusedCaptioner:
     def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
         return self._fused(images, lambda: caption_segment(self._describer, images, start_ns, end_ns))
 
-    def caption_batch(self, segments: Sequence[Sequence[Bgr]]) -> list[Caption | CaptionerFailed]:
-        """See :class:`BatchCaptioner`; one by one, if the describer knows no batches.
+    def close(self) -> None:
+        """Let go what the captioners hold; a later caption takes it up again."""
+        for captioner in (self._describer, self._reader):
+            if (close := getattr(captioner, 'close', None)) is not None:
+                close()
 
-        :raises CaptionerFailed: the describer has to know the times of the segments
-        """
-        if isinstance(self._describer, TimedCaptioner):
-            raise CaptionerFailed(f'the captioner {self._describer.name} goes by the time of a segment')
+    def _caption_batch(self, segments: Sequence[Sequence[Bgr]]) -> list[Caption | CaptionerFailed]:
+        """See :class:`BatchCaptioner`; one by one, if the describer knows no batches."""
         read = [self._read(images) for images in segments]
         if isinstance(self._describer, BatchCaptioner):
             described = self._describer.caption_batch(segments)
         else:
             described = [_attempt(lambda i=images: self._describer.caption(i)) for images in segments]  # type: ignore[misc]
         return [_together(said, texts) for said, texts in zip(described, read, strict=True)]
-
-    def close(self) -> None:
-        """Let go what the captioners hold; a later caption takes it up again."""
-        for captioner in (self._describer, self._reader):
-            if (close := getattr(captioner, 'close', None)) is not None:
-                close()
 
     def _fused(self, images: Sequence[Bgr], describe: Callable[[], Caption]) -> Caption:
         texts = self._read(images)

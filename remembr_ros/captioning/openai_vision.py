@@ -93,15 +93,16 @@ class OpenAIVisionCaptioner:
             **(ANOTHER_WAY if again else {}),
         }
         response = self._endpoint.retried(lambda: self._endpoint.create(fields, guard), guard)
-        return _text(response, self._endpoint.where)
+        return _text(response, self._endpoint)
 
     def _data_url(self, image: Bgr) -> str:
         jpeg = jpeg_within(image, self._options.max_side, self._options.max_image_bytes)
         return f'data:image/jpeg;base64,{base64.b64encode(jpeg).decode("ascii")}'
 
 
-def _text(response: Any, where: str) -> str:
+def _text(response: Any, endpoint: ChatEndpoint) -> str:
     """Return the caption of a reply; servers leave out or mistype any part of one."""
+    where = endpoint.where
     try:
         choice = response.choices[0]
         message = choice.message
@@ -110,7 +111,7 @@ def _text(response: Any, where: str) -> str:
         raise CaptionerFailed(f'{where} sent a reply without a message; is the URL right?') from error
     if refusal or getattr(choice, 'finish_reason', None) == 'content_filter':
         raise CaptionerFailed(
-            f'{where} refused to describe the frames: {str(refusal or "content filter")[:300]}'
+            f'{where} refused to describe the frames: {endpoint.shown(str(refusal or "content filter"))}'
         )
     if not isinstance(content, str):
         return ''

@@ -7,6 +7,7 @@ from pathlib import Path
 from remembr_ros.cli.options import add_json, add_memory, name, open_memory
 from remembr_ros.cli.output import print_json, progress, stdout_for_json
 from remembr_ros.memory import portable
+from remembr_ros.memory.milvus import shown
 from remembr_ros.memory.transfer import import_memories
 
 
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(
             {
                 'file': str(args.file),
-                'memory': args.memory,
+                'memory': shown(args.memory),
                 'read': done.read,
                 'added': done.added,
                 'replaced': done.replaced,
@@ -54,6 +55,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(
             f'{done.read} memories read: {done.added} new, {done.replaced} replaced, {done.unchanged} known; '
-            f'{args.memory} holds {memories} memories'
+            f'{shown(args.memory)} holds {memories} memories'
         )
     return 0

@@ -20,6 +20,7 @@ from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Frame
+from remembr_ros.memory.milvus import shown
 from remembr_ros.memory.record import Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS, format_duration
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             f'{format_duration(result["duration_sec"])} of recording in '
             f'{format_duration(result["elapsed_sec"])} ({result["speed"]:.1f} times real time), '
             f'{result["captioned"]} captioned, remembered as {result["remembered"]} memories; '
-            f'{args.memory} holds {result["memories"]} memories'
+            f'{shown(args.memory)} holds {result["memories"]} memories'
         )
     return 0
 
@@ -138,7 +139,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
         duration = (bag.end_ns - bag.start_ns) / NS
         return {
             'bag': str(args.bag),
-            'memory': args.memory,
+            'memory': shown(args.memory),
             'captioner': name,
             'image_topic': bag.image_topic,
             'pose_source': bag.pose_source or '',

@@ -11,6 +11,7 @@ from keyword import iskeyword
 from typing import Any
 
 from remembr_ros import __version__
+from remembr_ros.cli.output import plain_output
 from remembr_ros.errors import InvalidRequest, RemembrError
 
 VERBS = {
@@ -46,6 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     :return: 0 done, 1 a stated failure (message on standard error), 2 wrong usage
     """
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What a camera read or a shell passed on may be more than the terminal's encoding has.
+        sys.stdout.reconfigure(errors='replace')
+    with plain_output():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     parser = _Parser(prog='remembr', description="A robot's memory: what it saw, where and when.")
     parser.add_argument('--version', action='version', version=__version__)
     parser.add_argument('-v', '--verbose', action='store_true', help='log what is being done')
@@ -56,14 +65,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
         )
     args = parser.parse_args(argv)
-    if isinstance(sys.stdout, TextIOWrapper):
-        # What a camera read or a shell passed on may be more than the terminal's encoding has.
-        sys.stdout.reconfigure(errors='replace')
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if args.verbose else logging.WARNING,
         format='%(levelname)s %(name)s: %(message)s',
     )
+    for name in ('httpx', 'httpx2'):  # they log whole URLs, with what is secret in them
+        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         code: int = modules[args.verb].run(args)
     except InvalidRequest as error:

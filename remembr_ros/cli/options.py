@@ -7,7 +7,7 @@ from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.connection import SECRETS, Connection
-from remembr_ros.memory.milvus import database_path, is_server
+from remembr_ros.memory.milvus import database_path, is_server, shown
 from remembr_ros.memory.opening import data_folder, open_store
 from remembr_ros.memory.read_only import check_writable
 from remembr_ros.memory.store import MemoryStore
@@ -27,8 +27,8 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
         '--memory',
         metavar='URI',
         default=default_memory(),
-        help='file of the embedded database, or http(s)://host:port of a Milvus server '
-        '(default: %(default)s)',
+        help='file of the embedded database, or http(s)://host:port of a Milvus server (default: '
+        f'{shown(default_memory())})'.replace('%', '%%'),
     )
     parser.add_argument(
         '--embedder',

@@ -15,6 +15,7 @@ from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr, decode_compressed
+from remembr_ros.memory.milvus import shown
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 
@@ -76,7 +77,7 @@ def _recaption(args: argparse.Namespace) -> dict[str, Any]:
                     done += there
                     gone += not there
     return {
-        'memory': args.memory,
+        'memory': shown(args.memory),
         'captioner': captioner.name,
         'memories': len(wanted),
         'captioned': done,

@@ -21,8 +21,9 @@ import yaml
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.record import QuestionRecord
-from remembr_ros.evaluation.run_config import RunConfig, run_config
+from remembr_ros.evaluation.run_config import SERVERS, RunConfig, run_config
 from remembr_ros.evaluation.tabulation import across, table_markdown
+from remembr_ros.redaction import shown_url
 
 MAX_RUNS = 500
 
@@ -32,7 +33,7 @@ class Cell:
     """One combination.
 
     :param name: of its folder, such as 'rounds=2,diversity=false'
-    :param settings: what it differs by from the others
+    :param settings: what it differs by from the others; servers without a password
     """
 
     name: str
@@ -76,11 +77,13 @@ def read_grid(path: Path, **given: Any) -> list[Cell]:
 
 
 def _cell(settings: dict[str, Any], base: dict[str, Any]) -> Cell:
+    config = run_config(**base, **settings)
+    settings = {key: shown_url(value) if key in SERVERS else value for key, value in settings.items()}
     name = ','.join(f'{key}={_short(value)}' for key, value in settings.items()) or 'base'
     safe = ''.join(c if c.isalnum() or c in '=,.-_' else '_' for c in name)
     if len(safe) > 120 or safe != name:
         safe = f'{safe[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}'
-    return Cell(safe, settings, run_config(**base, **settings))
+    return Cell(safe, settings, config)
 
 
 def _short(value: Any) -> str:

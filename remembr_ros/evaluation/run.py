@@ -27,6 +27,7 @@ from remembr_ros.evaluation.runner import Conditions, evaluate, remember
 from remembr_ros.evaluation.sample import Excluded, Sequence
 from remembr_ros.evaluation.trace import Trace
 from remembr_ros.memory.opening import open_store
+from remembr_ros.redaction import shown_url
 
 MOST_CALLS = 14
 """Of the language model for one question: ten rounds, the answer, and what has to be said again."""
@@ -131,7 +132,7 @@ def planner_title(config: RunConfig) -> str:
     """Return what a planner is called in tables: its name, with the language model behind it."""
     if not config.uses_llm:
         return config.planner.value
-    return f'{config.planner.value}+{config.llm or config.llm_url}'
+    return f'{config.planner.value}+{config.llm or shown_url(config.llm_url)}'
 
 
 def data_title(config: RunConfig, sequences: list[Sequence]) -> str:

@@ -2,11 +2,12 @@
 
 from enum import Enum
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer, model_validator
 
 from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.navqa import CAPTIONS, Outside
+from remembr_ros.redaction import shown_url
 
 
 class PlannerName(str, Enum):
@@ -32,6 +33,9 @@ class PlannerName(str, Enum):
 
 LLM_PLANNERS = frozenset({PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerName.FRAMES})
 """Those that need a language model."""
+
+SERVERS = ('llm_url', 'vlm_url', 'judge_url')
+"""The fields that may hold a password; written down without it."""
 
 _AGENT = AgentConfig()
 
@@ -113,6 +117,10 @@ class RunConfig(BaseModel):
         if len(self.tf) == 1:
             raise ValueError('tf takes two frames, parent and child')
         return self
+
+    @field_serializer(*SERVERS)
+    def _shown(self, url: str) -> str:
+        return shown_url(url)
 
     @property
     def uses_llm(self) -> bool:

@@ -23,9 +23,10 @@ from remembr_ros import __version__
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.reading import read_records
 from remembr_ros.evaluation.record import QuestionRecord
-from remembr_ros.evaluation.run_config import RunConfig
+from remembr_ros.evaluation.run_config import SERVERS, RunConfig
 from remembr_ros.evaluation.sample import Sequence
 from remembr_ros.evaluation.trace import Trace
+from remembr_ros.redaction import shown_url
 
 CONFIG, ANSWERS, TRACES = 'config.json', 'answers.jsonl', 'traces.jsonl'
 TRACKS, RESULTS = 'tracks.json', 'results.json'
@@ -141,6 +142,8 @@ class RunFolder:
         known = json.loads((self.path / CONFIG).read_text(encoding='utf-8'))
         for part in ('config', 'prompts'):
             old, new = known.get(part, {}), described[part]
+            # Earlier versions wrote passwords down.
+            old |= {name: shown_url(str(old[name])) for name in SERVERS if name in old}
             changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
             if changed:
                 was = ', '.join(f'{name} was {old.get(name)!r}, is {new.get(name)!r}' for name in changed)

@@ -1,12 +1,12 @@
 """How a Milvus server is reached: address, credentials, encryption."""
 
 import os
-import re
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.redaction import shown_url
 
 PORT = 19530
 """Where a Milvus server listens, unless its uri says otherwise."""
@@ -78,7 +78,7 @@ class Connection:
     @property
     def shown(self) -> str:
         """The uri as it may be shown: without a password."""
-        return re.sub(r'//[^/@]*@', '//', self.uri)
+        return shown_url(self.uri)
 
     @property
     def server(self) -> str:

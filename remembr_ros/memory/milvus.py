@@ -14,6 +14,7 @@ from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.memory.lite_server import lite_server
+from remembr_ros.redaction import shown_url
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,11 @@ _starting = threading.Lock()
 def is_server(uri: str) -> bool:
     """Tell whether a uri names a Milvus server; otherwise it is the path of an embedded database."""
     return uri.startswith(('http://', 'https://', 'tcp://', 'unix:'))
+
+
+def shown(uri: str) -> str:
+    """Return a uri as it may be shown: that of a server without a password."""
+    return shown_url(uri) if is_server(uri) else uri
 
 
 def database_path(uri: str) -> Path:

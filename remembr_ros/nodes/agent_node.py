@@ -116,8 +116,12 @@ class AgentNode(ManagedNode):
             'drives': len(self._navigator or ()),
             'answered': self._inquiries.answered,
             'failed': self._inquiries.failed,
+            'dropped': self._inquiries.dropped,
             'latency [s]': f'{self._inquiries.latency_s:.3f}',
         }
+        if self._inquiries.dropping:
+            message = f'more questions than can be answered, {self._inquiries.dropped} dropped so far'
+            return Level.WARN, message, values
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
 
     async def _outcome(self, inquiry: Inquiry) -> Outcome:

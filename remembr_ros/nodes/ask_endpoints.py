@@ -1,6 +1,7 @@
 """The three ways to ask the agent node: an action, a service and a topic; and where its answers go."""
 
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import duration_from_msg
-from remembr_ros.nodes.inquiry import Feedback, Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.inquiry import FULL, Feedback, Inquiries, Inquiry, Outcome
 from remembr_ros.nodes.managed_node import ManagedNode
 
 TOPIC_ASKER = 'topic question'
@@ -41,6 +42,7 @@ class AskEndpoints:
         self._is_active = is_active
         self._answer = answer
         self._by_goal: dict[bytes, Inquiry] = {}
+        self._heard: deque[str] = deque()
         self.answers = node.create_publisher(AnswerMsg, 'answer', qos.ANSWERS)
         self.answer_texts = node.create_publisher(String, 'answer_text', qos.ANSWERS)
         # Reentrant: a question that awaits its answer does not keep the next one waiting.
@@ -61,7 +63,7 @@ class AskEndpoints:
             AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
         )
         self._topic = node.topics.subscribe(
-            String, 'question', self._on_topic, qos.ANSWERS, yields=True, callback_group=group
+            String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True, callback_group=group
         )
 
     def destroy(self) -> None:
@@ -100,13 +102,19 @@ class AskEndpoints:
             return Outcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
         return (await self._answer(self._inquiry(request))).fill(response)
 
-    async def _on_topic(self, msg: String) -> None:
-        if not self._is_active():
-            return
+    def _on_topic(self, msg: String) -> None:
+        if self._is_active() and (executor := self._node.executor) is not None:
+            self._heard.append(msg.data)
+            executor.create_task(self._answer_next)
+
+    async def _answer_next(self) -> None:
+        text = self._heard.popleft()  # the oldest: the executor begins with the newest of its tasks
         p = self._node.parameters
         # A topic does not say who asks: whoever speaks to the robot goes on with the last question.
         deadline = time.monotonic() + p.timeout
-        outcome = await self._answer(Inquiry(msg.data, p.navigate_on_topic, deadline, asker=TOPIC_ASKER))
+        outcome = await self._answer(Inquiry(text, p.navigate_on_topic, deadline, asker=TOPIC_ASKER))
+        if outcome is FULL:
+            return  # it is counted; as many complaints would be a flood, too
         # A goal that was rejected still leaves an answer.
         if outcome.answer.text:
             self.answers.publish(outcome.answer)

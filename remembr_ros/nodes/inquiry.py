@@ -17,6 +17,12 @@ from remembr_ros.nodes.worker_pool import settle
 
 Feedback = AskAction.Feedback
 
+MOST = 100
+"""Questions under way, most of which wait; one more would be answered too late."""
+
+DROPPING_S = 60.0
+"""So long after a question was dropped that counts as happening now [s]."""
+
 GRACE_S = 0.5
 """What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
 
@@ -72,6 +78,12 @@ class Outcome:
         return response
 
 
+FULL = Outcome(
+    AskAction.Result.BUDGET_EXCEEDED, f'{MOST} questions wait for their answers already; ask again later'
+)
+"""What becomes of a question that is one too many."""
+
+
 class Inquiries:
     """The questions under way; nobody waits for an answer longer than the question allows.
 
@@ -85,17 +97,35 @@ class Inquiries:
         self._open: set[Inquiry] = set()
         self.answered = 0
         self.failed = 0
+        self.dropped = 0
+        """How many were one too many."""
+        self._dropped_at = float('-inf')
         self.latency_s = 0.0
         """Of the last answer."""
 
     def __len__(self) -> int:
         return len(self._open)
 
+    @property
+    def dropping(self) -> bool:
+        """Whether a question was one too many a moment ago."""
+        return time.monotonic() - self._dropped_at < DROPPING_S
+
     async def outcome(self, inquiry: Inquiry, start: Callable[[], Any]) -> Outcome:
         """Return what becomes of a question; at once when cancelled or too late, even if a thread works.
 
+        Of one too many that is FULL.
+
         :param start: has the question answered, and its outcome completed, elsewhere
         """
+        if len(self._open) >= MOST:
+            self.dropped += 1
+            self._dropped_at = time.monotonic()
+            self._node.get_logger().warning(
+                f'more questions than can be answered, {self.dropped} dropped so far',
+                throttle_duration_sec=10.0,
+            )
+            return FULL
         self._open.add(inquiry)
         left_s = max(0.0, inquiry.deadline - time.monotonic())
         timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._clock)

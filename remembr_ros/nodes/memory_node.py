@@ -73,7 +73,9 @@ class MemoryNode(ManagedNode):
         self._store = open_memory(p)
         try:
             embedder = self._store.embedder  # now rather than at the first question
-            self.get_logger().info(f'{p.uri}: {self._store.count()} memories, embedder {embedder.name}')
+            self.get_logger().info(
+                f'{milvus.shown(p.uri)}: {self._store.count()} memories, embedder {embedder.name}'
+            )
         except StoreUnavailable as error:
             if not milvus.is_server(p.uri):
                 raise
@@ -106,7 +108,7 @@ class MemoryNode(ManagedNode):
             batch_size=p.batch_size,
             retry_period_s=p.retry_period,
         )
-        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS)
+        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, eager=True)
         clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
         self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
         self._offers = MemoryServices(self, store, self._gauge, self._publish_stored, self._show_newest)

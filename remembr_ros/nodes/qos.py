@@ -31,7 +31,11 @@ CAPTIONS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=R
 SERVICES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 """Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response."""
 
-ANSWERS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)
+QUESTIONS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+"""Many at once are counted rather than lost: what does not fit here DDS drops without a word."""
+
+ANSWERS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+"""As many as there may be questions, for whoever takes them slowly."""
 
 MARKERS = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,

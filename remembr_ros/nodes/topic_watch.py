@@ -23,11 +23,17 @@ OVERRIDABLE = (
 )
 
 
+AT_ONCE = 100
+"""Messages that one turn of the executor takes of a subscription that may be flooded."""
+
+
 class WatchedSubscription:
     """A subscription of a TopicWatch; there until :meth:`close`.
 
     :param spare: another subscription of the same topic hears whatever this one cannot
     :param yields: where a publisher is only best effort, so is the subscription
+    :param eager: a turn of the executor takes many messages rather than one: while threads compute, turns are
+        rare, and DDS drops without a word what does not fit into its queue
     """
 
     def __init__(
@@ -40,12 +46,14 @@ class WatchedSubscription:
         *,
         spare: bool,
         yields: bool,
+        eager: bool,
         options: dict[str, Any],
     ) -> None:
         self._node = node
         self._kind = kind
         self._topic = topic
-        self._callback = callback
+        self._take = callback
+        self._callback = self._take_many if eager else callback
         self._spare = spare
         self._yields = yields
         self._options = options
@@ -79,6 +87,17 @@ class WatchedSubscription:
                 return f'{self.topic} is not heard from {who}: {self._remedy(info.qos_profile, reason)}'
         self._mismatch = False  # whoever it was is gone
         return ''
+
+    def _take_many(self, message: Any) -> None:
+        self._take(message)
+        for _ in range(AT_ONCE - 1):
+            if (subscription := self._subscription) is None:
+                return
+            with subscription.handle:
+                taken = subscription.handle.take_message(self._kind, False)
+            if taken is None:
+                return
+            self._take(taken[0])
 
     def _remedy(self, offered: QoSProfile, reason: str) -> str:
         wanted = self._subscription.qos_profile
@@ -157,16 +176,26 @@ class TopicWatch:
         *,
         spare: bool = False,
         yields: bool = False,
+        eager: bool = False,
         **options: Any,
     ) -> WatchedSubscription:
         """Subscribe; the profile can be overridden by parameters qos_overrides.<topic>.subscription.
 
         :param spare: another subscription of the same topic hears what this one does not: no word of it
         :param yields: where a publisher is only best effort, so is the subscription
+        :param eager: many messages are taken at once, by a callback that is no coroutine
         :param options: handed on to the node's create_subscription
         """
         made = WatchedSubscription(
-            self._node, kind, topic, callback, profile, spare=spare, yields=yields, options=options
+            self._node,
+            kind,
+            topic,
+            callback,
+            profile,
+            spare=spare,
+            yields=yields,
+            eager=eager,
+            options=options,
         )
         self._subscriptions.append(made)
         return made

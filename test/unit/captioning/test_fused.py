@@ -5,6 +5,9 @@ import pytest
 
 from remembr_ros.captioning.captioner import BatchCaptioner, Caption, TimedCaptioner
 from remembr_ros.captioning.fused import FusedCaptioner
+from remembr_ros.captioning.observation import Describer, Remembering
+from remembr_ros.captioning.placer import PlacedSegment
+from remembr_ros.captioning.segmenter import SampledFrame, Segment
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 
@@ -45,6 +48,10 @@ class Batching(Scripted):
             Caption(f'One of {len(segments)}.') if images else CaptionerFailed('nothing to see')
             for images in segments
         ]
+
+
+def placed(start_ns: int) -> PlacedSegment:
+    return PlacedSegment(Segment(start_ns, start_ns + 1, (SampledFrame(start_ns, IMAGES[0], 1.0),)), None)
 
 
 READER = Caption('Signs and labels that can be read: "EXIT".', ('EXIT', 'ROOM 117'))
@@ -104,6 +111,17 @@ def test_a_batch_is_described_one_by_one_where_it_cannot() -> None:
     fused = FusedCaptioner(Scripted(Caption('A sign.'), order), Scripted(READER))
     assert fused.caption_batch([IMAGES] * 2) == [Caption('A sign.', READER.scene_text)] * 2
     assert order == ['A sign.'] * 2
+
+
+def test_a_describer_that_goes_by_time_is_asked_segment_by_segment_without_a_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fused = FusedCaptioner(Timed(Caption('')), Scripted(READER))
+    assert not isinstance(fused, BatchCaptioner)
+    observed = Describer(fused, Remembering('robbie')).observe_all([placed(3), placed(5)])
+    assert [one.memory.caption for one in observed] == ['From 3 to 4.', 'From 5 to 6.']
+    assert [one.memory.scene_text for one in observed] == [READER.scene_text] * 2
+    assert not caplog.records
 
 
 def test_closing_closes_both() -> None:

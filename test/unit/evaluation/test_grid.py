@@ -82,3 +82,11 @@ def test_each_figure_is_a_table_with_a_row_per_run(grid, record):
 def test_runs_that_differ_by_their_planner_are_called_by_it(grid):
     cells = read_grid(grid('grid: {planner: [top1, offline]}'))
     assert [cell.title for cell in cells] == ['top1', 'offline']
+
+
+def test_the_servers_of_a_grid_are_named_without_a_password(grid):
+    urls = '["http://anna:Tr0ub4dor@robot/v1", ollama]'
+    cells = read_grid(grid(f'grid: {{planner: [agent], llm: [x], llm_url: {urls}}}'))
+    assert cells[0].config.llm_url == 'http://anna:Tr0ub4dor@robot/v1'
+    assert [cell.settings['llm_url'] for cell in cells] == ['http://robot/v1', 'ollama']
+    assert not any('Tr0ub4dor' in cell.name + cell.title for cell in cells)

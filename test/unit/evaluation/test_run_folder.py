@@ -9,7 +9,8 @@ from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics import Outcome
 from remembr_ros.evaluation.reading import read_traces
 from remembr_ros.evaluation.record import QuestionRecord, TruthRecord
-from remembr_ros.evaluation.run_config import PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.run import planner_title
+from remembr_ros.evaluation.run_config import SERVERS, PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.run_folder import RunFolder, prompts, versions
 from remembr_ros.evaluation.trace import Trace
 
@@ -168,3 +169,20 @@ def test_a_planner_with_a_language_model_needs_one(monkeypatch, planner):
     monkeypatch.setenv('REMEMBR_LLM', 'qwen3')
     assert run_config(planner=planner).llm == 'qwen3'
     assert run_config(planner='offline').llm == '', 'what is not used does not count'
+
+
+def test_servers_are_written_down_without_a_password(tmp_path):
+    servers = {name: f'http://anna:Tr0ub4dor@robot/{name}?key=Tr0ub4dor' for name in SERVERS}
+    config = CONFIG.model_copy(update=servers)
+    RunFolder(tmp_path, config).close()
+    kept = (tmp_path / 'config.json').read_text()
+    assert all(f'http://robot/{name}' in kept for name in SERVERS)
+    assert 'Tr0ub4dor' not in kept
+    # A run of an earlier version, which did write it down.
+    written = json.loads(kept)
+    written['config'] |= servers
+    (tmp_path / 'config.json').write_text(json.dumps(written))
+    RunFolder(tmp_path, config, resume=True).close()
+    assert (tmp_path / 'config.json').read_text() == kept
+    assert config.llm_url == servers['llm_url']
+    assert 'Tr0ub4dor' not in planner_title(config.model_copy(update={'planner': PlannerName.AGENT}))
