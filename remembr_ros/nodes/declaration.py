@@ -31,8 +31,8 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
         empty = given is None or given.value is None or _is_empty(given)  # [] on a command line is None
         node.declare_parameter(field.name, _list_type(field), _descriptor(field), ignore_override=empty)
         if empty:
-            # rclpy knows the type of a list by its items, and would leave the parameter without a value: then a
-            # request for several parameters, as tools send it, is answered with none of them.
+            # rclpy knows the type of a list by its items, and would leave the parameter without a value: then
+            # a request for several parameters, as tools send it, is answered with none of them.
             node._parameters[field.name] = Parameter(field.name, _list_type(field), [])
     return read_parameters(node, cls)
 

@@ -1,8 +1,8 @@
 """What tools get of parameters: ros2 param dump, rqt and Foxglove ask for all of them in one request."""
 
 import pytest
-from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.msg import Parameter as ParameterMsg
+from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter
 
