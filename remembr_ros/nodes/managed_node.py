@@ -216,8 +216,9 @@ class ManagedNode(LifecycleNode):
             level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
         status = DiagnosticStatus(
             level=bytes([level]),
-            name=self.get_fully_qualified_name(),
+            name=f'{self.get_fully_qualified_name()}: status',
             message=message,
+            hardware_id=self.parameters.robot,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
         array = DiagnosticArray(status=[status])

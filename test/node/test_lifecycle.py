@@ -131,7 +131,7 @@ def test_diagnostics_say_what_the_node_is_doing(robot):
     heard = robot.listen(DiagnosticArray, '/diagnostics')
     worker = robot.make(Worker)
     robot.wait(lambda: heard, 'diagnostics')
-    assert (heard[0].status[0].name, heard[0].status[0].message) == (NAME, 'unconfigured')
+    assert (heard[0].status[0].name, heard[0].status[0].message) == (f'{NAME}: status', 'unconfigured')
     autostart(worker)
     robot.wait(lambda: heard[-1].status[0].message == 'tired', 'diagnostics of the active node')
     status = heard[-1].status[0]

@@ -7,6 +7,7 @@ import weakref
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -38,7 +39,7 @@ def make(robot, tmp_path, monkeypatch):
         AgentNode: {'pose_source': 'pose'},
         SpeechNode: {},
     }
-    return lambda kind: robot.make(kind, **options[kind])
+    return lambda kind: robot.make(kind, robot='alice', **options[kind])
 
 
 def step(node, name: str) -> TransitionCallbackReturn:
@@ -152,6 +153,20 @@ def test_a_stop_that_breaks_is_logged_and_the_node_can_still_be_cleaned_up(make,
     assert 'cannot deactivate: ZeroDivisionError' in capfd.readouterr().err
     node.stop()
     assert step(node, 'cleanup') == SUCCESS
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_diagnostics_name_the_node_and_the_robot_in_every_stage(robot, make, kind):
+    heard = robot.listen(DiagnosticArray, '/diagnostics')
+    node = make(kind)
+    full_name = node.get_fully_qualified_name()
+    for name in ('configure', 'activate', None):
+        before = len(heard)
+        robot.wait(lambda before=before: len(heard) > before + 1, 'diagnostics of this stage')
+        status = heard[-1].status[0]
+        assert (status.name, status.hardware_id) == (f'{full_name}: status', 'alice')
+        if name:
+            assert step(node, name) == SUCCESS
 
 
 IMPOSSIBLE = [
