@@ -7,6 +7,7 @@ Every argument of bringup.launch.py is one here, too. With a bag, no image is lo
 all nodes are active; a node that dies is not started again.
 """
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,7 @@ ARGUMENTS = (
         'true: end all when the bag is at its end and remembered, as before an evaluation',
         ['true', 'false'],
     ),
+    ('end_patience', '300.0', 'exit_at_end: end all the same when for so long no caption came [s]', None),
 )
 
 
@@ -85,14 +87,28 @@ def _play(context: LaunchContext) -> list[Action]:
         return []
     player = _player(given)
     on_end = [LogInfo(msg='the bag is at its end; questions are answered on')]
+    handlers = []
     if given['exit_at_end'] == 'true':
-        # What waits is captioned and stored: see parameter drain_timeout.
-        on_end = [EmitEvent(event=Shutdown(reason='the bag is at its end'))]
+        # Shutdown is a SIGINT, after which a captioner does not wait for its model.
+        remembered = _remembered(context, float(given['end_patience']))
+        over = EmitEvent(event=Shutdown(reason='the bag is at its end'))
+        on_end = [LogInfo(msg='the bag is at its end; what waits is captioned and stored'), remembered]
+        handlers = [RegisterEventHandler(OnProcessExit(target_action=remembered, on_exit=[over]))]
     begin = OnStateTransition(matcher=_all_active(context), entities=[player], handle_once=True)
     return [
+        *handlers,
         RegisterEventHandler(begin),
         RegisterEventHandler(OnProcessExit(target_action=player, on_exit=on_end)),
     ]
+
+
+def _remembered(context: LaunchContext, patience_s: float) -> ExecuteProcess:
+    """Return what ends when the captioners' last captions are stored, or none comes any more."""
+    plans = plan_nodes(context.launch_configurations)
+    captioners = [plan.full_name for plan in plans if plan.executable == 'captioner_node']
+    command = [sys.executable, '-m', 'remembr_ros.nodes.bag_end', *captioners]
+    command += ['--patience', str(patience_s)]
+    return ExecuteProcess(cmd=command, name='bag_end', output='screen')
 
 
 def _all_active(context: LaunchContext) -> Callable[[Event], bool]:

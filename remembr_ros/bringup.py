@@ -43,7 +43,7 @@ ARGUMENTS = (
         'robot',
         '',
         'name of the robot, kept with each memory; with a namespace its default',
-        ('captioner.robot', 'memory.robot'),
+        tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'speech')),
     ),
     Argument('preset', '', f'one of config/presets: {", ".join(PRESETS)}', choices=('', *PRESETS)),
     Argument('params_file', '', 'YAML file with what differs from config/remembr.yaml and the preset'),

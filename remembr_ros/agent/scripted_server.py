@@ -17,11 +17,9 @@ optional; they make whatever a server can do wrong: docs/models.md.
 import argparse
 import json
 import logging
-import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,6 +29,7 @@ from typing import Any
 from remembr_ros.agent.scripted_reply import ScriptedReply, load_rules
 from remembr_ros.agent.scripted_sending import send
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.stop import stop_on_signals
 
 __all__ = ['ChatRequest', 'Script', 'ScriptedReply', 'ScriptedServer', 'main']
 
@@ -191,15 +190,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         script = load_rules(options.script)
         with ScriptedServer(script, options.model, options.delay, port=options.port) as server:
+            # Not KeyboardInterrupt: a shell starts what runs in the background with SIGINT ignored.
+            stop = stop_on_signals()
             sys.stdout.write(f'{server.url}\n')
             sys.stdout.flush()
-            # Not KeyboardInterrupt: a shell starts what runs in the background with SIGINT ignored.
-            # Looked at from time to time: a signal that another thread gets wakes nobody.
-            signals: list[int] = []
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda got, _: signals.append(got))
-            while not signals:
-                time.sleep(0.05)
+            stop.wait()
     except (InvalidRequest, OSError) as error:
         sys.stderr.write(f'{error}\n')
         return 1

@@ -71,6 +71,10 @@ class Placer:
         self._waiting: deque[Segment] = deque()
         self._last_frame_ns: int | None = None
 
+    def __len__(self) -> int:
+        """Return how many segments have not ended, or wait for their place."""
+        return len(self._waiting) + self._segmenter.is_open
+
     def add(self, event: Frame | StampedPose | Lost) -> list[PlacedSegment]:
         """Take what comes next; return the segments whose place is known now, or will not be."""
         if isinstance(event, Frame):

@@ -100,6 +100,11 @@ class Segmenter:
         self.problem = ''
         """Why the last frame could not be decoded; empty: it could."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a segment has begun."""
+        return self._origin_ns is not None
+
     def adjust(self, config: SegmenterConfig) -> None:
         """Go by other numbers from the next frame on, within the open segment, too."""
         self._length_ns = round(config.length_s * NS)

@@ -13,6 +13,7 @@ from typing import Any
 from remembr_ros import __version__
 from remembr_ros.cli.output import plain_output
 from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.stop import ignore_signals_at_exit
 
 VERBS = {
     'ingest': 'turn a recording into memories',
@@ -81,6 +82,7 @@ def _run(argv: Sequence[str] | None) -> int:
         print(f'remembr {args.verb}: {error}', file=sys.stderr)
         return 1
     except KeyboardInterrupt:
+        ignore_signals_at_exit()
         print(f'remembr {args.verb}: interrupted', file=sys.stderr)
         return 130
     return code

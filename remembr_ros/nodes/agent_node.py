@@ -12,6 +12,7 @@ from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.memory.recall import Hit
+from remembr_ros.navigation.keep_out import parse_keep_outs
 from remembr_ros.nodes.agent_config import agent_config
 from remembr_ros.nodes.answer_markers import AnswerMarkers
 from remembr_ros.nodes.ask_endpoints import AskEndpoints
@@ -49,6 +50,7 @@ class AgentNode(ManagedNode):
     def check(self, parameters: AgentParameters) -> None:
         check_pose_parameters(parameters)
         zone_named(parameters.time_zone)
+        parse_keep_outs(parameters.keep_out)
 
     def adapt(self) -> None:
         p = self.parameters

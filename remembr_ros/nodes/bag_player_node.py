@@ -21,10 +21,11 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.conversions import time_to_msg
 from remembr_ros.nodes.declaration import declare_parameters
-from remembr_ros.nodes.lifecycle import Stop, make_node_or_explain, spin, stop_on_signals
+from remembr_ros.nodes.lifecycle import make_node_or_explain, spin
 from remembr_ros.nodes.managed_node import NAMESPACE
 from remembr_ros.nodes.parameters import BagPlayerParameters
 from remembr_ros.nodes.raw_bag import RawBag
+from remembr_ros.stop import Stop, stop_on_signals
 
 CLOCK_PERIOD_S = 0.02
 """Between two messages of /clock, wall time."""

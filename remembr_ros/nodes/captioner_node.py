@@ -166,6 +166,7 @@ class CaptionerNode(ManagedNode):
             'dropped': self._backlog.dropped,
             'without a place': self._unplaced,
             'poses too uncertain': self._pose_source.uncertain if self._pose_source is not None else 0,
+            'not placed yet': len(self._placer),
             'waiting': worker.waiting,
             'not stored yet': len(self._captions or ()),
             'latency [s]': f'{worker.latency_s:.3f}',

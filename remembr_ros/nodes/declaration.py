@@ -22,11 +22,18 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
         return _check(cls, parameters)
 
     node.add_on_set_parameters_callback(refuse_unknown_choices)
+    node.add_pre_set_parameters_callback(lambda parameters: _typed(cls, parameters))
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-        default = default_of(field)
-        # An empty list has no type of its own.
-        kind = None if default != [] else _list_type(field)
-        node.declare_parameter(field.name, kind or default, _descriptor(field))
+        if not _is_list(field):
+            node.declare_parameter(field.name, default_of(field), _descriptor(field))
+            continue
+        given = node._parameter_overrides.get(field.name)
+        empty = given is None or given.value is None or _is_empty(given)  # [] on a command line is None
+        node.declare_parameter(field.name, _list_type(field), _descriptor(field), ignore_override=empty)
+        if empty:
+            # rclpy knows the type of a list by its items, and would leave the parameter without a value: then
+            # a request for several parameters, as tools send it, is answered with none of them.
+            node._parameters[field.name] = Parameter(field.name, _list_type(field), [])
     return read_parameters(node, cls)
 
 
@@ -57,6 +64,23 @@ def default_of(field: 'dataclasses.Field[Any]') -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
+
+
+def _is_list(field: 'dataclasses.Field[Any]') -> bool:
+    return isinstance(default_of(field), list)
+
+
+def _is_empty(parameter: Parameter) -> bool:
+    return parameter.type_.name.endswith('_ARRAY') and not parameter.value
+
+
+def _typed(cls: type, parameters: list[Parameter]) -> list[Parameter]:
+    """Return the same parameters, an empty list with the type it should have: a tool cannot know it."""
+    kinds = {field.name: _list_type(field) for field in dataclasses.fields(cls) if _is_list(field)}
+    return [
+        Parameter(one.name, kinds[one.name], []) if one.name in kinds and _is_empty(one) else one
+        for one in parameters
+    ]
 
 
 def _list_type(field: 'dataclasses.Field[Any]') -> Parameter.Type:

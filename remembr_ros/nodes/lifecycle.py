@@ -2,7 +2,6 @@
 
 import math
 import os
-import signal
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from rclpy.task import Future
 
 from remembr_ros.errors import NodeUnavailable
 from remembr_ros.nodes.managed_node import ManagedNode
+from remembr_ros.stop import stop_on_signals
 
 _STEPS = {
     State.PRIMARY_STATE_UNCONFIGURED: (Transition.TRANSITION_CONFIGURE, 'configured'),
@@ -30,9 +30,6 @@ _STEPS = {
 
 TRY_S = 5.0
 """A call to a node that is brought up is made again after this time [s]."""
-
-LOOK_S = 0.05
-"""Between looks at whether a signal has come [s]."""
 
 LOADING_S = 1.0
 """A node that loads is given so long to finish before its process ends [s]."""
@@ -68,44 +65,6 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     finally:
         rclpy.try_shutdown()
     return 0
-
-
-class Stop:
-    """Whether the process shall end.
-
-    No threading.Event: the handler of a second signal would wait for the lock of the first one's. And who
-    waits looks from time to time: where the kernel hands a signal to another thread nothing wakes the main
-    one, which alone runs handlers.
-    """
-
-    def __init__(self) -> None:
-        self._is_set = False
-
-    def set(self) -> None:
-        """Say so; also from a signal's handler, whatever it interrupts."""
-        self._is_set = True
-
-    def is_set(self) -> bool:
-        """Tell whether it was said."""
-        return self._is_set
-
-    def wait(self, timeout_s: float = math.inf) -> bool:
-        """Wait until it is said; tell whether it was."""
-        until = time.monotonic() + timeout_s
-        while not self._is_set and (left := until - time.monotonic()) > 0.0:
-            time.sleep(min(left, LOOK_S))
-        return self._is_set
-
-
-def stop_on_signals() -> Stop:
-    """Return what SIGINT and SIGTERM set; further signals change nothing.
-
-    rclpy's own handlers would shut the context down at once, and the last captions could not be published.
-    """
-    stop = Stop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
 
 
 def make_node_or_explain(make_node: Callable[[], Any]) -> Any:

@@ -2,12 +2,15 @@
 
 import dataclasses
 import time
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
@@ -42,6 +45,7 @@ class ManagedNode(LifecycleNode):
 
     def __init__(self, name: str, parameters: type, **kwargs: Any) -> None:
         super().__init__(name, namespace=kwargs.pop('namespace', NAMESPACE), **kwargs)
+        self._service_change_state.callback = self._respond_always(self._service_change_state.callback)
         self._parameters_class = parameters
         self._configured = False
         self._active = False
@@ -149,6 +153,21 @@ class ManagedNode(LifecycleNode):
         """Return how long to wait for what may be left undone: so long, but not when the process ends."""
         return min(timeout_s, END_S) if self.ending else timeout_s
 
+    def _respond_always(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Return a service's callback that refuses a transition which is not possible now.
+
+        rclpy's own raises, so that there is no response, for which a lifecycle manager would wait.
+        """
+
+        def callback(request: ChangeState.Request, response: ChangeState.Response) -> ChangeState.Response:
+            try:
+                return change_state(request, response)
+            except rclpy_implementation.RCLError:  # rcl_lifecycle has logged it
+                response.success = False
+                return response
+
+        return callback
+
     def _check_and_load(self) -> None:
         self.check(self.parameters)
         self.load()
@@ -197,8 +216,9 @@ class ManagedNode(LifecycleNode):
             level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
         status = DiagnosticStatus(
             level=bytes([level]),
-            name=self.get_fully_qualified_name(),
+            name=f'{self.get_fully_qualified_name()}: status',
             message=message,
+            hardware_id=self.parameters.robot,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
         array = DiagnosticArray(status=[status])

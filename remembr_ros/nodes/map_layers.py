@@ -58,6 +58,10 @@ class MapLayers:
         if kind is not None:
             self._subscribe(kind, f'{COSTMAP}_updates', self._on_update, qos.MAP_UPDATES)
 
+    def adapt(self, keep_out: tuple[KeepOut, ...], clearance_m: float) -> None:
+        """Have the next goals keep out of other areas, and other distances."""
+        self.terrain = replace(self.terrain, keep_out=keep_out, clearance_m=clearance_m)
+
     def close(self) -> None:
         """End the subscriptions."""
         for subscription in self._subscriptions:

@@ -58,7 +58,8 @@ class Nav2Client:
         self._clock = clock
         self._server_timeout_s = server_timeout_s
         self._silence_timeout_s = silence_timeout_s
-        self._drive_timeout_s = drive_timeout_s
+        self.drive_timeout_s = drive_timeout_s
+        """Of the next drives."""
         self._one, self._several = nav2_actions(node, namespace)
         self._present: Drive | None = None
         self._drives: set[Drive] = set()
@@ -158,9 +159,10 @@ class Nav2Client:
         self._present = drive
         drive.heard_at = time.monotonic()
         drive.on_taken()
+        timeout_s = self.drive_timeout_s
         timer = self._node.create_timer(WATCH_S, lambda: self._watch(drive), clock=self._clock)
         try:
-            await first_of(self._node, self._clock, self._drive_timeout_s, drive.result, drive.stopped)
+            await first_of(self._node, self._clock, timeout_s, drive.result, drive.stopped)
         finally:
             self._node.destroy_timer(timer)
         if drive.stopped.done():
@@ -170,7 +172,7 @@ class Nav2Client:
             return drive.client.verdict(drive)
         self._cancel(drive)
         return NavigationTimedOut(
-            f'the robot did not arrive within {self._drive_timeout_s:g} s; raise drive_timeout, or ask again'
+            f'the robot did not arrive within {timeout_s:g} s; raise drive_timeout, or ask again'
         )
 
     def _watch(self, drive: Drive) -> None:
@@ -232,7 +234,7 @@ class Nav2Client:
     ) -> None:
         try:
             # An acceptance that nobody wants may take its time.
-            limit_s = self._server_timeout_s if too_late else self._drive_timeout_s
+            limit_s = self._server_timeout_s if too_late else self.drive_timeout_s
             if await first_of(self._node, self._clock, limit_s, future):
                 act()
             elif too_late is not None:

@@ -28,7 +28,12 @@ class NavigationParameters:
         MAP_OCCUPIED, 'cells of the map from this value on are occupied', low=1, high=100
     )
     goal_clearance: float = parameter(
-        0.2, 'goals keep this distance from what the map has as occupied', unit='m', low=0.0, high=10.0
+        0.2,
+        'goals keep this distance from what the map has as occupied',
+        unit='m',
+        low=0.0,
+        high=10.0,
+        live=True,
     )
     goal_search_radius: float = parameter(
         1.0,
@@ -48,10 +53,14 @@ class NavigationParameters:
     )
     keep_out: list[str] = dataclasses.field(
         default_factory=list,
-        metadata=about_list("areas that no goal may lie in, each as corners 'x y, x y, x y'", unit='m'),
+        metadata=about_list(
+            "areas that no goal may lie in, each as corners 'x y, x y, x y'", unit='m', live=True
+        ),
     )
     confirm_goals: bool = parameter(
-        False, 'true: the robot drives after service ~/confirm was called; goals are on topic proposed_goals'
+        False,
+        'true: the robot drives after service ~/confirm was called; goals are on topic proposed_goals',
+        live=True,
     )
     confirm_timeout: float = parameter(
         30.0, 'a goal that was not confirmed for so long is dropped', unit='s', low=0.1, high=3600.0
@@ -67,4 +76,6 @@ class NavigationParameters:
     nav2_silence_timeout: float = parameter(
         10.0, 'a drive ends when Nav2 tells nothing for so long', unit='s', low=0.1, high=3600.0
     )
-    drive_timeout: float = parameter(600.0, 'no drive takes longer', unit='s', low=0.1, high=86400.0)
+    drive_timeout: float = parameter(
+        600.0, 'no drive takes longer', unit='s', low=0.1, high=86400.0, live=True
+    )

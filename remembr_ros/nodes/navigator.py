@@ -37,8 +37,7 @@ class Navigator:
     def __init__(self, node: ManagedNode, clock: Clock, parameters: AgentParameters) -> None:
         p = parameters
         self._node = node
-        self._keep_out = parse_keep_outs(p.keep_out)
-        self.adapt(p)
+        self._clock = clock
         self._layers: MapLayers | None = None
         self._nav2: Nav2Client | None = None
         if p.navigation == 'nav2':
@@ -52,7 +51,8 @@ class Navigator:
             )
         self._drives: set[Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
-        self._confirmation = Confirmation(node, clock, p.confirm_timeout) if p.confirm_goals else None
+        self._confirmation: Confirmation | None = None
+        self.adapt(p)
         self._stop_service = node.create_service(Trigger, '~/stop', self._on_stop)
 
     def __len__(self) -> int:
@@ -60,8 +60,16 @@ class Navigator:
         return max(len(self._drives), len(self._nav2) if self._nav2 is not None else 0)
 
     def adapt(self, parameters: AgentParameters) -> None:
-        """Have the next goals follow these rules."""
+        """Have the next goals follow these rules; a drive that is under way keeps those it began with."""
         p = self._parameters = parameters
+        self._keep_out = parse_keep_outs(p.keep_out)
+        if self._layers is not None:
+            self._layers.adapt(self._keep_out, p.goal_clearance)
+        if self._nav2 is not None:
+            self._nav2.drive_timeout_s = p.drive_timeout
+        if p.confirm_goals and self._confirmation is None:
+            # There until the end: a goal may wait for it when it is not wanted any more.
+            self._confirmation = Confirmation(self._node, self._clock, p.confirm_timeout)
         self._rules = Rules(
             frame_id=p.map_frame,
             map_id=p.map_id,
@@ -119,10 +127,9 @@ class Navigator:
         p = self._parameters
         if p.navigation == 'none':
             raise GoalRejected('the robot does not drive: parameter navigation is none')
-        terrain = self._layers.terrain if self._layers is not None else Terrain(keep_out=self._keep_out)
         known = here is not None and here.frame_id == p.map_frame
         pose = here.pose if here is not None and known else None
-        return plan_goals(answer, self._rules, terrain, here=pose, stamp_ns=stamp_ns)
+        return plan_goals(answer, self._rules, self._terrain(), here=pose, stamp_ns=stamp_ns)
 
     def go(self, plan: Plan, inquiry: Inquiry) -> None:
         """Start to drive, and complete the question's outcome with what becomes of it.
@@ -146,9 +153,10 @@ class Navigator:
         inquiry.outcome.add_done_callback(lambda _: self._end_if_cancelled(drive, inquiry))
         try:
             self._raise_if_stopped(drive.stopped)
-            if self._confirmation is not None:
+            if self._confirmation is not None and self._parameters.confirm_goals:
                 inquiry.feed_back('confirming', describe(plan.goals))
                 await self._confirmation.wait(plan.goals, drive.stopped)
+                self._raise_if_barred(plan)
             self._tell(plan, inquiry)
             if self._nav2 is None:
                 self._goals.publish(stamped_pose_to_msg(plan.goals[0]))
@@ -182,6 +190,16 @@ class Navigator:
             driving['estimated_time_remaining'] = duration_to_msg(progress.remaining_s)
             driving['recoveries'] = progress.recoveries
         inquiry.feed_back('navigating', detail, **driving)
+
+    def _terrain(self) -> Terrain:
+        return self._layers.terrain if self._layers is not None else Terrain(keep_out=self._keep_out)
+
+    def _raise_if_barred(self, plan: Plan) -> None:
+        """Refuse goals that became impossible while they waited for confirmation."""
+        terrain = self._terrain()
+        for goal in plan.goals:
+            if objection := terrain.objection((goal.pose.x, goal.pose.y)):
+                raise GoalRejected(f'meanwhile the goal {objection}; ask again')
 
     @staticmethod
     def _raise_if_stopped(stopped: Future) -> None:

@@ -28,9 +28,9 @@ def parameter(
     return dataclasses.field(default=default, metadata=about)
 
 
-def about_list(text: str, *, unit: str = '', read_only: bool = False) -> dict[str, Any]:
+def about_list(text: str, *, unit: str = '', read_only: bool = False, live: bool = False) -> dict[str, Any]:
     """Return the metadata of a list that is empty unless it is set."""
-    return dict(parameter(None, text, unit=unit, read_only=read_only).metadata)
+    return dict(parameter(None, text, unit=unit, read_only=read_only, live=live).metadata)
 
 
 def autostart() -> Any:

@@ -132,6 +132,7 @@ class AgentParameters(PoseParameters, NavigationParameters):
     """Parameters of the agent node."""
 
     autostart: bool = _autostart()
+    robot: str = _parameter('robot', 'name of the robot, as diagnostics show it')
     llm: str = _parameter('', "language model; empty: its server's default, or the offline planner")
     llm_url: str = _parameter(
         '',

@@ -10,6 +10,7 @@ class SpeechParameters:
     """Parameters of the speech node."""
 
     autostart: bool = autostart()
+    robot: str = parameter('robot', 'name of the robot, as diagnostics show it')
     source: str = parameter('topic', 'where sound comes from', choices=('topic', 'microphone', 'wav'))
     microphone: str = parameter(
         '',

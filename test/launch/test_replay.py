@@ -9,8 +9,10 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.record import UNCAPTIONED
 
 pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install')
 
@@ -84,6 +86,54 @@ def test_a_bag_becomes_memories_and_all_ends_when_it_does(start, bag, parameters
     # Poses and times are those of the bag; no image was lost.
     assert [round(memory.pose.x) for memory in memories] == [1, 4, 7]
     assert memories[0].start_ns == T0
+
+
+def replay(start, bag, parameters, uri, **arguments):
+    """Replay the bag to its end, with a captioner whose model is far slower than the bag is played."""
+    launched = start(
+        'replay',
+        bag=str(bag),
+        exit_at_end='true',
+        image_topic='/front/image',
+        pose_source='pose',
+        pose_topic='/where',
+        captioner='openai',
+        captioner_model='m',
+        memory_uri=str(uri),
+        params_file=parameters,
+        **arguments,
+    )
+    assert launched.process.wait(150.0) == 0, launched.text
+    assert 'Traceback' not in launched.text
+    with open_store(str(uri), embedder=HashingEmbedder()) as store:
+        return [hit.memory.caption for hit in store.newest(limit=10)], launched.text
+
+
+@pytest.mark.parametrize('rate', ['2.0', '5.0'])
+def test_what_waits_for_a_slow_model_at_the_end_is_captioned_and_stored(
+    start, bag, parameters, tmp_path, rate
+):
+    server = ScriptedServer([ScriptedReply(content='a wall')], delay_s=3.0)
+    with server:
+        captions, said = replay(
+            start, bag, parameters, tmp_path / 'r.db', rate=rate, captioner_url=server.url
+        )
+    assert captions == ['a wall'] * len(SIGNS), said
+
+
+def test_a_model_that_hangs_does_not_keep_the_replay_from_ending(start, bag, parameters, tmp_path):
+    with ScriptedServer([ScriptedReply(content='a wall')], delay_s=50.0) as server:
+        captions, said = replay(
+            start,
+            bag,
+            parameters,
+            tmp_path / 'r.db',
+            rate='5.0',
+            captioner_url=server.url,
+            end_patience='3.0',
+        )
+    assert captions == [UNCAPTIONED] * len(SIGNS), said
+    assert 'not all of the bag is remembered, and nothing has changed for 3 s: /remembr/captioner: 0' in said
 
 
 def test_what_was_replayed_is_asked_for_and_driven_to(start, bag, parameters):

@@ -1,6 +1,3 @@
-import os
-import signal
-import threading
 import time
 
 import pytest
@@ -12,7 +9,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
-from remembr_ros.nodes.lifecycle import Stop, autostart, bring_up, call, wind_down
+from remembr_ros.nodes.lifecycle import autostart, bring_up, call, wind_down
 from remembr_ros.nodes.managed_node import Level, ManagedNode
 from remembr_ros.nodes.parameters import AgentParameters
 from test.patience import patiently
@@ -134,7 +131,7 @@ def test_diagnostics_say_what_the_node_is_doing(robot):
     heard = robot.listen(DiagnosticArray, '/diagnostics')
     worker = robot.make(Worker)
     robot.wait(lambda: heard, 'diagnostics')
-    assert (heard[0].status[0].name, heard[0].status[0].message) == (NAME, 'unconfigured')
+    assert (heard[0].status[0].name, heard[0].status[0].message) == (f'{NAME}: status', 'unconfigured')
     autostart(worker)
     robot.wait(lambda: heard[-1].status[0].message == 'tired', 'diagnostics of the active node')
     status = heard[-1].status[0]
@@ -147,21 +144,3 @@ def test_namespace_is_remembr_unless_it_is_remapped(robot):
     node = robot.add(Worker(cli_args=['--ros-args', '-r', '__ns:=/r7']))
     assert node.get_fully_qualified_name() == '/r7/worker'
     assert rclpy.ok()
-
-
-def test_a_signal_may_interrupt_the_handler_of_another_one():
-    stop = Stop()
-    handler = signal.signal(signal.SIGUSR1, lambda *_: stop.set())
-    try:
-        ended = threading.Event()
-        ender = threading.Thread(target=lambda: (stop.wait(), ended.set()))
-        ender.start()
-        for _ in range(2_000):  # each runs wherever the last one was
-            os.kill(os.getpid(), signal.SIGUSR1)
-            stop.set()
-        assert ended.wait(10.0)
-        assert stop.is_set()
-        assert stop.wait(0.0)
-        assert not Stop().wait(0.01)
-    finally:
-        signal.signal(signal.SIGUSR1, handler)

@@ -50,7 +50,7 @@ FIXED = [
     (MemoryNode, {'uri': 'elsewhere.db'}),
     (MemoryNode, {'read_only': True}),
     (AgentNode, {'navigation': 'none'}),
-    (AgentNode, {'timeout': 5.0, 'confirm_goals': True}),
+    (AgentNode, {'timeout': 5.0, 'nav2_namespace': '/robot1'}),
 ]
 
 
@@ -71,6 +71,8 @@ WRONG = [
     (AgentNode, {'timeout': 1e9}, 'range'),
     (AgentNode, {'goal_order': 'random'}, 'one of'),
     (AgentNode, {'max_goal_distance': float('nan')}, 'range'),
+    (AgentNode, {'keep_out': ['0 0, 1 1']}, 'keep-out polygon'),
+    (AgentNode, {'goal_clearance': -1.0}, 'range'),
     (MemoryNode, {'marker_count': -1}, 'range'),
     (CaptionerNode, {'segment_length': 0.0}, 'range'),
 ]

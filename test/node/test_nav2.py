@@ -30,6 +30,7 @@ from remembr_ros.timestamps import NS
 from test.node import fake_nav2
 from test.node.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent, FakeMemoryNode
 from test.node.fake_nav2 import FakeNav2
+from test.node.test_live_parameters import change
 from test.patience import patiently
 
 CODES = AskAction.Result
@@ -208,6 +209,17 @@ def test_a_drive_that_takes_too_long_ends_and_is_cancelled(robot, start, nav2, a
     assert result.result.error_code == CODES.NAV_TIMEOUT
     assert 'drive_timeout' in result.result.error_msg
     robot.wait(lambda: nav2.runs[0].end == 'cancel', 'the goal is cancelled in Nav2')
+    scene.idle()
+
+
+def test_a_drive_keeps_the_time_that_it_began_with_and_the_next_has_another(robot, start, nav2, asker):
+    scene = Scene(robot, start(drive_timeout=600.0), nav2, asker())
+    first = scene.drive()
+    assert change(scene.agent, drive_timeout=0.6).successful
+    second = scene.asker.result(scene.drive())
+    assert scene.asker.result(first).result.error_code == CODES.PREEMPTED
+    assert second.result.error_code == CODES.NAV_TIMEOUT
+    assert 'within 0.6 s' in second.result.error_msg
     scene.idle()
 
 

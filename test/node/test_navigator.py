@@ -15,6 +15,7 @@ from remembr_ros.memory.recall import Hit
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.agent_node import AgentNode
 from test.node.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent
+from test.node.test_live_parameters import change
 
 CODES = AskAction.Result
 
@@ -270,3 +271,48 @@ def test_a_goal_that_nobody_wants_any_more_does_not_wait(robot, scene, how):
     )
     robot.wait(lambda: one.agent._navigator._confirmation._waiting is None, 'it waits no longer')
     assert not one.goals
+
+
+def test_keep_out_areas_and_clearance_that_change_count_for_the_next_goal(scene):
+    one = scene(goal_search_radius=0.0)
+    one.publish('map', [*['.' * 10] * 4, '#' * 10, *['.' * 10] * 5])  # 3 m from the place
+    assert one.go().result.error_code == CODES.NONE
+    assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
+    assert 'keep-out' in one.go().result.error_msg
+    assert change(one.agent, keep_out=[], goal_clearance=5.0).successful
+    assert 'is nearer than 5 m to an obstacle' in one.go().result.error_msg
+    assert change(one.agent, goal_clearance=0.0).successful
+    assert one.go().result.error_code == CODES.NONE
+
+
+def test_a_change_while_inactive_counts_when_the_node_is_active_again(scene):
+    one = scene()
+    assert one.agent.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
+    assert one.agent.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert 'keep-out' in one.go().result.error_msg
+
+
+def test_whether_a_person_confirms_can_change_and_what_waits_goes_on_waiting(robot, scene):
+    one = scene()
+    assert one.go().result.error_code == CODES.NONE
+    assert change(one.agent, confirm_goals=True).successful
+    waiting = one.ask()
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'it waits')
+    assert change(one.agent, confirm_goals=False).successful
+    assert len(one.goals) == 1
+    assert confirm(one, True).success
+    assert one.asker.result(waiting).result.error_code == CODES.NONE
+    assert one.go().result.error_code == CODES.NONE
+    robot.wait(lambda: len(one.goals) == 3, 'the third goal')
+
+
+def test_a_goal_is_looked_at_again_when_a_person_has_confirmed_it(robot, scene):
+    one = scene(confirm_goals=True)
+    waiting = one.ask()
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'it waits')
+    assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
+    assert confirm(one, True).success
+    result = one.asker.result(waiting).result
+    assert (result.error_code, one.goals) == (CODES.GOAL_REJECTED, [])
+    assert 'meanwhile the goal is in a keep-out area' in result.error_msg

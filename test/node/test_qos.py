@@ -32,7 +32,7 @@ class Told:
 
     def __init__(self, robot, name: str) -> None:
         self._heard = robot.listen(DiagnosticArray, '/diagnostics')
-        self._name = f'/remembr/{name}'
+        self._name = f'/remembr/{name}: status'
         self._robot = robot
 
     def problem(self, *words: str) -> DiagnosticStatus:

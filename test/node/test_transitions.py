@@ -7,6 +7,9 @@ import weakref
 from pathlib import Path
 
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
 from rclpy.lifecycle import TransitionCallbackReturn
 
 from remembr_ros.nodes import speech_node
@@ -36,7 +39,7 @@ def make(robot, tmp_path, monkeypatch):
         AgentNode: {'pose_source': 'pose'},
         SpeechNode: {},
     }
-    return lambda kind: robot.make(kind, **options[kind])
+    return lambda kind: robot.make(kind, robot='alice', **options[kind])
 
 
 def step(node, name: str) -> TransitionCallbackReturn:
@@ -150,3 +153,52 @@ def test_a_stop_that_breaks_is_logged_and_the_node_can_still_be_cleaned_up(make,
     assert 'cannot deactivate: ZeroDivisionError' in capfd.readouterr().err
     node.stop()
     assert step(node, 'cleanup') == SUCCESS
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_diagnostics_name_the_node_and_the_robot_in_every_stage(robot, make, kind):
+    heard = robot.listen(DiagnosticArray, '/diagnostics')
+    node = make(kind)
+    full_name = node.get_fully_qualified_name()
+    for name in ('configure', 'activate', None):
+        before = len(heard)
+        robot.wait(lambda before=before: len(heard) > before + 1, 'diagnostics of this stage')
+        status = heard[-1].status[0]
+        assert (status.name, status.hardware_id) == (f'{full_name}: status', 'alice')
+        if name:
+            assert step(node, name) == SUCCESS
+
+
+IMPOSSIBLE = [
+    Transition(id=Transition.TRANSITION_CONFIGURE),
+    Transition(id=Transition.TRANSITION_ACTIVATE),
+    Transition(id=Transition.TRANSITION_CLEANUP),
+    Transition(id=Transition.TRANSITION_UNCONFIGURED_SHUTDOWN),
+    Transition(id=Transition.TRANSITION_DESTROY),
+    Transition(id=Transition.TRANSITION_ON_ACTIVATE_SUCCESS),
+    Transition(id=77),
+    Transition(label='configure'),
+    Transition(label='fly'),
+]
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_transition_that_is_not_possible_is_refused_and_the_node_stays_as_it_is(robot, make, kind):
+    node = make(kind)
+    name = node.get_name()
+    assert (step(node, 'configure'), step(node, 'activate')) == (SUCCESS, SUCCESS)
+    for transition in IMPOSSIBLE:
+        request = ChangeState.Request(transition=transition)
+        assert not robot.call(ChangeState, f'{name}/change_state', request).success
+    state = robot.call(GetState, f'{name}/get_state', GetState.Request()).current_state
+    assert state.id == State.PRIMARY_STATE_ACTIVE
+    request = GetAvailableTransitions.Request()
+    response = robot.call(GetAvailableTransitions, f'{name}/get_available_transitions', request)
+    found = response.available_transitions
+    assert {one.transition.label for one in found} == {'deactivate', 'shutdown'}
+    assert robot.call(
+        ChangeState, f'{name}/change_state', ChangeState.Request(transition=Transition(label='shutdown'))
+    ).success
+    for transition in (*IMPOSSIBLE, Transition(id=Transition.TRANSITION_ACTIVE_SHUTDOWN)):
+        request = ChangeState.Request(transition=transition)
+        assert not robot.call(ChangeState, f'{name}/change_state', request).success

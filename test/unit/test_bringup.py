@@ -35,6 +35,7 @@ def test_what_is_given_becomes_a_parameter_of_the_nodes_that_have_it():
     assert plans['/remembr/memory'].parameters == {'robot': 'r', 'uri': 'x.db'}
     assert plans['/remembr/captioner'].parameters == {'robot': 'r', 'pose_source': 'odometry'}
     assert plans['/remembr/agent'].parameters == {
+        'robot': 'r',
         'pose_source': 'odometry',
         'llm_url': 'ollama',
         'navigation': 'nav2',
@@ -50,7 +51,7 @@ def test_a_namespace_takes_everything_along_but_absolute_names():
     plans = by_name(namespace='fleet/robot1', image_topic='/shared/image', odom_topic='wheel/odom')
     assert list(plans) == [f'/fleet/robot1/remembr/{name}' for name in ('memory', 'captioner', 'agent')]
     agent = plans['/fleet/robot1/remembr/agent']
-    assert agent.parameters == {'nav2_namespace': '/fleet/robot1'}
+    assert agent.parameters == {'robot': 'fleet_robot1', 'nav2_namespace': '/fleet/robot1'}
     assert plans['/fleet/robot1/remembr/memory'].parameters == {'robot': 'fleet_robot1'}
     moved = dict(plans['/fleet/robot1/remembr/captioner'].remappings)
     assert moved['image/compressed'] == '/shared/image/compressed'
@@ -80,7 +81,7 @@ def test_speech_goes_where_questions_are_heard():
     speech = by_name(speech='true', question_topic='/ask_me', speech_source='wav', namespace='r1')[
         '/r1/remembr/speech'
     ]
-    assert speech.parameters == {'source': 'wav'}
+    assert speech.parameters == {'robot': 'r1', 'source': 'wav'}
     assert dict(speech.remappings) == {
         '/speech': '/ask_me',
         '/speaking': '/r1/speaking',
