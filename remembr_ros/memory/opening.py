@@ -32,6 +32,7 @@ def open_store(
     create: bool = True,
     connection: Connection | None = None,
     must_connect: bool = True,
+    behind: bool = False,
     consolidation: bool | Consolidation = False,
     keyframe_quota: int = QUOTA_BYTES,
     spool_quota: int = MAX_BYTES,
@@ -44,6 +45,8 @@ def open_store(
     :param create: False: refuse to make a new memory
     :param connection: credentials and TLS of a server; None: credentials from the environment, if any
     :param must_connect: False: open although the server is away; memories wait on this machine until it comes
+    :param behind: do not wait for an embedder that takes long to load; until it is there, what needs it
+        raises EmbedderLoading
     :param consolidation: extend the last memory instead of adding a new one where the robot stands and sees
         the same: by this rule, or for True by the one measured for the embedder
     :param keyframe_quota: what the keyframes may take on this machine's disk [bytes]
@@ -60,7 +63,8 @@ def open_store(
     def new_stamp() -> Stamp:
         nonlocal embedder
         if not isinstance(embedder, Embedder):
-            embedder = get_embedder(embedder)
+            embedder = get_embedder(embedder, behind=behind)
+            store.adopt(embedder)
         return Stamp(VERSION, embedder.name, embedder.dimension)
 
     connect: Callable[[], Engine]
@@ -87,6 +91,7 @@ def open_store(
         shown,
         collection,
         embedder=embedder,
+        behind=behind,
         keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
         spool=_spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect) if server else None,
         stays=Stays(rule) if consolidation else None,
