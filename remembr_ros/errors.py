@@ -2,6 +2,7 @@
 
     RemembrError
     ├── StoreUnavailable    the database cannot be reached, opened or written
+    │   └── EmbedderLoading     the embedding model is still being loaded
     ├── StoreMismatch       the collection was made with another embedder or schema
     ├── EmbedderUnavailable the embedding model is not installed or cannot be loaded
     ├── CaptionerFailed     a captioner could not describe a segment
@@ -48,6 +49,10 @@ class RemembrError(Exception):
 
 class StoreUnavailable(RemembrError):
     """Raised when the database cannot be reached, opened or written."""
+
+
+class EmbedderLoading(StoreUnavailable):
+    """Raised when the embedding model is still being loaded: soon it works."""
 
 
 class StoreMismatch(RemembrError):

@@ -3,10 +3,14 @@
 import logging
 import os
 import re
+from functools import partial
 from pathlib import Path
 
+from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.hub import hub_reachable, is_cached
+from remembr_ros.embedding.minilm import MiniLmEmbedder
+from remembr_ros.embedding.model_files import known_dimension
 from remembr_ros.errors import EmbedderUnavailable
 
 _HASHING = re.compile(r'hashing-(\d{1,9})')
@@ -18,12 +22,15 @@ OFFLINE = 'all-MiniLM-L6-v2'
 """Its package carries the weights, so that it works without a network."""
 
 
-def get_embedder(name: str | None = None) -> Embedder:
+def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
     """Return the embedder of that name.
 
     :param name: a sentence-transformers model by hub name or folder; 'all-MiniLM-L6-v2' from its package;
         'hashing' for one without a model; None: mxbai-embed-large-v1 where it is cached or can be fetched,
         all-MiniLM-L6-v2 otherwise
+    :param behind: return after a look at its files; what takes seconds to load is loaded meanwhile, and is an
+        :class:`EmbedderBehind`. A model of an unusual build, whose files do not tell the length of its
+        vectors, is waited for all the same
     :raises EmbedderUnavailable: it is not installed or cannot be loaded
     """
     if not name:
@@ -36,10 +43,11 @@ def get_embedder(name: str | None = None) -> Embedder:
     from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
 
     if name == OFFLINE:
-        return SentenceTransformerEmbedder(OFFLINE, _packaged_minilm(), local_files_only=True)
-    if os.path.isdir(name):
-        return SentenceTransformerEmbedder(name, name, local_files_only=True)
-    return SentenceTransformerEmbedder(name, name, local_files_only=is_cached(name) or not hub_reachable())
+        return MiniLmEmbedder(_packaged_minilm())
+    local = os.path.isdir(name) or is_cached(name) or not hub_reachable()
+    load = partial(SentenceTransformerEmbedder, name, name, local_files_only=local)
+    dimension = known_dimension(name, local_files_only=local) if behind else None
+    return load() if dimension is None else EmbedderBehind(name, dimension, load)
 
 
 def canonical_name(name: str) -> str:

@@ -34,6 +34,7 @@ def open_store(
     read_only: bool = False,
     connection: Connection | None = None,
     must_connect: bool = True,
+    behind: bool = False,
     consolidation: bool | Consolidation = False,
     keyframe_quota: int = QUOTA_BYTES,
     spool_quota: int = MAX_BYTES,
@@ -47,6 +48,8 @@ def open_store(
     :param read_only: nothing will be stored: what cannot be written can be opened all the same
     :param connection: credentials and TLS of a server; None: credentials from the environment, if any
     :param must_connect: False: open although the server is away; memories wait on this machine until it comes
+    :param behind: do not wait for an embedder that takes long to load; until it is there, what needs it
+        raises EmbedderLoading
     :param consolidation: extend the last memory instead of adding a new one where the robot stands and sees
         the same: by this rule, or for True by the one measured for the embedder
     :param keyframe_quota: what the keyframes may take on this machine's disk [bytes]
@@ -71,7 +74,8 @@ def open_store(
     def new_stamp() -> Stamp:
         nonlocal embedder
         if not isinstance(embedder, Embedder):
-            embedder = get_embedder(embedder)
+            embedder = get_embedder(embedder, behind=behind)
+            store.adopt(embedder)
         return Stamp(VERSION, embedder.name, embedder.dimension)
 
     connect: Callable[[], Engine]
@@ -102,6 +106,7 @@ def open_store(
         shown,
         collection,
         embedder=embedder,
+        behind=behind,
         keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
         undone=undone,
         spool=_spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect) if server else None,

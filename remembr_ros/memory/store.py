@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
+from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -34,6 +35,7 @@ class MemoryStore(StoreSearch):
     :param connect: opens the engine; called until it succeeds
     :param uri: of the database, as it may be shown
     :param embedder: an embedder, or the name of one; None: the one that the collection was made with
+    :param behind: of an embedder that takes long, only look at the files; it is loaded meanwhile
     :param keyframes: where images are kept; closed with the store
     :param undone: folder where is noted what was begun, see remembr_ros.memory.whole_changes
     :param spool: where memories wait while a server is away; None: they cannot
@@ -47,6 +49,7 @@ class MemoryStore(StoreSearch):
         collection: str,
         *,
         embedder: Embedder | str | None,
+        behind: bool = False,
         keyframes: KeyframeFolder,
         undone: Path,
         spool: Spool | None = None,
@@ -57,6 +60,7 @@ class MemoryStore(StoreSearch):
         self._uri = uri
         self._collection = collection
         self._embedder = embedder
+        self._behind = behind
         self._keyframes = keyframes
         self._intake = Intake(lambda: self.embedder, keyframes, stays)
         self._changes = WholeChanges(undone, keyframes)
@@ -105,10 +109,20 @@ class MemoryStore(StoreSearch):
         engine = self.engine
         with self._loading:
             if not isinstance(self._embedder, Embedder):
-                loaded = get_embedder(self._embedder or engine.stamp.embedder)
+                name = self._embedder or engine.stamp.embedder
+                loaded = get_embedder(name, behind=True) if self._behind else get_embedder(name)
                 check_embedder(engine.stamp, loaded, self._collection)
                 self._embedder = loaded
             return self._embedder
+
+    def adopt(self, embedder: Embedder) -> None:
+        """Use an embedder that was loaded for the stamp of a new collection."""
+        self._embedder = embedder
+
+    @property
+    def embedder_behind(self) -> EmbedderBehind | None:
+        """The embedder, where it is one that is loaded meanwhile; nothing is asked or loaded now."""
+        return self._embedder if isinstance(self._embedder, EmbedderBehind) else None
 
     @property
     def problem(self) -> str:

@@ -74,13 +74,13 @@ class Volumes:
         name = schema.passages_of(collection)
         if client.has_collection(name):  # left from a start that was cut off; nothing was acknowledged
             client.drop_collection(name)
-        client.create_collection(name, schema=passages, index_params=index)
+        _create(client, name, passages, index)
         records = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
         milvus.add_record_fields(records)
         index = client.prepare_index_params()
         index.add_index('position', index_type='FLAT', metric_type='L2')
         # Last, because its presence says that the volume is ready.
-        client.create_collection(collection, schema=records, index_params=index)
+        _create(client, collection, records, index)
 
     def read(self) -> Iterator[tuple[int, Memory]]:
         """Yield every memory with the number of its volume; afterwards only the last one is loaded."""
@@ -302,6 +302,18 @@ def _fitting(row: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
     if types.get('vector') == DataType.FLOAT16_VECTOR:
         fitting['vector'] = np.asarray(row['vector'], np.float16)
     return fitting
+
+
+def _create(client: Any, name: str, fields: Any, index: Any) -> None:
+    """Make a collection and load it.
+
+    :param fields: pymilvus.CollectionSchema
+    :param index: pymilvus' IndexParams
+    """
+    client.create_collection(name, schema=fields)
+    # Of no rows it is there at once; pymilvus would look only after half a second.
+    client.create_index(name, index, sync=False)
+    client.load_collection(name)
 
 
 def _numbers(vector: Any) -> NDArray[np.float32]:

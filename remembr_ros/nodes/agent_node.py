@@ -136,7 +136,7 @@ class AgentNode(ManagedNode):
         try:
             if (recall := self._recall) is None:
                 raise Cancelled('the agent node was cleaned up')
-            with recall.until(inquiry.deadline) as recalled:
+            with recall.until(inquiry.deadline, inquiry.waits) as recalled:
                 found = self._ask(inquiry)
                 inquiry.answer = answer_to_msg(found)
                 inquiry.memories_found = len(found.evidence)

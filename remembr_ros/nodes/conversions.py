@@ -298,6 +298,8 @@ def window_from_msgs(after: TimeMsg, before: TimeMsg) -> Scope:
 
 def recall_error_code(error: errors.RemembrError) -> int:
     """Return the error_code of service Recall, Remember or Forget for an error."""
+    if isinstance(error, errors.EmbedderLoading):
+        return RecallSrv.Response.LOADING
     if isinstance(error, errors.InvalidRequest):
         return RecallSrv.Response.INVALID_REQUEST
     return RecallSrv.Response.STORE_UNAVAILABLE

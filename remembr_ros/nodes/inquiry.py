@@ -13,6 +13,7 @@ from rclpy.task import Future
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_ros.errors import Cancelled
 from remembr_ros.nodes.worker_pool import settle
 
 Feedback = AskAction.Feedback
@@ -58,6 +59,15 @@ class Inquiry:
             self.on_feedback(
                 Feedback(stage=stage, detail=detail, memories_found=self.memories_found, **driving)
             )
+
+    def waits(self, why: str) -> None:
+        """Tell why nothing is recalled yet.
+
+        :raises Cancelled: nobody waits for it any more
+        """
+        if self.cancel.is_set():
+            raise Cancelled('the question was cancelled')
+        self.feed_back('recalling', why)
 
 
 @dataclass(frozen=True)

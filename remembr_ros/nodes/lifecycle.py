@@ -56,7 +56,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
         stop.wait()
         node.ending = True
         node.linger()
-        if not wound_down(executor, node):
+        if not wound_down(executor, node) or node.is_busy_behind():
             leave_at_once(node)
         ended.set()
         executor.shutdown(timeout_sec=2.0)

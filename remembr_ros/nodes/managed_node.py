@@ -89,6 +89,10 @@ class ManagedNode(LifecycleNode):
     def linger(self) -> None:
         """Wait, in another thread than the executor's, for what others still send before the process ends."""
 
+    def is_busy_behind(self) -> bool:
+        """Tell whether a library is at work in a thread that cannot be ended."""
+        return False
+
     def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
         """Return how the node is, a short message and the figures to show; called by the executor."""
         return Level.OK, '', {}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.nodes.housekeeping import Housekeeping
 from remembr_ros.nodes.managed_node import Level
 from remembr_ros.nodes.store_gauge import Reading
@@ -18,24 +19,30 @@ def diagnosis(
     reading: Reading,
     housekeeping: Housekeeping,
     *,
+    embedder: EmbedderBehind | None = None,
     invalid: int,
     read_only: bool = False,
 ) -> tuple[Level, str, dict[str, Any]]:
     """Return how the memory is, what is wrong with it, and its figures.
 
+    :param embedder: one that is loaded meanwhile, or could not be; None: it is there
     :param invalid: captions that made no sense
     :param read_only: captions are not stored
     """
     errors = []
     if writer.dropping:
         errors.append(f'captions are dropped, {writer.dropped} so far')
-    if writer.problem:
+    if embedder and embedder.problem and not embedder.loading:
+        errors.append(embedder.problem)
+    elif writer.problem:
         errors.append(f'captions are not stored: {writer.problem}')
     if reading.disk_full:
         errors.append('the disk is full; make room')
     filled = writer.filled
     problem = '' if reading.problem == reading.away else reading.problem
     warnings = [reading.away, problem, housekeeping.problem]
+    if embedder and embedder.loading:
+        warnings.append(embedder.problem)
     if filled > CROWDED:
         warnings.append(f'the queue to the store is {filled:.0%} full')
     found = [*errors, *filter(None, warnings)]

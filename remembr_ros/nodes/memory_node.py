@@ -10,6 +10,7 @@ from geometry_msgs.msg import PointStamped
 from visualization_msgs.msg import MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.memory import milvus
 from remembr_ros.memory.record import Memory
@@ -23,7 +24,7 @@ from remembr_ros.nodes.lifecycle import run
 from remembr_ros.nodes.managed_node import Level, ManagedNode
 from remembr_ros.nodes.memory_diagnosis import diagnosis
 from remembr_ros.nodes.memory_markers import MemoryMarkers
-from remembr_ros.nodes.memory_opening import open_memory, policy_of
+from remembr_ros.nodes.memory_opening import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory_services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.parameters import MemoryParameters
 from remembr_ros.nodes.recall_service import TELLABLE
@@ -64,6 +65,7 @@ class MemoryNode(ManagedNode):
         self._stop_by: float | None = None
         self._last_caption = 0.0
         self._invalid = self._refused = 0
+        self._behind: EmbedderBehind | None = None
         self._clock_watch: ClockWatch | None = None
         self._endpoints: list[Callable[[], Any]] = []
 
@@ -81,6 +83,8 @@ class MemoryNode(ManagedNode):
                 raise
             self._away = str(error)
             self.get_logger().warning(f'captions wait on this machine: {error}')
+        if (behind := self._store.embedder_behind) is not None:
+            tell_when_loaded(behind, self.get_logger())
         self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
         self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
 
@@ -154,6 +158,7 @@ class MemoryNode(ManagedNode):
         store, self._store = self._store, None
         if store is None:
             return
+        self._behind = store.embedder_behind
         # A store that hangs does not let go: leave it to itself rather than hang, too.
         closing = threading.Thread(target=store.close, name='store-close', daemon=True)
         closing.start()
@@ -173,13 +178,17 @@ class MemoryNode(ManagedNode):
                 return
             time.sleep(0.05)
 
+    def is_busy_behind(self) -> bool:
+        return self._behind is not None and self._behind.loading
+
     def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
-        if self._writer is None or self._gauge is None or self._housekeeping is None:
+        if self._store is None or self._writer is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
         level, message, values = diagnosis(
             self._writer,
             self._gauge.reading,
             self._housekeeping,
+            embedder=self._store.embedder_behind,
             invalid=self._invalid,
             read_only=self.parameters.read_only,
         )

@@ -1,7 +1,9 @@
 """The memory that the parameters of the memory node describe."""
 
 from dataclasses import replace
+from typing import Any
 
+from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.memory import milvus
 from remembr_ros.memory.connection import Connection
@@ -21,17 +23,31 @@ def open_memory(p: MemoryParameters) -> MemoryStore:
     """
     return open_store(
         p.uri,
-        # Loaded here: a name that does not exist shall be noticed even while the server is away.
-        get_embedder(p.embedder) if p.embedder else None,
+        # Looked at here: a name that does not exist shall be noticed even while the server is away.
+        get_embedder(p.embedder, behind=True) if p.embedder else None,
         collection=p.collection,
         create=not p.read_only,
         read_only=p.read_only,
         connection=connection_of(p),
         must_connect=not milvus.is_server(p.uri),
+        behind=True,
         consolidation=p.consolidate and not p.read_only,
         keyframe_quota=round(p.keyframe_quota_gb * GB),
         spool_quota=round(p.spool_quota_gb * GB),
     )
+
+
+def tell_when_loaded(embedder: EmbedderBehind, log: Any) -> None:
+    """Log what became of an embedder, once that is known."""
+
+    def tell() -> None:
+        if embedder.problem:
+            log.error(f'{embedder.problem}. After that, clean up and configure the node again')
+        else:
+            log.info(f'the embedder {embedder.name} is loaded')
+
+    log.info(f'the embedder {embedder.name} is loaded meanwhile')
+    embedder.then(tell)
 
 
 def connection_of(p: MemoryParameters) -> Connection | None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.srv import Forget, GetKeyframe, Recall, Remember
@@ -23,11 +25,14 @@ from remembr_ros.nodes.conversions import (
     time_to_msg,
 )
 from remembr_ros.nodes.managed_node import ManagedNode
-from remembr_ros.nodes.recall_service import forget_conditions, search
+from remembr_ros.nodes.recall_service import forget_conditions, order_of, search
 from remembr_ros.nodes.store_gauge import StoreGauge
-from remembr_ros.nodes.worker_pool import WorkerPool
+from remembr_ros.nodes.worker_pool import WorkerPool, settle
 
 THREADS = 4
+
+LOADING_S = 2.0
+"""What needs the embedder waits so long while that is being loaded; then it has to be asked again [s]."""
 
 RECENT_NOTES = 1000
 """Notes of this process that are known even while the server is away."""
@@ -60,6 +65,7 @@ class MemoryServices:
         self._gauge = gauge
         self._on_stored = on_stored
         self._on_deleted = on_deleted
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._noting = threading.Lock()
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
@@ -110,9 +116,26 @@ class MemoryServices:
                 except StoreUnavailable as error:
                     _refuse(response, error)
                     return response
+            if isinstance(request, Remember.Request) or (
+                isinstance(request, Recall.Request) and order_of(request) == 'text'
+            ):
+                await self._embedder_loaded()
             return await self._pool.call(guarded, request, response)
 
         return callback
+
+    async def _embedder_loaded(self) -> None:
+        """Wait while the embedder is being loaded, at most LOADING_S; what needs it says that it is not."""
+        behind = self._store.embedder_behind
+        if behind is None or not behind.loading:
+            return
+        node, enough = self._node, Future()
+        timer = node.create_timer(LOADING_S, lambda: settle(node, enough), clock=self._steady)
+        try:
+            behind.then(lambda: settle(node, enough))
+            await enough
+        finally:
+            node.destroy_timer(timer)
 
     def _refuse_if_read_only(self) -> None:
         if self._node.parameters.read_only:

@@ -4,7 +4,7 @@ import contextvars
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
-from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.recall import ANYTHING, Hit, Scope
 from remembr_ros.nodes import qos
@@ -27,8 +27,19 @@ MAX_LIMIT = 1000
 REASON_S = 0.1
 """Before the deadline of a question, to tell that it was the memory that did not answer [s]."""
 
+LOADING_S = 2.2
+"""A memory node that still loads its embedder says so within this time [s]."""
+
+AGAIN_S = 0.1
+"""Before it is asked again [s]."""
+
 _deadline: contextvars.ContextVar[float] = contextvars.ContextVar('deadline', default=math.inf)
 """On time.monotonic's clock; the threads that a question starts inherit it [s]."""
+
+_on_wait: contextvars.ContextVar[Callable[[str], None]] = contextvars.ContextVar(
+    'on_wait', default=lambda why: None
+)
+"""Told what a question waits for; inherited in the same way."""
 
 _found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('found', default=None)
 """By memory id, what a question has recalled; inherited in the same way."""
@@ -57,20 +68,25 @@ class RecallClient:
         self._node.destroy_client(self._pictures)
 
     @contextmanager
-    def until(self, deadline: float) -> Iterator[dict[str, Hit]]:
+    def until(
+        self, deadline: float, on_wait: Callable[[str], None] = lambda why: None
+    ) -> Iterator[dict[str, Hit]]:
         """Let no call inside wait beyond the deadline, on time.monotonic's clock [s].
 
-        It holds in threads, too, that are started inside with a copy of the context.
+        It holds in threads, too, that are started inside with a copy of the context. While the memory node
+        loads its embedder a call goes on waiting; without a deadline it raises EmbedderLoading.
 
+        :param on_wait: told from time to time why a call still waits; may raise to end that
         :return: by memory id, what is recalled inside, at the best score it was found with
         """
         found: dict[str, Hit] = {}
-        tokens = _deadline.set(deadline), _found.set(found)
+        tokens = _deadline.set(deadline), _found.set(found), _on_wait.set(on_wait)
         try:
             yield found
         finally:
             _deadline.reset(tokens[0])
             _found.reset(tokens[1])
+            _on_wait.reset(tokens[2])
 
     def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
         if not text.strip():
@@ -130,7 +146,14 @@ class RecallClient:
         return hits
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
-        response = self._call(self._client, request)
+        while True:
+            response = self._call(self._client, request)
+            if response.error_code != RecallSrv.Response.LOADING:
+                break
+            _on_wait.get()(response.error_msg)
+            if not LOADING_S + REASON_S < _deadline.get() - time.monotonic() < math.inf:
+                raise EmbedderLoading(response.error_msg)
+            time.sleep(AGAIN_S)
         if response.error_code == RecallSrv.Response.INVALID_REQUEST:
             raise InvalidRequest(response.error_msg)
         if response.error_code != RecallSrv.Response.NONE:

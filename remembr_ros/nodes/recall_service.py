@@ -52,7 +52,7 @@ def search(
 
 
 def _found(store: StoreSearch, request: RecallSrv.Request, scope: Scope) -> list[Hit]:
-    order = request.order or _order_of(request)
+    order = order_of(request)
     if order not in ORDERS:
         raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(ORDERS)}')
     limit = int(request.limit) or DEFAULT_LIMIT
@@ -116,7 +116,10 @@ def _near(scope: Scope, request: RecallSrv.Request | ForgetSrv.Request) -> Scope
     return replace(scope, near=near, radius_m=request.radius)
 
 
-def _order_of(request: RecallSrv.Request) -> str:
+def order_of(request: RecallSrv.Request) -> str:
+    """Return what ranks, as it is said or follows from what is given."""
+    if request.order:
+        return request.order
     if request.text:
         return 'text'
     if request.use_place:

@@ -6,11 +6,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from remembr_ros.errors import EmbedderUnavailable, StoreUnavailable
+from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, StoreUnavailable
 from remembr_ros.memory.record import Memory, Observation
 
 DROPPING_S = 60.0
 """So long after an observation was dropped that counts as happening now."""
+
+LOADING_S = 0.2
+"""Between attempts while the embedder is being loaded, which is no failure [s]."""
 
 
 class Store(Protocol):
@@ -161,24 +164,31 @@ class StoreWriter:
         while True:
             try:
                 memories = self._store.add(list(batch))
+            except EmbedderLoading:
+                if self._closed_within(LOADING_S):
+                    return True
             except (StoreUnavailable, EmbedderUnavailable) as error:
                 self.problem = str(error)
                 self._log.error(
                     f'{len(batch)} captions wait for the store: {error}', throttle_duration_sec=10.0
                 )
-                with self._changed:
-                    if self._changed.wait_for(lambda: self._closed, self._retry_period_s):
-                        self._given_up = True  # they still count as waiting
-                        return True
-                continue
+                if self._closed_within(self._retry_period_s):
+                    return True
             except Exception as error:  # noqa: BLE001  the top of the thread
                 self.problem = f'{type(error).__name__}: {error}'
                 return False
-            self.latency_s = time.monotonic() - started
-            self.stored += len(memories)
-            self.merged += sum(m.id != o.memory.id for m, o in zip(memories, batch, strict=True))
-            self._on_stored(memories)
-            return True
+            else:
+                self.latency_s = time.monotonic() - started
+                self.stored += len(memories)
+                self.merged += sum(m.id != o.memory.id for m, o in zip(memories, batch, strict=True))
+                self._on_stored(memories)
+                return True
+
+    def _closed_within(self, pause_s: float) -> bool:
+        """Wait before the next attempt; tell whether it was given up meanwhile."""
+        with self._changed:
+            self._given_up = self._changed.wait_for(lambda: self._closed, pause_s)
+            return self._given_up  # what was given up still counts as waiting
 
 
 def _size(observation: Observation) -> int:

