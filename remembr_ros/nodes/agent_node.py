@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remembr_msgs.action import Ask as AskAction
-from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.answer import Answer, Question
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
@@ -135,7 +135,7 @@ class AgentNode(ManagedNode):
                 inquiry.answer = answer_to_msg(found)
                 inquiry.memories_found = len(found.evidence)
                 self._show(found, recalled)
-                if inquiry.navigate and found.kind is Kind.POSITION:
+                if inquiry.navigate:
                     self._navigate(found, recalled, inquiry)
                     return
             outcome = Outcome(answer=inquiry.answer)
