@@ -154,6 +154,8 @@ class AgentNode(ManagedNode):
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
             raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
+        if (navigator := self._navigator) is None:
+            raise Cancelled('the agent node was cleaned up')
         here = self._here
         question = Question(
             text=inquiry.text,
@@ -163,6 +165,7 @@ class AgentNode(ManagedNode):
             map_id=self.parameters.map_id,
             asker=inquiry.asker,
             zone=self._zone,
+            same_place=navigator.same_place,
         )
         return self._agent.ask(
             question,

@@ -278,3 +278,10 @@ def test_a_file_with_other_memories_names_them(command: Run, tmp_path: Path, ver
     open_store(uri, HashingEmbedder(), collection='kitchen').close()
     code, _, err = command(*verb, '--memory', uri)
     assert (code, "it holds 'kitchen'" in err) == (1, True), err
+
+
+def test_how_near_makes_one_place_can_be_said(command: Run, memory_file: str) -> None:
+    asked = ['ask', 'How many printers are there?', '--memory', memory_file, *NOW]
+    assert 'those within 5 m of each other' in command(*asked)[1]
+    assert 'those within 0.5 m of each other' in command(*asked, '--same-place', '0.5')[1]
+    assert command(*asked, '--same-place', '-1')[0] == 2
