@@ -16,6 +16,7 @@
     ├── Cancelled           whoever asked does not want the answer any more
     ├── StalePose           no pose is known near enough to the asked time
     ├── GoalRejected        an answer cannot become a navigation goal
+    │   └── NoPlace         it has no place that could be one
     ├── NavigationFailed    the robot did not get to its goal
     │   ├── NavigationUnavailable   what drives the robot is not there, or went away
     │   ├── NavigationRefused       it refused the goal
@@ -116,6 +117,10 @@ class StalePose(RemembrError):
 
 class GoalRejected(RemembrError):
     """Raised when an answer cannot become a navigation goal."""
+
+
+class NoPlace(GoalRejected):
+    """Raised when an answer has no place that could become a navigation goal."""
 
 
 class NavigationFailed(RemembrError):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
 from enum import Enum
 
+from remembr_ros.agent.same_place import USUAL, SamePlace
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.recall import Hit
 
@@ -31,6 +32,7 @@ class Question:
     :param asker: who asks, so that follow-up questions have a context; empty: there are none
     :param zone: the asker's time zone: what 'yesterday' and '3 pm' are
     :param prior: what the same asker asked before, where this question refers to it
+    :param same_place: which memories were made at one place
     """
 
     text: str
@@ -41,6 +43,7 @@ class Question:
     asker: str = ''
     zone: tzinfo = timezone.utc
     prior: 'Turn | None' = None
+    same_place: SamePlace = USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from remembr_ros.agent.answer import Answer, Kind, Question, Turn
 from remembr_ros.agent.grounding import Claim, ground
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
 from remembr_ros.agent.phrasing import with_facts
-from remembr_ros.agent.sighting import by_place
+from remembr_ros.agent.same_place import by_place
 from remembr_ros.agent.stays import stay_of
 from remembr_ros.memory.recall import Hit
 
@@ -175,6 +175,7 @@ def _again(question: Question, kept: _Kept, form: str, text: str) -> Followed:
         narrowing = replace(
             narrowing,
             elsewhere=(*narrowing.elsewhere, *places),
+            same_place=question.same_place,
             without=narrowing.without | {memory.id},
         )
     return Followed(replace(question, text=text), narrowing)
@@ -203,7 +204,7 @@ def _lasted(question: Question, hits: list[Hit]) -> Answer:
     """Return how long it took, as far as the answer before has shown: one memory is a part of it at least."""
     hit = hits[0]
     # Three lifts one after another are three places, and no stay at one.
-    stay = stay_of(hit, next(group for group in by_place(hits) if hit in group))
+    stay = stay_of(hit, next(group for group in by_place(hits, question.same_place) if hit in group))
     end = max(stay, key=lambda shown: shown.memory.end_ns)
     text = 'That took' if len(stay) > 1 else 'That took at least'
     claim = Claim(Kind.DURATION, text, [hit], start=stay[0], end=end)

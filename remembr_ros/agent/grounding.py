@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.same_place import SamePlace
 from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
 from remembr_ros.memory.recall import Hit
@@ -48,9 +49,6 @@ _DAY_WORD = re.compile(
     r'december)s?\b',
     re.IGNORECASE,
 )
-
-SAME_PLACE_M = 5.0
-"""Memories from this near to each other were made at one place."""
 
 
 class Choice(str, Enum):
@@ -214,7 +212,7 @@ def choose(hits: Sequence[Hit], choice: Choice, question: Question) -> Hit:
 
         return min(placed, key=away) if choice is Choice.NEAREST else max(placed, key=away)
     if choice is Choice.MOST_OFTEN and placed:
-        return max(placed, key=lambda hit: sum(_is_near(hit, other) for other in placed))
+        return max(placed, key=lambda hit: _others_at_its_place(hit, placed, question.same_place))
     if choice is Choice.LATEST:
         return max(hits, key=lambda hit: hit.memory.end_ns)
     if choice is Choice.EARLIEST:
@@ -222,8 +220,7 @@ def choose(hits: Sequence[Hit], choice: Choice, question: Question) -> Hit:
     return hits[0]
 
 
-def _is_near(hit: Hit, other: Hit) -> bool:
-    a, b = hit.memory, other.memory
-    if a.pose is None or b.pose is None or not comparable(a, b):
-        return False
-    return distance(a.pose.position, b.pose.position) <= SAME_PLACE_M
+def _others_at_its_place(hit: Hit, hits: Sequence[Hit], same_place: SamePlace) -> int:
+    mapped = hit.memory.frame_id, hit.memory.map_id
+    points = [h.memory.pose.position for h in hits if h.memory.pose and comparable(h.memory, hit.memory)]
+    return sum(same_place.joins(mapped, hit.memory.pose.position, points)) if hit.memory.pose else 0

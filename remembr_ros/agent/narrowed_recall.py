@@ -6,8 +6,9 @@ from typing import TypeVar
 
 from remembr_ros.agent.in_parallel import in_parallel
 from remembr_ros.agent.planner import Run
+from remembr_ros.agent.same_place import USUAL, SamePlace
 from remembr_ros.errors import RemembrError
-from remembr_ros.geometry import Point, distance
+from remembr_ros.geometry import Point
 from remembr_ros.memory.recall import ANYTHING, Hit, Recall, Scope
 from remembr_ros.memory.record import Memory
 
@@ -23,14 +24,15 @@ class Narrowing:
 
     :param after_ns: memories that start after this
     :param before_ns: memories that end before this
-    :param elsewhere: memories at least elsewhere_m from these places, each with its map
+    :param elsewhere: memories that were not made at these places, each with its map
+    :param same_place: which are
     :param without: ids of memories that are left out
     """
 
     after_ns: int | None = None
     before_ns: int | None = None
     elsewhere: tuple[tuple[str, Point], ...] = ()
-    elsewhere_m: float = 5.0
+    same_place: SamePlace = USUAL
     without: frozenset[str] = frozenset()
 
     def admits(self, memory: Memory) -> bool:
@@ -41,10 +43,9 @@ class Narrowing:
             return False
         if memory.id in self.without:
             return False
-        return memory.pose is None or all(
-            memory.map_id != map_id or distance(memory.pose.position, place) > self.elsewhere_m
-            for map_id, place in self.elsewhere
-        )
+        places = [place for map_id, place in self.elsewhere if map_id == memory.map_id]
+        mapped = memory.frame_id, memory.map_id
+        return memory.pose is None or not any(self.same_place.joins(mapped, memory.pose.position, places))
 
 
 EVERYTHING = Narrowing()

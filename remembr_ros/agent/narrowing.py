@@ -12,7 +12,8 @@ from remembr_ros.agent.answer import Question
 from remembr_ros.agent.grounding import Choice, choose
 from remembr_ros.agent.relation import Relation, Tie
 from remembr_ros.agent.request import Request, parse_request
-from remembr_ros.agent.sighting import STAY_MARGIN, as_good, by_place, sights
+from remembr_ros.agent.same_place import SamePlace, by_place
+from remembr_ros.agent.sighting import STAY_MARGIN, as_good, sights
 from remembr_ros.agent.stays import span, stay_of, stays
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.recall import Hit, Recall, Scope
@@ -85,7 +86,7 @@ def parts_of(  # noqa: PLR0911
     if tie is Tie.NEAR:
         return [
             Part(replace(scope, near=hit.memory.pose.position, radius_m=NEAR_M))
-            for hit in _places(first)
+            for hit in _places(first, question.same_place)
             if hit.memory.pose is not None
         ]
     if tie is Tie.ON_THE_WAY:
@@ -114,8 +115,9 @@ def passage(one: Mark, other: Mark) -> tuple[Hit, Hit] | None:
     return min(candidates, key=lambda pair: pair[1].memory.start_ns - pair[0].memory.end_ns, default=None)
 
 
-def _places(mark: Mark) -> list[Hit]:
-    return [group[0] for group in by_place(as_good(mark.hits))][:MARKS]
+def _places(mark: Mark, same_place: SamePlace) -> list[Hit]:
+    placed = [hit for hit in as_good(mark.hits) if hit.memory.pose is not None]
+    return [group[0] for group in by_place(placed, same_place)][:MARKS]
 
 
 def _way(scope: Scope, start: Point, end: Point) -> Part:

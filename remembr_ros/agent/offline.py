@@ -1,7 +1,8 @@
 """The planner without a language model: rules, and the memory's own recall.
 
 It reads the question (remembr_ros.agent.request), recalls, keeps what is likely enough to show what was asked
-for (remembr_ros.agent.seen), chooses and cites. It never guesses: what is not likely was not seen.
+for (remembr_ros.agent.seen), chooses and cites. How often it takes one thing for another, or misses what is
+there: docs/offline-planner.md.
 """
 
 from collections.abc import Sequence
@@ -121,7 +122,7 @@ def _claim(found: Narrowed, question: Question, recall: Recall) -> Claim:  # noq
     note = f' ({found.note})' if found.note else ''
     if request.kind is Kind.POSITION:
         if request.choice is Choice.EVERY:
-            return every_place(request, hits, note)
+            return every_place(request, hits, question.same_place, note)
         placed = [hit for hit in best if hit.memory.pose is not None]
         if not placed:
             thing = request.target or 'that'
@@ -141,8 +142,8 @@ def _claim(found: Narrowed, question: Question, recall: Recall) -> Claim:  # noq
     if request.reading:
         return reading(request, hits, best, found.scope, recall)
     if request.visits:
-        return times(request, hits, STAY_POOL)
+        return times(request, hits, question.same_place, STAY_POOL)
     if request.counting:
-        return places(request, hits)
+        return places(request, hits, question.same_place)
     first = choose(best, request.choice, question)
     return Claim(Kind.TEXT, told(request, first), [first, *(hit for hit in best if hit is not first)])

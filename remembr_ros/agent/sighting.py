@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from remembr_ros.agent.matching import fitting, is_cut_off, variants
 from remembr_ros.agent.request import Request
 from remembr_ros.agent.seen import LEAST
-from remembr_ros.geometry import distance
 from remembr_ros.memory.recall import Hit, Recall, Scope
 from remembr_ros.memory.record import Memory
 
@@ -20,9 +19,6 @@ STAY_MARGIN = 0.1
 
 CUT_OFF_RADIUS_M = 8.0
 """A sign that was cut off by the edge of an image is read in full from this near."""
-
-SAME_PLACE_M = 5.0
-"""Sights of a thing from this near to each other are of one thing."""
 
 
 def sights(request: Request, recall: Recall, scope: Scope, limit: int = POOL) -> list[Hit]:
@@ -48,23 +44,6 @@ def as_good(hits: Sequence[Hit], margin: float = AS_GOOD) -> list[Hit]:
     :param hits: best first
     """
     return [hit for hit in hits if hit.score >= hits[0].score - margin]
-
-
-def by_place(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the hits in groups of one place each."""
-    groups: list[list[Hit]] = []
-    for hit in hits:
-        near = [group for group in groups if any(_is_same_place(hit, other) for other in group)]
-        groups = [group for group in groups if group not in near]
-        groups.append([*(other for group in near for other in group), hit])
-    return groups
-
-
-def _is_same_place(a: Hit, b: Hit) -> bool:
-    if a.memory.pose is None or b.memory.pose is None:
-        return True  # nothing says that it is another
-    same_map = a.memory.map_id == b.memory.map_id
-    return same_map and distance(a.memory.pose.position, b.memory.pose.position) <= SAME_PLACE_M
 
 
 def _memories_around(hit: Hit, recall: Recall) -> list[Memory]:

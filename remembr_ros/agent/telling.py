@@ -7,7 +7,8 @@ from remembr_ros.agent.answer import Kind
 from remembr_ros.agent.grounding import Choice, Claim
 from remembr_ros.agent.matching import asked_stems, readable
 from remembr_ros.agent.request import Request
-from remembr_ros.agent.sighting import POOL, SAME_PLACE_M, by_place
+from remembr_ros.agent.same_place import SamePlace, by_place
+from remembr_ros.agent.sighting import POOL
 from remembr_ros.agent.stays import GAP_NS, stays
 from remembr_ros.memory.recall import Hit, Recall, Scope
 from remembr_ros.memory.sentences import split_sentences
@@ -39,35 +40,37 @@ def told(request: Request, hit: Hit) -> str:
     return ' '.join((telling or sentences)[:3]) or 'nothing that could be described'
 
 
-def places(request: Request, hits: Sequence[Hit]) -> Claim:
+def places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Claim:
     """Say at how many places the thing was seen."""
-    groups = by_place(hits)
+    groups = by_place(hits, same_place)
     number = f'{len(groups)} places' if len(groups) > 1 else 'one place'
-    number += ' or more' if len(hits) >= POOL else ''
+    number += ' or more' if len(hits) >= POOL or any(hit.memory.pose is None for hit in hits) else ''
+    wall = ' without a wall between' if same_place.walls is not None else ''
     text = (
-        f'{request.target}: seen at {number}, those within {SAME_PLACE_M:.0f} m of each other taken as one.'
+        f'{request.target}: seen at {number}, those within {same_place.radius_m:g} m of each other{wall} '
+        'taken as one.'
     )
     return Claim(Kind.TEXT, text, [group[0] for group in groups])
 
 
-def every_place(request: Request, hits: Sequence[Hit], note: str = '') -> Claim:
+def every_place(request: Request, hits: Sequence[Hit], same_place: SamePlace, note: str = '') -> Claim:
     """Cite one memory of each place where the thing was seen, so that all of them can be visited."""
     placed = [hit for hit in hits if hit.memory.pose is not None]
     if not placed:
         thing = request.target or 'that'
         return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
-    groups = sorted(by_place(placed), key=lambda group: -max(hit.score for hit in group))
+    groups = sorted(by_place(placed, same_place), key=lambda group: -max(hit.score for hit in group))
     number = f' at {len(groups)} places, the surest one' if len(groups) > 1 else ''
     best = [max(group, key=lambda hit: hit.score) for group in groups]
     return Claim(Kind.POSITION, f'{seen(request, best[0])}{note}{number}', best, choice=Choice.EVERY)
 
 
-def times(request: Request, hits: Sequence[Hit], limit: int) -> Claim:
+def times(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
     """Say how many times the thing was seen: each stay at each place is one.
 
     :param limit: more memories were not looked at
     """
-    visits = [stay for place in by_place(hits) for stay in stays(place)]
+    visits = [stay for place in by_place(hits, same_place) for stay in stays(place)]
     number = f'{len(visits)} times' if len(visits) > 1 else 'once'
     number += ' or more' if len(hits) >= limit else ''
     text = f'{request.target}: seen {number}, with more than {GAP_NS // NS} s or another place between.'

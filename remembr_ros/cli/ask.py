@@ -8,7 +8,8 @@ from remembr_ros.agent.answer import Question
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.agent.planner import Progress
 from remembr_ros.agent.presets import PRESETS
-from remembr_ros.cli.options import add_json, add_memory, coordinate, open_memory, seconds, time_zone
+from remembr_ros.agent.same_place import SAME_PLACE_M, SamePlace
+from remembr_ros.cli.options import add_json, add_memory, coordinate, metres, open_memory, seconds, time_zone
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import answer_json, answer_lines, print_json, stdout_for_json
 from remembr_ros.geometry import Pose
@@ -55,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--map-id', metavar='ID', default='', help='the map that the robot is on')
     parser.add_argument(
+        '--same-place',
+        type=metres,
+        metavar='M',
+        default=SAME_PLACE_M,
+        help='sights of a thing from this near to each other are of one thing (default: %(default)g m)',
+    )
+    parser.add_argument(
         '--time-zone',
         type=time_zone,
         metavar='NAME',
@@ -96,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
             here=Pose(*args.here) if args.here else None,
             map_id=args.map_id,
             zone=args.time_zone,
+            same_place=SamePlace(args.same_place),
         )
         answer = agent.ask(question, on_progress=None if args.json else _show)
     if args.json:

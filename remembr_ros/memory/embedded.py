@@ -19,7 +19,7 @@ from remembr_ros.memory.index import MemoryIndex
 from remembr_ros.memory.journal import Journal
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory
-from remembr_ros.memory.stamp import Stamp, read_stamp
+from remembr_ros.memory.stamp import Stamp, no_such_memory, read_stamp
 from remembr_ros.memory.volumes import Volumes
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class EmbeddedEngine:
                 if self._client.has_collection(collection, timeout=milvus.TIMEOUT_S):
                     self._stamp = read_stamp(self._client, collection)
                 elif new is None:
-                    raise StoreUnavailable(f'there is no memory {collection!r} in {uri}')
+                    raise no_such_memory(self._client, collection, uri)
                 else:
                     milvus.check_room(uri)
                     self._stamp = new()

@@ -20,7 +20,7 @@ from remembr_ros.memory.passage_table import PassageTable, place
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory
 from remembr_ros.memory.server_schema import Features
-from remembr_ros.memory.stamp import Stamp, read_stamp
+from remembr_ros.memory.stamp import Stamp, no_such_memory, read_stamp
 from remembr_ros.memory.table import FEW, MOST, Row, Table
 from remembr_ros.timestamps import MAX_NS, NS
 
@@ -295,10 +295,7 @@ def open_server(
             names = (collection, schema.passages_of(collection))
             if not client.has_collection(collection, timeout=link.timeout_s):
                 if new is None:
-                    raise StoreUnavailable(
-                        f'there is no memory {collection!r} at {connection.shown}; make one with: '
-                        f'remembr ingest BAG --memory {connection.shown}'
-                    )
+                    raise no_such_memory(client, collection, connection.shown)
                 server_schema.create(client, collection, new(), able, link.timeout_s)
             stamp = read_stamp(client, collection)
             fields = {field['name'] for field in client.describe_collection(collection)['fields']}

@@ -1,12 +1,13 @@
 """What a collection says of itself: which schema and which embedder made it."""
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name
-from remembr_ros.errors import StoreMismatch
+from remembr_ros.errors import StoreMismatch, StoreUnavailable
 
 VERSION = 2
 """Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index."""
@@ -49,6 +50,24 @@ def read_stamp(client: Any, collection: str) -> Stamp:
             f'{VERSION}; use the program that made it, or a newer version of this one'
         )
     return stamp
+
+
+def no_such_memory(client: Any, collection: str, uri: str) -> StoreUnavailable:
+    """Return the error that says that a store lacks a memory, and which others it has.
+
+    :param client: pymilvus.MilvusClient
+    :param uri: of the store, as it may be shown
+    """
+    names = set(client.list_collections())
+    parts = re.compile(r'(.+?)(?:_volume_\d+)?(?:_passages)?')
+    others = sorted(
+        name for name in names if (of := parts.fullmatch(name)) and (of[1] == name or of[1] not in names)
+    )
+    remedy = f'make one with: remembr ingest BAG --memory {uri}'
+    if others:
+        held = ', '.join(map(repr, others[:10])) + (' and more' if len(others) > 10 else '')
+        remedy = f"it holds {held} (the memory node's parameter collection names one); or {remedy}"
+    return StoreUnavailable(f'there is no memory {collection!r} at {uri}; {remedy}')
 
 
 def check_embedder(stamp: Stamp, embedder: Embedder | str, collection: str) -> None:

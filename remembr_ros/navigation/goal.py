@@ -3,7 +3,7 @@
 import math
 
 from remembr_ros.agent.answer import Answer, Kind
-from remembr_ros.errors import GoalRejected
+from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose, StampedPose, wrap_angle
 
 
@@ -13,16 +13,16 @@ def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '', stamp_n
     :param frame_id: the frame that the robot navigates in, such as 'map'
     :param map_id: the map that the robot is on; empty if there is only one
     :param stamp_ns: the goal's stamp, nanoseconds since the Unix epoch
-    :raises GoalRejected: the answer is no place, has no evidence, or lies in another frame or on another map
+    :raises NoPlace: the answer has none
+    :raises GoalRejected: the place has no evidence, or lies in another frame or on another map
     """
     if answer.kind is not Kind.POSITION:
-        raise GoalRejected(
-            f'an answer of kind {answer.kind.value} has no place to go to; ask where something is'
-        )
+        why = ': it was not seen' if answer.kind is Kind.NOT_SEEN else '; ask where something is'
+        raise NoPlace(f'an answer of kind {answer.kind.value} has no place to go to{why}')
     if not answer.evidence:
         raise GoalRejected('the answer rests on no memory')
     if answer.pose is None:
-        raise GoalRejected('the memory has no place: the pose was not known when it was made')
+        raise NoPlace('the memory has no place: the pose was not known when it was made')
     if answer.frame_id != frame_id:
         raise GoalRejected(
             f'the memory was placed in the frame {answer.frame_id!r}, but the robot navigates in {frame_id!r}'

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from remembr_ros.agent.answer import Answer
-from remembr_ros.agent.sighting import by_place
+from remembr_ros.agent.same_place import SAME_PLACE_M, SamePlace, by_place
 from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.record import Memory
 from remembr_ros.navigation.approach import approach, place_seen
 from remembr_ros.navigation.goal import goal_from_answer
+from remembr_ros.navigation.line_of_sight import walls_between
 from remembr_ros.navigation.route import shortest_order
 from remembr_ros.navigation.terrain import Terrain
 
@@ -31,6 +33,7 @@ class Rules:
     :param max_distance_m: goals are at most this far from here, in a straight line; 0: any distance
     :param order: one of :data:`ORDERS`
     :param max_places: more places are not visited for one question
+    :param same_place_m: memories from so far from each other, with no wall between, were made at one place
     """
 
     frame_id: str = 'map'
@@ -40,6 +43,7 @@ class Rules:
     max_distance_m: float = 0.0
     order: str = 'shortest'
     max_places: int = 20
+    same_place_m: float = SAME_PLACE_M
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,12 @@ class Plan:
 
     goals: tuple[StampedPose, ...]
     left_out: tuple[str, ...] = ()
+
+
+def same_place_of(rules: Rules, terrain: Terrain) -> SamePlace:
+    """Return which memories were made at one place, as far as the map tells."""
+    walls = None if terrain.map is None else partial(walls_between, terrain.map)
+    return SamePlace(rules.same_place_m, walls, (rules.frame_id, rules.map_id))
 
 
 def plan_goals(
@@ -71,7 +81,7 @@ def plan_goals(
         )
     poses: list[Pose] = []
     left_out: list[str] = []
-    for memory, goal in _wanted(answer, first, rules, stamp_ns, left_out):
+    for memory, goal in _wanted(answer, first, rules, terrain, left_out):
         try:
             poses.append(_checked(goal.pose, memory, rules, terrain, here))
         except GoalRejected as error:
@@ -85,7 +95,7 @@ def plan_goals(
 
 
 def _wanted(
-    answer: Answer, first: StampedPose, rules: Rules, stamp_ns: int, left_out: list[str]
+    answer: Answer, first: StampedPose, rules: Rules, terrain: Terrain, left_out: list[str]
 ) -> list[tuple[Memory, StampedPose]]:
     """Return a goal for each place that the answer is about, with the memory that it comes from."""
     deciding = answer.evidence[0].memory
@@ -93,11 +103,13 @@ def _wanted(
         return [(deciding, first)]
     wanted: list[tuple[Memory, StampedPose]] = []
     placed = [hit for hit in answer.evidence if hit.memory.pose is not None]
-    for group in sorted(by_place(placed), key=lambda group: min(map(placed.index, group))):
+    for group in by_place(placed, same_place_of(rules, terrain)):
         memory = group[0].memory
         of_place = replace(answer, pose=memory.pose, frame_id=memory.frame_id, map_id=memory.map_id)
         try:
-            goal = goal_from_answer(of_place, frame_id=rules.frame_id, map_id=rules.map_id, stamp_ns=stamp_ns)
+            goal = goal_from_answer(
+                of_place, frame_id=rules.frame_id, map_id=rules.map_id, stamp_ns=first.stamp_ns
+            )
         except GoalRejected as error:
             left_out.append(str(error))
             continue

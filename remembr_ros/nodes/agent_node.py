@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remembr_msgs.action import Ask as AskAction
-from remembr_ros.agent.answer import Answer, Kind, Question
+from remembr_ros.agent.answer import Answer, Question
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
@@ -141,7 +141,7 @@ class AgentNode(ManagedNode):
                 inquiry.answer = answer_to_msg(found)
                 inquiry.memories_found = len(found.evidence)
                 self._show(found, recalled)
-                if inquiry.navigate and found.kind is Kind.POSITION:
+                if inquiry.navigate:
                     self._navigate(found, recalled, inquiry)
                     return
             outcome = Outcome(answer=inquiry.answer)
@@ -160,6 +160,8 @@ class AgentNode(ManagedNode):
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
             raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
+        if (navigator := self._navigator) is None:
+            raise Cancelled('the agent node was cleaned up')
         here = self._here
         question = Question(
             text=inquiry.text,
@@ -169,6 +171,7 @@ class AgentNode(ManagedNode):
             map_id=self.parameters.map_id,
             asker=inquiry.asker,
             zone=self._zone,
+            same_place=navigator.same_place,
         )
         return self._agent.ask(
             question,

@@ -12,6 +12,7 @@ _ASK_CODES = (
     (errors.ReplyInvalid, Ask.Result.REPLY_INVALID),
     (errors.Ungrounded, Ask.Result.UNGROUNDED),
     (errors.BudgetExceeded, Ask.Result.BUDGET_EXCEEDED),
+    (errors.NoPlace, Ask.Result.NO_PLACE),
     (errors.GoalRejected, Ask.Result.GOAL_REJECTED),
     (errors.NavigationUnavailable, Ask.Result.NAV_UNAVAILABLE),
     (errors.NavigationRefused, Ask.Result.NAV_REJECTED),

@@ -159,7 +159,7 @@ class DemoGraph:
         if not handle.accepted:
             raise RemembrError('the agent does not take the question')
         result = self._result(handle.get_result_async(), 120.0).result
-        if result.error_code != Ask.Result.NONE:
+        if result.error_code not in (Ask.Result.NONE, Ask.Result.NO_PLACE):
             raise RemembrError(f'error {result.error_code}: {result.error_msg}')
         if navigate and result.answer.kind == result.answer.POSITION:
             with self._news:

@@ -145,7 +145,8 @@ class Inquiries:
         finally:
             self._open.discard(inquiry)
             self._node.destroy_timer(timer)
-        if outcome.error_code == AskAction.Result.NONE:
+        # That there is nowhere to drive is an answer, too: whoever wanted to drive learns it from the code.
+        if outcome.error_code in (AskAction.Result.NONE, AskAction.Result.NO_PLACE):
             self.answered += 1
             self.latency_s = outcome.answer.latency
         else:

@@ -10,10 +10,11 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from remembr_ros.agent.answer import Answer
+from remembr_ros.agent.same_place import SamePlace
 from remembr_ros.errors import Cancelled, GoalRejected, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.navigation.keep_out import parse_keep_outs
-from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals
+from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes import qos
 from remembr_ros.nodes.ask_errors import ask_error_code
@@ -78,6 +79,7 @@ class Navigator:
             max_distance_m=p.max_goal_distance,
             order=p.goal_order,
             max_places=p.max_places,
+            same_place_m=p.same_place,
         )
 
     def start(self) -> None:
@@ -129,7 +131,12 @@ class Navigator:
             raise GoalRejected('the robot does not drive: parameter navigation is none')
         known = here is not None and here.frame_id == p.map_frame
         pose = here.pose if here is not None and known else None
-        return plan_goals(answer, self._rules, self._terrain(), here=pose, stamp_ns=stamp_ns)
+        return plan_goals(answer, self._rules, self._terrain, here=pose, stamp_ns=stamp_ns)
+
+    @property
+    def same_place(self) -> SamePlace:
+        """Which memories were made at one place, by the parameter and the map."""
+        return same_place_of(self._rules, self._terrain)
 
     def go(self, plan: Plan, inquiry: Inquiry) -> None:
         """Start to drive, and complete the question's outcome with what becomes of it.
@@ -191,12 +198,13 @@ class Navigator:
             driving['recoveries'] = progress.recoveries
         inquiry.feed_back('navigating', detail, **driving)
 
+    @property
     def _terrain(self) -> Terrain:
         return self._layers.terrain if self._layers is not None else Terrain(keep_out=self._keep_out)
 
     def _raise_if_barred(self, plan: Plan) -> None:
         """Refuse goals that became impossible while they waited for confirmation."""
-        terrain = self._terrain()
+        terrain = self._terrain
         for goal in plan.goals:
             if objection := terrain.objection((goal.pose.x, goal.pose.y)):
                 raise GoalRejected(f'meanwhile the goal {objection}; ask again')

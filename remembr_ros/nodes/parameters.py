@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from remembr_ros.agent.same_place import SAME_PLACE_M
 from remembr_ros.captioning.backlog import POLICIES
 from remembr_ros.captioning.captioners import CAPTIONERS, DESCRIBERS
 from remembr_ros.captioning.vlm_options import DTYPES, QUANTIZATIONS
@@ -155,6 +156,14 @@ class AgentParameters(PoseParameters, NavigationParameters):
     )
     look_again_captioner: str = _parameter(
         '', 'captioner that looks at keyframes again, such as scene_text; empty: none'
+    )
+    same_place: float = _parameter(
+        SAME_PLACE_M,
+        'sights of a thing from this near to each other, with no wall of the map between, are of one thing',
+        unit='m',
+        low=0.0,
+        high=1000.0,
+        live=True,
     )
     follow_up: float = _parameter(
         300.0,

@@ -76,10 +76,22 @@ def test_a_rejected_goal_keeps_the_answer(robot, agent, asker):
 
 
 def test_not_seen_is_a_success_and_never_a_goal(robot, agent, asker):
-    goals = robot.listen(PoseStamped, 'goal_pose')
     agent._agent.answer = Answer(Kind.NOT_SEEN, 'No.', 'fake')
-    result = asker.result(asker.send('Take me to the pool', navigate=True))
+    result = asker.result(asker.send('Where is the pool?'))
     assert (result.status, result.result.answer.kind) == (SUCCEEDED, AnswerMsg.NOT_SEEN)
+    assert result.result.error_code == AskAction.Result.NONE
+
+
+@pytest.mark.parametrize('kind', [kind for kind in Kind if kind is not Kind.POSITION])
+def test_whoever_wants_to_drive_and_has_nowhere_to_learns_it_from_the_code(robot, agent, asker, kind):
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    agent._agent.answer = Answer(kind, 'No.', 'fake')
+    result = asker.result(asker.send('Take me to the pool', navigate=True))
+    assert (result.status, result.result.error_code) == (ABORTED, AskAction.Result.NO_PLACE)
+    assert kind.value in result.result.error_msg
+    response = robot.call(Ask, 'ask', Ask.Request(question='Take me to the pool', navigate=True))
+    assert (response.error_code, response.answer.kind) == (Ask.Response.NO_PLACE, result.result.answer.kind)
+    assert (agent._inquiries.answered, agent._inquiries.failed) == (2, 0), 'there was an answer'
     assert not goals
 
 

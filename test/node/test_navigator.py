@@ -7,6 +7,7 @@ import pytest
 from geometry_msgs.msg import PoseArray, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool
 
 from remembr_msgs.action import Ask as AskAction
@@ -62,6 +63,7 @@ def grid(rows: list[str], frame_id: str = 'map', **changes) -> OccupancyGrid:
 OPEN = ['.' * 10] * 10
 BLOCKED = [*['.' * 10] * 7, '...###....', '.' * 10, '.' * 10]
 """LIFT was seen from x 4, y 2; the cell there is occupied."""
+BLOCKED_BELOW = [*['.' * 10] * 6, '....#.....', '....#.....', '....#.....', '....#.....']
 
 
 @pytest.fixture
@@ -113,6 +115,24 @@ def test_what_changes_in_the_costmap_counts(robot, scene):
     updates.publish(messages.OccupancyGridUpdate(x=3, y=1, width=2, height=2, data=[100] * 4))
     robot.wait(lambda: layers.terrain.costmap.cells.max() == 100, 'the update')
     assert 'occupied in the global costmap' in one.go().result.error_msg
+
+
+def test_how_near_makes_one_place_is_a_parameter_and_a_wall_of_the_map_makes_two(robot, scene):
+    one = scene(same_place=4.5)
+
+    def same_place():
+        one.asker.result(one.asker.send('Where is the lift?'))
+        question, _ = one.agent._agent.questions[-1]
+        return question.same_place
+
+    def joins(x: float) -> bool:
+        return same_place().joins(('map', ''), (1.5, 1.5, 0.0), [(x, 1.5, 0.0)])[0]
+
+    assert (joins(5.5), joins(6.5)) == (True, False)
+    one.publish('map', BLOCKED_BELOW)
+    assert (joins(2.5), joins(5.5)) == (True, False)
+    assert one.agent.set_parameters([Parameter('same_place', value=0.5)])[0].successful
+    assert not joins(2.5)
 
 
 def test_a_required_map_that_is_not_there_is_named(scene):

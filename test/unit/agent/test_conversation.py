@@ -10,6 +10,7 @@ from remembr_ros.agent.chat import Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.conversation import HAPPENED, NAME, Conversations
 from remembr_ros.agent.loop import LoopPlanner
 from remembr_ros.agent.offline import OfflinePlanner
+from remembr_ros.agent.same_place import SamePlace
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.recall import Hit
@@ -252,6 +253,23 @@ def test_a_bare_question_word_is_about_the_answer_before(ask: Ask, text: str, ki
 def test_elsewhere_is_another_place_of_the_same_thing(ask: Ask, text: str) -> None:
     ask(LAST)
     assert ask(text, found=2).evidence[0].memory.id == 't04'
+
+
+def test_elsewhere_is_as_far_as_another_place_is(
+    make_memory: Callable[..., Memory], ask_about: Callable[..., Question]
+) -> None:
+    places = (Pose(2.0, 3.0), Pose(6.0, 5.0))  # 4.5 m
+    agent = Agent(
+        ListedRecall([make_memory(i, ('PRINTER',), pose=pose) for i, pose in enumerate(places)]),
+        [OfflinePlanner()],
+    )
+    for same_place, kind in (
+        (SamePlace(), Kind.NOT_SEEN),
+        (SamePlace(4.0), Kind.POSITION),
+        (SamePlace(walls=lambda _, others: [True] * len(others)), Kind.POSITION),
+    ):
+        agent.ask(ask_about('Where is the printer?', asker='anna', same_place=same_place))
+        assert agent.ask(ask_about('Where else?', asker='anna', same_place=same_place)).kind is kind
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from remembr_ros.agent.answer import Kind, Question
 from remembr_ros.agent.evidence import Evidence
 from remembr_ros.agent.grounding import Choice, Claim, choose, ground, without_invented_numbers
 from remembr_ros.agent.phrasing import with_facts
+from remembr_ros.agent.same_place import SamePlace
 from remembr_ros.errors import Ungrounded
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.recall import Hit
@@ -53,6 +54,13 @@ def test_a_position_is_that_of_the_first_cited_memory_with_a_place(
 def test_the_choice_decides(hits: list[Hit], question: Question, choice: Choice, expected: int) -> None:
     answer = ground(Claim(Kind.POSITION, '', hits, choice=choice), question, 'p')
     assert answer.evidence[0] is hits[expected]
+
+
+def test_most_often_is_about_places_as_the_asker_sees_them(hits: list[Hit], ask_about: AskAbout) -> None:
+    nowhere_else = ask_about('?', same_place=SamePlace(4.9))
+    assert choose(hits, Choice.MOST_OFTEN, nowhere_else) is hits[0]
+    walled = ask_about('?', same_place=SamePlace(walls=lambda _, others: [True] * len(others)))
+    assert choose(hits, Choice.MOST_OFTEN, walled) is hits[0]
 
 
 def test_nearest_needs_to_know_where_the_robot_is_and_on_which_map(

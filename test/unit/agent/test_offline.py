@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -6,8 +6,9 @@ import pytest
 from remembr_ros.agent.answer import Answer, Kind, Question
 from remembr_ros.agent.offline import MAX_READ, OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.same_place import SamePlace
 from remembr_ros.errors import BudgetExceeded, Cancelled
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
@@ -562,3 +563,57 @@ def test_a_question_that_is_not_wanted_any_more_is_not_read(
     with pytest.raises(BudgetExceeded):
         OfflinePlanner().answer(ask_about('Where?'), recall, Run(deadline=0.0))
     assert not recall.asked
+
+
+PRINTERS = ((2.0, 3.0), (-3.0, 4.0), (6.0, 5.0))
+
+
+def printers(make_memory: Make, places: tuple[tuple[float, float] | None, ...]) -> list[Memory]:
+    poses = [Pose(*place) if place is not None else None for place in places]
+    return [make_memory(10 * i, ('PRINTER',), pose=pose) for i, pose in enumerate(poses)]
+
+
+@pytest.mark.parametrize(
+    ('radius_m', 'number'), [(5.0, '2 places'), (4.0, '3 places'), (6.0, 'one place')], ids=str
+)
+def test_how_near_makes_one_place_is_the_askers_to_say(
+    fresh: Fresh, make_memory: Make, ask_store: Ask, radius_m: float, number: str
+) -> None:
+    store = fresh(*printers(make_memory, PRINTERS))
+    told = ask_store(store, 'How many printers are there?', same_place=SamePlace(radius_m)).text
+    assert f'seen at {number}, those within {radius_m:g} m' in told
+    visited = ask_store(store, 'Visit all printers', same_place=SamePlace(radius_m))
+    assert len(visited.evidence) == {'2 places': 2, '3 places': 3, 'one place': 1}[number]
+
+
+def test_a_wall_between_makes_two_places(fresh: Fresh, make_memory: Make, ask_store: Ask) -> None:
+    def wall(one: Point, others: Sequence[Point]) -> list[bool]:
+        return [(one[0] > 4.0) != (other[0] > 4.0) for other in others]
+
+    answer = ask_store(
+        fresh(*printers(make_memory, PRINTERS)),
+        'How many printers are there?',
+        same_place=SamePlace(5.0, wall),
+    )
+    assert 'seen at 3 places, those within 5 m of each other without a wall between' in answer.text
+
+
+def test_a_sight_without_a_place_makes_neither_one_place_of_three_nor_a_fourth(
+    fresh: Fresh, make_memory: Make, ask_store: Ask
+) -> None:
+    far_apart = ((0.0, 0.0), None, (50.0, 0.0), (100.0, 0.0))
+    store = fresh(*printers(make_memory, far_apart))
+    counted = ask_store(store, 'How many printers are there?')
+    assert 'seen at 3 places or more' in counted.text
+    assert len(ask_store(store, 'Visit all printers').evidence) == 3
+    assert 'seen 4 times' in ask_store(store, 'How many times did you see the printer?').text
+
+
+@pytest.mark.parametrize('x', [1.0, 51.0])
+def test_what_is_near_a_mark_is_looked_for_at_each_of_its_places(
+    fresh: Fresh, make_memory: Make, ask_store: Ask, x: float
+) -> None:
+    marks = printers(make_memory, (None, (0.0, 0.0), (50.0, 0.0)))
+    bin_ = make_memory(90, 'A red bin.', pose=Pose(x, 0.0))
+    answer = ask_store(fresh(*marks, bin_), 'Where is the bin near the printer?')
+    assert ids(answer) == ['t90']

@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from remembr_ros.cli.main import main
 from remembr_ros.embedding import embedders
 from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.memory.opening import open_store
 
 Run = Callable[..., tuple[int, str, str]]
 RunJson = Callable[..., dict[str, Any]]
@@ -267,3 +270,18 @@ def test_a_time_of_day_is_on_the_clock_of_the_time_zone(command_json: RunJson, m
     tokyo = command_json(*question, '--time-zone', 'Asia/Tokyo')
     assert tokyo['kind'] != 'not_seen'
     assert command_json(*question, '--time-zone', 'UTC')['kind'] == 'not_seen'
+
+
+@pytest.mark.parametrize('verb', [('ask', 'Where is the lift?'), ('recall', '--text', 'lift'), ('info',)])
+def test_a_file_with_other_memories_names_them(command: Run, tmp_path: Path, verb: tuple[str, ...]) -> None:
+    uri = str(tmp_path / 'other.db')
+    open_store(uri, HashingEmbedder(), collection='kitchen').close()
+    code, _, err = command(*verb, '--memory', uri)
+    assert (code, "it holds 'kitchen'" in err) == (1, True), err
+
+
+def test_how_near_makes_one_place_can_be_said(command: Run, memory_file: str) -> None:
+    asked = ['ask', 'How many printers are there?', '--memory', memory_file, *NOW]
+    assert 'those within 5 m of each other' in command(*asked)[1]
+    assert 'those within 0.5 m of each other' in command(*asked, '--same-place', '0.5')[1]
+    assert command(*asked, '--same-place', '-1')[0] == 2

@@ -48,6 +48,19 @@ def small_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures('small_volumes')
+def test_a_file_without_the_memory_names_those_that_it_has(path: str, make: Make) -> None:
+    kitchen = open_embedded(path, 'kitchen', lambda: Stamp(VERSION, 'test', D))
+    kitchen.put([entry(make(i), seed=i) for i in range(7)])
+    assert 'kitchen_volume_1_passages' in kitchen._client.list_collections()
+    kitchen.close()
+    with pytest.raises(StoreUnavailable, match=r"'memories'.*; it holds 'kitchen' \(") as error:
+        open_embedded(path, 'memories', None)
+    assert 'parameter collection' in str(error.value)
+    with pytest.raises(StoreUnavailable, match=f'; make one with: remembr ingest BAG --memory {path}.none'):
+        open_embedded(f'{path}.none', 'memories', None)
+
+
+@pytest.mark.usefixtures('small_volumes')
 def test_a_memory_is_found_and_changed_in_whatever_volume_it_is(path: str, make: Make) -> None:
     engine = opened(path)
     entries = [entry(make(i), seed=i) for i in range(12)]

@@ -75,8 +75,12 @@ def test_what_one_stored_another_finds(served: str, empty: Engine) -> None:
 
 
 def test_a_memory_that_is_not_there_is_not_made_unasked(served: str) -> None:
-    with pytest.raises(StoreUnavailable, match='there is no memory'):
+    open_server(Connection(served), 'kitchen', lambda: STAMP).close()
+    with pytest.raises(StoreUnavailable, match='there is no memory') as error:
         open_server(Connection(served), 'nothing')
+    assert "it holds '" in str(error.value)
+    assert "'kitchen'" in str(error.value)
+    assert '_passages' not in str(error.value)
     for name in ('a b', '1st', '', 'x; drop', 'ü', 'x' * 300):
         with pytest.raises(InvalidRequest, match='no name of a collection'):
             open_server(Connection(served), name, lambda: STAMP)

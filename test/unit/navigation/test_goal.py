@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.agent.answer import Answer, Kind
-from remembr_ros.errors import GoalRejected
+from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.recall import Hit
 from remembr_ros.memory.record import Memory
@@ -32,7 +32,7 @@ def test_a_position_becomes_a_goal_that_faces_as_the_robot_did() -> None:
 
 @pytest.mark.parametrize('kind', [kind for kind in Kind if kind is not Kind.POSITION])
 def test_only_a_position_becomes_a_goal(kind: Kind) -> None:
-    with pytest.raises(GoalRejected, match=kind.value):
+    with pytest.raises(NoPlace, match=kind.value):
         goal_from_answer(replace(ANSWER, kind=kind), frame_id='map', map_id='ground')
 
 

@@ -59,6 +59,16 @@ def test_of_every_place_those_that_cannot_be_are_left_out_with_a_reason() -> Non
     assert 'outside the map' in ' '.join(found.left_out)
 
 
+def test_how_near_makes_one_place_is_a_rule_and_a_wall_makes_two() -> None:
+    hits = [hit(10, 5), hit(14, 5), hit(30, 5)]
+    free = Terrain(map=HALL)
+    assert len(plan_goals(answer(*hits), Rules(), free).goals) == 2
+    assert len(plan_goals(answer(*hits), Rules(same_place_m=3.0), free).goals) == 3
+    walled = Terrain(map=drawn(*['.' * 12 + '#' + '.' * 27] * 18, '.' * 40, '#' * 40))
+    assert len(plan_goals(answer(*hits), Rules(), walled).goals) == 3
+    assert len(plan_goals(answer(*hits), Rules(), Terrain(costmap=walled.map)).goals) == 2, 'no map'
+
+
 def test_more_places_than_allowed_are_left_out() -> None:
     found = plan_goals(answer(hit(5, 5), hit(15, 5), hit(25, 5)), Rules(max_places=2), Terrain(map=HALL))
     assert sorted(places(found)) == [(5, 5), (15, 5)]

@@ -18,7 +18,7 @@ def codes(kind) -> dict[str, int]:
 
 def test_codes_of_action_and_service_agree():
     of_action = codes(Ask.Result)
-    assert len(of_action) == len(set(of_action.values())) == 17
+    assert len(of_action) == len(set(of_action.values())) == 18
     assert of_action == codes(AskSrv.Response)
 
 
@@ -32,6 +32,7 @@ def test_codes_of_action_and_service_agree():
         (errors.Ungrounded, Ask.Result.UNGROUNDED),
         (errors.BudgetExceeded, Ask.Result.BUDGET_EXCEEDED),
         (errors.GoalRejected, Ask.Result.GOAL_REJECTED),
+        (errors.NoPlace, Ask.Result.NO_PLACE),
         (errors.NavigationUnavailable, Ask.Result.NAV_UNAVAILABLE),
         (errors.NavigationRefused, Ask.Result.NAV_REJECTED),
         (errors.NavigationAborted, Ask.Result.NAV_ABORTED),
