@@ -47,7 +47,10 @@ class WholeChanges:
         """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
         try:
             with self._left() as undertakings:
+                cut_off = any(one.has_rows or one.work.vacuum for one in undertakings)
                 self._finish_all(engine, undertakings)
+            if cut_off:
+                logger.warning('deleting or moving memories was cut off before; it is finished now')
         except RemembrError as error:
             logger.warning('a change of this memory that was cut off is not finished: %s', error)
 
@@ -138,7 +141,8 @@ class WholeChanges:
                     moved.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
-            moved.leave()
+            finally:
+                moved.leave()
 
     @contextmanager
     def _left(self) -> Iterator[list[Undertaking]]:
