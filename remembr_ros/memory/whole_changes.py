@@ -119,9 +119,10 @@ class WholeChanges:
                 else:
                     one.end()
             if self._moved is None and (placed := tuple(map(_place, memories()))):
-                self._moved = self._undone.begin(Work(placed=placed, asked=asked))
-                undertakings.append(self._moved)
-                self._change_rows(engine, [self._moved])
+                own = self._undone.begin(Work(placed=placed, asked=asked))
+                undertakings.append(own)
+                self._change_rows(engine, [own])
+                self._moved = own
             return len(self._moved.work.placed) if self._moved else 0
 
     def was_cut_off(self, asked: str) -> bool:

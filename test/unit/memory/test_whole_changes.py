@@ -1,4 +1,4 @@
-"""Cut off at any step, a change is finished when the memory is opened, or asked for again; no more, no less."""
+"""Cut off at any step, a change is finished when the memory is opened, or asked for again, once."""
 
 import fcntl
 from collections.abc import Callable, Iterable, Sequence
@@ -208,6 +208,7 @@ def test_something_else_may_be_asked_for_after_a_cut(tmp_path: Path, make: Make,
     step.left = 8
     with pytest.raises(Killed):
         transform(changes, case.rows)
+    changes.close()  # nobody was told of anything
     step.left = 10**9
     changes = case.opened()
     assert changes.was_cut_off('a by 100')
