@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from remembr_ros.errors import RemembrError, StoreUnavailable
+from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.engine import Engine
 from remembr_ros.memory.keyframes import KeyframeFolder
@@ -47,7 +47,10 @@ class WholeChanges:
         """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
         try:
             with self._left() as undertakings:
+                cut_off = any(one.has_rows or one.work.vacuum for one in undertakings)
                 self._finish_all(engine, undertakings)
+            if cut_off:
+                logger.warning('deleting or moving memories was cut off before; it is finished now')
         except RemembrError as error:
             logger.warning('a change of this memory that was cut off is not finished: %s', error)
 
@@ -111,20 +114,20 @@ class WholeChanges:
             moves = [one for one in undertakings if one.work.asked]
             self._change_rows(engine, moves)
             for one in moves:
-                if one.work.asked == asked:
+                if one.has_ended:
+                    continue
+                if one.work.asked == asked and one.work.placed:
                     self._moved = one
                 else:
                     one.end()
-            if self._moved is None and (placed := tuple(map(_place, memories()))):
-                self._moved = self._undone.begin(Work(placed=placed, asked=asked))
-                undertakings.append(self._moved)
-                self._change_rows(engine, [self._moved])
+            if self._moved is None:
+                self._moved = self._begin_move(engine, asked, memories, undertakings)
             return len(self._moved.work.placed) if self._moved else 0
 
     def was_cut_off(self, asked: str) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
         with self._left() as undertakings:
-            return any(one.work.asked == asked for one in undertakings)
+            return any(one.work.asked == asked and one.work.placed for one in undertakings)
 
     def close(self, told: bool = True) -> None:
         """Let go of what was moved.
@@ -138,7 +141,35 @@ class WholeChanges:
                     moved.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
-            moved.leave()
+            finally:
+                moved.leave()
+
+    def _begin_move(
+        self,
+        engine: Engine,
+        asked: str,
+        memories: Callable[[], Sequence[Memory]],
+        undertakings: list[Undertaking],
+    ) -> Undertaking | None:
+        """Place memories anew; None: there are none."""
+        # Where they are is asked under the claim, whose name is noted before: else nobody could release it.
+        claim = self._undone.begin(Work(asked=asked))
+        undertakings.append(claim)
+        try:
+            engine.claim(claim.name)
+            placed = tuple(map(_place, memories()))
+        except InvalidRequest:
+            engine.release(claim.name)
+            claim.end()
+            raise
+        if not placed:
+            engine.release(claim.name)
+            claim.end()
+            return None
+        own = self._undone.begin(Work(placed=placed, asked=asked), claim.name)
+        undertakings.append(own)
+        self._change_rows(engine, [own])
+        return own
 
     @contextmanager
     def _left(self) -> Iterator[list[Undertaking]]:
@@ -163,15 +194,24 @@ class WholeChanges:
     def _change_rows(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
         self._rows_left = True
         for one in undertakings:
-            if not one.has_rows:
-                continue
-            if one.work.ids:
-                engine.delete(one.work.ids)
-            for start in range(0, len(one.work.placed), BATCH):
-                places = {place.id: place for place in one.work.placed[start : start + BATCH]}
-                engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
-            one.rows_are_done()
+            if one.has_rows:
+                # Without its claim it has moved nothing yet, and others may have since.
+                if one.work.placed and not engine.is_claimed(one.name):
+                    one.end()
+                    continue
+                if one.work.ids:
+                    engine.delete(one.work.ids)
+                self._place(engine, one.work.placed)
+                one.rows_are_done()
+            if one.work.asked:
+                engine.release(one.name)
         self._rows_left = False
+
+    @staticmethod
+    def _place(engine: Engine, placed: Sequence[Placed]) -> None:
+        for start in range(0, len(placed), BATCH):
+            places = {place.id: place for place in placed[start : start + BATCH]}
+            engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
 
     def _clean(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
         """Delete from files what is in no row any more."""
@@ -188,7 +228,7 @@ class WholeChanges:
                 f'tries once more, or delete those of {self._keyframes.folder} by hand'
             ) from failed
         for one in undertakings:
-            if not one.work.asked:
+            if not one.work.placed:
                 one.end()
 
 

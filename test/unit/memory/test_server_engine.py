@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.server import ServerEngine, open_server
 from remembr_ros.memory.server_schema import features_of
 from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.table import Table
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory, names
 
 STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
@@ -114,3 +116,33 @@ def test_what_a_version_lacks_is_logged_once(caplog: pytest.LogCaptureFixture) -
     assert len(caplog.records) == 2
     with pytest.raises(StoreUnavailable, match='too old'):
         features_of('2.2.16')
+
+
+def test_one_at_a_time_moves_maps(served: str, empty: ServerEngine) -> None:
+    other = open_server(Connection(served), 'contract')
+    empty.claim('first')
+    with pytest.raises(InvalidRequest, match=f'{socket.gethostname()}.* drop the collection'):
+        other.claim('second')
+    assert (other.is_claimed('first'), other.is_claimed('second')) == (True, False)
+    other.release('second')
+    assert empty.is_claimed('first')
+    empty.release('first')
+    assert not empty.is_claimed('first')
+    other.claim('second')
+    other.release('second')
+    other.close()
+
+
+def test_keyframes_are_asked_for_by_name(empty: ServerEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty.put([entry(memory(i, keyframes=(f'{i}.jpg',))) for i in range(20)])
+    fetched: list[Any] = []
+    real = Table.some
+
+    def some(self: Table, *arguments: Any) -> Any:
+        rows = real(self, *arguments)
+        fetched.extend(rows)
+        return rows
+
+    monkeypatch.setattr(Table, 'some', some)
+    assert empty.named(['3.jpg', '5.jpg', 'none.jpg']) == {'3.jpg', '5.jpg'}
+    assert sorted(row['id'] for row in fetched) == ['m3', 'm5'], 'and nothing else is downloaded'
