@@ -3,12 +3,14 @@
 import argparse
 import importlib
 import logging
+import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from keyword import iskeyword
-from typing import Any
+from typing import Any, NoReturn
 
 from remembr_ros import __version__
 from remembr_ros.errors import InvalidRequest, RemembrError
@@ -75,7 +77,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f'remembr {args.verb}: interrupted', file=sys.stderr)
         return 130
+    if argv is None and args.verb == 'map':
+        _end_at_once(code)
     return code
+
+
+def _end_at_once(code: int) -> NoReturn:
+    """End the process without taking the interpreter apart, which takes 0.2 s.
+
+    Killed in these, a change that is done, and is taken as told, would look as if nobody had been told, and
+    be done once more.
+    """
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _module(verb: str) -> str:

@@ -8,14 +8,16 @@ time.
 import base64
 import json
 import os
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from remembr_ros.errors import StoreUnavailable
+from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory import schema
 from remembr_ros.memory.durable import sync_folder
 from remembr_ros.memory.engine import Entry
@@ -36,14 +38,54 @@ class Change:
     deleted: tuple[tuple[int, str], ...] = ()
 
 
+_START = b'{"replaced":'
+"""Of every note."""
+
+Number = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Row(BaseModel):
+    """What remembr_ros.memory.schema.record_row makes."""
+
+    model_config = ConfigDict(strict=True, extra='allow', allow_inf_nan=False)
+    id: str
+    robot: str
+    map_id: str
+    source: str
+    frame_id: str
+    captioner: str
+    caption: str
+    start_ns: Number
+    end_ns: Number
+    merged: Number
+    placed: bool
+    x: float
+    y: float
+    z: float
+    yaw: float
+    travelled: float
+    scene_text: list[str]
+    keyframes: list[str]
+
+
+class _Note(BaseModel):
+    model_config = ConfigDict(strict=True, extra='forbid')
+    replaced: list[tuple[Number, _Row, str, Number]]
+    updated: list[tuple[Number, _Row]]
+    deleted: list[tuple[Number, str]]
+
+
 class Journal:
     """Keeps a change until it is done. Not safe to share between threads.
 
     :param path: made when first needed
+    :raises StoreMismatch: the file is something else, or of another version; it stays as it is
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.torn = False
+        """Whether a note is in the file that was cut off before anything was changed."""
         self.pending = self._read()
         """What was begun and is not known to be done; None: nothing."""
 
@@ -76,17 +118,41 @@ class Journal:
                     os.fsync(file.fileno())
         except OSError as error:
             raise StoreUnavailable(f'cannot write {self._path}: {error}') from error
-        self.pending = None
+        self.pending, self.torn = None, False
 
     def _read(self) -> Change | None:
         try:
-            head, _, data = self._path.read_bytes().partition(b'\n')
+            content = self._path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise StoreUnavailable(f'cannot read {self._path}: {error}') from error
-        # One that is not whole was cut off before anything was changed.
-        return _from_json(json.loads(data)) if head == b'%08x' % zlib.crc32(data) and data else None
+        head, _, data = content.partition(b'\n')
+        if data and head == b'%08x' % zlib.crc32(data):
+            try:
+                return _from_note(_Note.model_validate_json(data))
+            except (ValidationError, ValueError) as error:
+                raise self.mismatch() from error
+        if not _is_torn(head, data):
+            raise self.mismatch()
+        self.torn = bool(content)
+        return None
+
+    def mismatch(self) -> StoreMismatch:
+        """Return the error that the file is of another program, or of another memory."""
+        return StoreMismatch(
+            f'{self._path} is not a journal of this memory, or is one of another version; open the memory '
+            'with that version, or move the file away: what was being written when it ended may be lost then'
+        )
+
+
+def _is_torn(head: bytes, data: bytes) -> bool:
+    """Tell whether these can be of a note that was cut off, or that a power cut made zeros."""
+    if head.startswith(b'\0'):
+        return True
+    data = data.rstrip(b'\0')
+    begins = data.startswith(_START) or _START.startswith(data)
+    return begins and re.fullmatch(rb'[0-9a-f]{0,8}', head.rstrip(b'\0')) is not None
 
 
 def _to_json(change: Change) -> dict[str, Any]:
@@ -100,15 +166,19 @@ def _to_json(change: Change) -> dict[str, Any]:
     }
 
 
-def _from_json(noted: dict[str, Any]) -> Change:
+def _from_note(note: _Note) -> Change:
     return Change(
         replaced=tuple(
-            (number, Entry(schema.memory_from_row(row), _vectors(text, dimension)))
-            for number, row, text, dimension in noted['replaced']
+            (number, Entry(_memory(row), _vectors(text, dimension)))
+            for number, row, text, dimension in note.replaced
         ),
-        updated=tuple((number, schema.memory_from_row(row)) for number, row in noted['updated']),
-        deleted=tuple((number, memory_id) for number, memory_id in noted['deleted']),
+        updated=tuple((number, _memory(row)) for number, row in note.updated),
+        deleted=tuple(note.deleted),
     )
+
+
+def _memory(row: _Row) -> Memory:
+    return schema.memory_from_row(row.model_dump())
 
 
 def _to_text(entry: Entry) -> str:
@@ -116,4 +186,6 @@ def _to_text(entry: Entry) -> str:
 
 
 def _vectors(text: str, dimension: int) -> Any:
-    return np.frombuffer(base64.b64decode(text), '<f4').reshape(-1, dimension).astype(np.float32)
+    return (
+        np.frombuffer(base64.b64decode(text, validate=True), '<f4').reshape(-1, dimension).astype(np.float32)
+    )

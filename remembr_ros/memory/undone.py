@@ -113,12 +113,15 @@ class Undone:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 sync_folder(self._folder.parent)
             file = undo.enter_context(path.open('xb', buffering=0))
-            undo.callback(begun.unlink, missing_ok=True)
-            undo.callback(path.unlink, missing_ok=True)
-            _lock(file)
-            write_at(file, 0, work.model_dump_json().encode())
-            path.rename(begun)
-            sync_folder(self._folder)
+            try:
+                _lock(file)
+                write_at(file, 0, work.model_dump_json().encode())
+                path.rename(begun)
+                sync_folder(self._folder)
+            except OSError:
+                for name in (path, begun):
+                    name.unlink(missing_ok=True)
+                raise
             undo.pop_all()
         return Undertaking(begun, file, work)
 

@@ -42,6 +42,7 @@ class Volumes:
     :param collection: the first volume
     :param dimension: of the passages' vectors
     :param journal: makes whole what was cut off
+    :raises StoreMismatch: the journal is of something else
     """
 
     def __init__(self, client: Any, collection: str, dimension: int, journal: Journal) -> None:
@@ -53,6 +54,8 @@ class Volumes:
         self._last = max((int(match[1]) for match in found if match), default=0)
         self._counts = [FULL] * (self._last + 1)  # until read: none is empty
         self._types: dict[str, dict[str, Any]] = {}
+        if journal.pending is not None and not self._is_of_these(journal.pending):
+            raise journal.mismatch()
         self._journal = journal
         self._doubtful: list[tuple[int, str]] = []  # volume and id of what failed while it was added
 
@@ -180,8 +183,16 @@ class Volumes:
         change = self._journal.pending
         if change is not None:
             self._apply(change)
+        if change is not None or self._journal.torn:  # what is torn has texts, too
             self._journal.end()
         return change
+
+    def _is_of_these(self, change: Change) -> bool:
+        """Tell whether a change can be of these volumes."""
+        rows = [*((n, entry.memory.id) for n, entry in change.replaced), *change.deleted]
+        rows += [(n, memory.id) for n, memory in change.updated]
+        dimensions = {entry.vectors.shape[1] for _, entry in change.replaced}
+        return all(n <= self._last and schema.is_id(i) for n, i in rows) and dimensions <= {self._dimension}
 
     def _change(self, change: Change) -> None:
         if change != Change():

@@ -47,7 +47,10 @@ class WholeChanges:
         """Finish what was cut off; what cannot be finished is a problem, but keeps no memory closed."""
         try:
             with self._left() as undertakings:
+                cut_off = any(one.has_rows or one.work.vacuum for one in undertakings)
                 self._finish_all(engine, undertakings)
+            if cut_off:
+                logger.warning('deleting or moving memories was cut off before; it is finished now')
         except RemembrError as error:
             logger.warning('a change of this memory that was cut off is not finished: %s', error)
 
@@ -116,9 +119,10 @@ class WholeChanges:
                 else:
                     one.end()
             if self._moved is None and (placed := tuple(map(_place, memories()))):
-                self._moved = self._undone.begin(Work(placed=placed, asked=asked))
-                undertakings.append(self._moved)
-                self._change_rows(engine, [self._moved])
+                own = self._undone.begin(Work(placed=placed, asked=asked))
+                undertakings.append(own)
+                self._change_rows(engine, [own])
+                self._moved = own
             return len(self._moved.work.placed) if self._moved else 0
 
     def was_cut_off(self, asked: str) -> bool:
@@ -138,7 +142,8 @@ class WholeChanges:
                     moved.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
-            moved.leave()
+            finally:
+                moved.leave()
 
     @contextmanager
     def _left(self) -> Iterator[list[Undertaking]]:

@@ -13,6 +13,7 @@ from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory import milvus, schema, volumes
 from remembr_ros.memory.embedded import EmbeddedEngine, open_embedded
 from remembr_ros.memory.engine import Entry
+from remembr_ros.memory.journal import Change, Journal
 from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory
 from remembr_ros.memory.stamp import VERSION, Stamp
@@ -108,6 +109,32 @@ def test_passages_whose_record_was_never_written_are_swept_out(path: str, make: 
     again.put([entry(make(2))])
     assert ids(again) == ['m1', 'm2']
     again.close()
+
+
+@pytest.mark.parametrize('change', [Change(deleted=((7, 'm1'),)), Change(deleted=((0, "it's\n"),))])
+def test_a_journal_of_another_memory_is_said_and_nothing_is_changed(
+    path: str, make: Make, change: Change
+) -> None:
+    engine = opened(path)
+    engine.put([entry(make(1))])
+    engine.close()
+    file = Path(f'{path}.memories.journal')
+    Journal(file).begin(change)
+    with pytest.raises(StoreMismatch, match='move the file away'):
+        opened(path)
+    file.rename(f'{file}.away')
+    again = opened(path)
+    assert ids(again) == ['m1']
+    again.close()
+
+
+def test_a_note_that_was_cut_off_leaves_no_text_behind(path: str, make: Make) -> None:
+    opened(path).close()
+    file = Path(f'{path}.memories.journal')
+    Journal(file).begin(Change(updated=((0, make(1, caption='A secret.')),)))
+    file.write_bytes(file.read_bytes()[:-3])
+    opened(path).close()
+    assert not file.read_bytes()
 
 
 def test_nothing_of_the_deleted_is_in_any_file_after_a_vacuum(path: str, make: Make) -> None:

@@ -1,10 +1,13 @@
+import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from remembr_ros.errors import StoreUnavailable
+from remembr_ros.errors import StoreMismatch, StoreUnavailable
+from remembr_ros.memory import schema
 from remembr_ros.memory.engine import Entry
 from remembr_ros.memory.journal import Change, Journal
 from remembr_ros.memory.record import Memory
@@ -44,3 +47,45 @@ def test_where_nothing_can_be_noted_that_is_said(tmp_path: Path, make: Make) -> 
     with pytest.raises(StoreUnavailable, match='make room'):
         journal.begin(Change(updated=((0, make(2)),)))
     assert journal.pending is None
+
+
+WHOLE = {'replaced': [], 'updated': [], 'deleted': []}
+ROW = schema.record_row(Memory('m1', 'r', 1, 2, 'a door'), False)
+
+
+def noted(value: object) -> bytes:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return b'%08x\n' % zlib.crc32(data) + data
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        *(b'{"version": 3}', b'SQLite format 3\0', b'deadbeef\n{"other": 1}', b'\n\n'),
+        *map(noted, [b'[' * 100_000, b'{', b'1' * 5_000, b'\xff\xfe', [], None, 7, 'text', {}]),
+        *map(noted, [{**WHOLE, 'more': 1}, {**WHOLE, 'deleted': {}}, {**WHOLE, 'deleted': [['0', 'm1']]}]),
+        *(noted({**WHOLE, 'deleted': [[number, 'm1']]}) for number in (-1, 1.5, 2**64, None)),
+        *(noted({**WHOLE, 'updated': [[0, row]]}) for row in ({}, [], {**ROW, 'caption': 5})),
+        *(noted({**WHOLE, 'updated': [[0, {**ROW, 'end_ns': end}]]}) for end in ('2', 2**70, -1)),
+        noted({**WHOLE, 'updated': [[0, {**ROW, 'x': float('nan')}]]}),
+        *(noted({**WHOLE, 'replaced': [[0, ROW, text, 8]]}) for text in ('?', 'AAAA', 5)),
+        noted({**WHOLE, 'replaced': [[0, ROW, '', 0]]}),
+    ],
+    ids=lambda content: f'{zlib.crc32(content):08x}',
+)
+def test_a_file_of_another_shape_is_said_and_stays(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / 'journal'
+    path.write_bytes(content)
+    with pytest.raises(StoreMismatch, match='move the file away'):
+        Journal(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize('size', range(0, 30, 3))
+def test_zeros_after_a_power_cut_are_a_note_that_was_cut_off(tmp_path: Path, make: Make, size: int) -> None:
+    path = tmp_path / 'journal'
+    Journal(path).begin(Change(updated=((0, make(2)),)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:size] + bytes(len(whole) - size))
+    journal = Journal(path)
+    assert (journal.pending, journal.torn) == (None, True)

@@ -1,0 +1,305 @@
+"""Cut off at any step, a change is finished when the memory is opened, or asked for again, once."""
+
+import fcntl
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.geometry import RigidTransform
+from remembr_ros.memory import undone, whole_changes
+from remembr_ros.memory.keyframes import KeyframeFolder
+from remembr_ros.memory.map_change import moved
+from remembr_ros.memory.record import Memory
+from remembr_ros.memory.whole_changes import WholeChanges
+from test.unit.memory.test_store import jpeg
+
+Make = Callable[..., Memory]
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Steps:
+    """Counts what is done, and ends it."""
+
+    def __init__(self) -> None:
+        self.left = 10**9
+
+    def __call__(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Killed
+
+
+class Rows:
+    """The part of an engine that is needed, on a disk that keeps what was written row by row."""
+
+    def __init__(self, memories: Iterable[Memory], step: Steps) -> None:
+        self.there = {memory.id: memory for memory in memories}
+        self.traces: set[str] = set()
+        self.asked: list[list[str]] = []
+        self.room = True
+        self.step = step
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        return [self.there[i] for i in ids if i in self.there]
+
+    def update(self, memories: Sequence[Memory]) -> None:
+        for memory in memories:
+            self.step()
+            self.there[memory.id] = memory
+
+    def delete(self, ids: Sequence[str]) -> None:
+        for memory_id in ids:
+            self.step()
+            if self.there.pop(memory_id, None):
+                self.traces.add(memory_id)
+
+    def vacuum(self) -> None:
+        self.step()
+        if not self.room:
+            raise StoreUnavailable('make room')
+        self.traces.clear()
+        self.step()
+
+    def named(self, keyframes: Iterable[str]) -> set[str]:
+        self.step()
+        self.asked.append(sorted(keyframes))
+        return {name for memory in self.there.values() for name in memory.keyframes} & set(self.asked[-1])
+
+
+class Case:
+    """Four memories, of which the last two share a keyframe, and what a process does with them."""
+
+    def __init__(self, folder: Path, make: Make, step: Steps) -> None:
+        self.folder = folder
+        self.keyframes = KeyframeFolder(folder / 'keyframes')
+        names = self.keyframes.put([jpeg(i) for i in range(4)])
+        named = [names[:1], names[1:2], names[2:], names[3:]]
+        self.rows = Rows((make(i, map_id='a', keyframes=named[i]) for i in range(4)), step)
+
+    def opened(self) -> WholeChanges:
+        changes = WholeChanges(self.folder / 'undone', self.keyframes)
+        changes.open(self.rows)  # type: ignore[arg-type]
+        return changes
+
+    def state(self) -> Any:
+        files = sorted(path.name for path in self.folder.rglob('*') if path.is_file())
+        places = [(i, one.pose and one.pose.x, one.map_id) for i, one in sorted(self.rows.there.items())]
+        return places, self.rows.traces, files
+
+
+Verb = Callable[[WholeChanges, Rows], None]
+
+
+def forget(changes: WholeChanges, rows: Any) -> None:
+    changes.delete(rows, [m for m in rows.there.values() if m.id in ('m0', 'm2', 'm3')], vacuum=True)
+
+
+def retain(changes: WholeChanges, rows: Any) -> None:
+    changes.delete(rows, [m for m in rows.there.values() if m.id in ('m0', 'm2')], vacuum=False)
+
+
+def transform(changes: WholeChanges, rows: Any) -> None:
+    by = RigidTransform((100.0, 0.0, 0.0))
+    changes.move(rows, 'a by 100', lambda: [moved(m, by) for m in rows.there.values()])
+    changes.close()
+
+
+def rename(changes: WholeChanges, rows: Any) -> None:
+    there = [m for m in rows.there.values() if m.map_id == 'a']
+    changes.move(rows, 'a to b', lambda: [moved(m, map_id='b') for m in there])
+    changes.close()
+
+
+def replace_first(changes: WholeChanges, rows: Any) -> None:
+    first = rows.there['m0']
+    with changes.dropping(rows, set(first.keyframes)):
+        rows.update([replace(first, keyframes=())])
+
+
+@pytest.fixture
+def step(monkeypatch: pytest.MonkeyPatch) -> Steps:
+    step = Steps()
+    for name in ('write_at', 'sync_folder'):
+        real = getattr(undone, name)
+
+        def stepping(*arguments: Any, real: Any = real) -> None:
+            step()
+            real(*arguments)
+            step()
+
+        monkeypatch.setattr(undone, name, stepping)
+    monkeypatch.setattr(whole_changes, 'BATCH', 2)
+    return step
+
+
+@pytest.mark.parametrize('verb', [forget, retain, transform, rename, replace_first])
+@pytest.mark.parametrize('opened_between', [False, True])
+def test_cut_off_anywhere_and_asked_for_again_it_is_done_once(
+    tmp_path: Path, make: Make, step: Steps, verb: Verb, opened_between: bool
+) -> None:
+    undisturbed = Case(tmp_path / 'undisturbed', make, step)
+    verb(undisturbed.opened(), undisturbed.rows)
+    cuts = 0
+    while True:
+        case = Case(tmp_path / str(cuts), make, step)
+        changes = case.opened()
+        step.left = cuts
+        try:
+            verb(changes, case.rows)
+            break
+        except Killed:
+            pass
+        finally:
+            step.left = 10**9
+        changes.close(told=False)  # as the end of the process does, let go of what is locked
+        if opened_between:
+            case.opened()
+        told = not list(case.folder.glob('undone/*')) and case.state() == undisturbed.state()
+        if not (told and verb is transform):  # it was taken as told: the last step of all
+            verb(case.opened(), case.rows)
+        assert case.state() == undisturbed.state(), f'cut off at step {cuts}'
+        cuts += 1
+    assert cuts > 5
+
+
+@pytest.mark.parametrize('again', range(12))
+def test_finishing_may_be_cut_off_as_well(tmp_path: Path, make: Make, step: Steps, again: int) -> None:
+    undisturbed = Case(tmp_path / 'undisturbed', make, step)
+    transform(undisturbed.opened(), undisturbed.rows)
+    case = Case(tmp_path / 'case', make, step)
+    changes = case.opened()
+    step.left = 8  # when some rows were written
+    with pytest.raises(Killed):
+        transform(changes, case.rows)
+    assert len({m.pose.x - int(m.id[1:]) for m in case.rows.there.values() if m.pose}) == 2
+    changes.close(told=False)
+    step.left = again
+    try:
+        changes = case.opened()
+        transform(changes, case.rows)
+    except Killed:
+        changes.close(told=False)
+        step.left = 10**9
+        if list(case.folder.glob('undone/*')):
+            transform(case.opened(), case.rows)
+    step.left = 10**9
+    assert case.state() == undisturbed.state()
+
+
+def test_what_was_told_is_done_again_when_asked_again(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    changes = case.opened()
+    transform(changes, case.rows)
+    transform(changes, case.rows)
+    transform(case.opened(), case.rows)
+    assert [m.pose and m.pose.x for m in case.rows.there.values()] == [300.0, 301.0, 302.0, 303.0]
+
+
+def test_something_else_may_be_asked_for_after_a_cut(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    changes = case.opened()
+    step.left = 8
+    with pytest.raises(Killed):
+        transform(changes, case.rows)
+    changes.close()  # nobody was told of anything
+    step.left = 10**9
+    changes = case.opened()
+    assert changes.was_cut_off('a by 100')
+    assert not changes.was_cut_off('a to b')
+    rename(changes, case.rows)
+    assert case.state()[0] == [(f'm{i}', 100.0 + i, 'b') for i in range(4)]
+    assert not changes.was_cut_off('a by 100')
+
+
+def test_without_room_the_deleted_stays_noted_until_it_is_cleaned(
+    tmp_path: Path, make: Make, step: Steps, caplog: pytest.LogCaptureFixture
+) -> None:
+    case = Case(tmp_path, make, step)
+    case.rows.room = False
+    changes = case.opened()
+    with pytest.raises(StoreUnavailable, match='make room'):
+        forget(changes, case.rows)
+    assert changes.problem == 'make room'
+    changes = case.opened()  # no reason not to open
+    assert changes.problem == 'make room'
+    assert 'make room' in caplog.text
+    retain(changes, case.rows)  # what leaves traces does not care
+    with pytest.raises(StoreUnavailable, match='make room'):
+        forget(changes, case.rows)
+    case.rows.room = True
+    forget(changes, case.rows)
+    assert changes.problem == ''
+    assert case.state() == ([('m1', 1.0, 'a')], set(), case.state()[2])
+    assert len(case.state()[2]) == 1  # the keyframe of the one that is left
+
+
+def test_what_was_to_go_goes_before_others_of_its_ids_come(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    changes = case.opened()
+    step.left = 6
+    real = case.rows.delete
+    case.rows.delete = _away  # type: ignore[method-assign]
+    with pytest.raises(StoreUnavailable):
+        forget(changes, case.rows)
+    step.left = 10**9
+    assert not list(case.folder.glob('undone/*')), 'what is refused at once does not happen later'
+    case.rows.delete = lambda ids: real(ids) if not ids else _away(ids)  # type: ignore[method-assign]
+    with pytest.raises(StoreUnavailable):
+        forget(changes, case.rows)
+    with pytest.raises(StoreUnavailable):
+        changes.ready(case.rows)  # type: ignore[arg-type]
+    case.rows.delete = real  # type: ignore[method-assign]
+    changes.ready(case.rows)  # type: ignore[arg-type]
+    assert list(case.rows.there) == ['m1']
+    case.rows.there['m0'] = make(0, map_id='a')
+    case.opened()
+    assert sorted(case.rows.there) == ['m0', 'm1']
+    assert not case.rows.traces
+
+
+def _away(ids: Sequence[str]) -> None:
+    raise StoreUnavailable('the server is away')
+
+
+def test_what_another_process_is_at_is_left_to_it(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    step.left = 6
+    with pytest.raises(Killed):
+        forget(case.opened(), case.rows)
+    step.left = 10**9
+    (file,) = case.folder.glob('undone/*')
+    with file.open('rb') as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        case.opened()
+        assert file.exists()
+    case.opened()
+    assert case.state()[0] == [('m1', 1.0, 'a')]
+
+
+@pytest.mark.parametrize('content', ['', '[]', '{"ids": 5}', '{"ids": [1]}', '[' * 10_000, '{"vacuum": 1}'])
+def test_a_note_of_another_shape_is_a_problem_and_stays(
+    tmp_path: Path, make: Make, step: Steps, content: str
+) -> None:
+    case = Case(tmp_path, make, step)
+    file = case.folder / 'undone' / 'x.begun'
+    file.parent.mkdir()
+    file.write_text(content)
+    changes = case.opened()
+    assert 'move it away' in changes.problem
+    forget(changes, case.rows)
+    assert file.read_text() == content
+    assert list(case.rows.there) == ['m1']
+
+
+def test_keyframes_are_asked_for_by_name_and_once_per_change(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    names = sorted({name for memory in case.rows.there.values() for name in memory.keyframes})
+    forget(case.opened(), case.rows)
+    assert case.rows.asked == [sorted(set(names) - set(case.rows.there['m1'].keyframes))]
