@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import ExitStack
 
 from remembr_ros.cli.options import add_json, add_memory, name, open_memory
 from remembr_ros.cli.output import print_json, stdout_for_json
@@ -45,25 +46,29 @@ def run(args: argparse.Namespace) -> int:
     transform = None if renames else RigidTransform.parse(args.by)
     frame_id = None if renames else args.frame_id
     new_map_id = args.map_id if args.new_map_id is None else args.new_map_id
-    with stdout_for_json(args.json), open_memory(args) as store:
-        maps = store.info().maps
-        cut_off = store.move_was_cut_off(
-            args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id
-        )
-        if args.map_id not in maps and not cut_off:
-            there = ', '.join(map(repr, maps)) or 'none'
-            raise RemembrError(f'there is no memory of a map {args.map_id!r}; there are: {there}')
-        if renames and args.new_map_id in maps and not cut_off:
-            # Two maps that became one cannot be taken apart.
-            raise InvalidRequest(
-                f'there is a map {args.new_map_id!r} already; to merge them: remembr map transform '
-                f'{args.map_id!r} --by 0 0 0 --new-map-id {args.new_map_id!r}'
+    with ExitStack() as opened:
+        with stdout_for_json(args.json):
+            store = opened.enter_context(open_memory(args))
+            maps = store.info().maps
+            cut_off = store.move_was_cut_off(
+                args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id
             )
-        moved = store.move_map(args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id)
-    if cut_off:
-        print('this had been cut off; now it is finished, and no memory was moved twice', file=sys.stderr)
-    if args.json:
-        print_json({'map_id': args.map_id, 'new_map_id': new_map_id, 'moved': moved})
-    else:
-        print(f'{moved} memories of map {args.map_id!r} are now in map {new_map_id!r}')
+            if args.map_id not in maps and not cut_off:
+                there = ', '.join(map(repr, maps)) or 'none'
+                raise RemembrError(f'there is no memory of a map {args.map_id!r}; there are: {there}')
+            if renames and args.new_map_id in maps and not cut_off:
+                # Two maps that became one cannot be taken apart.
+                raise InvalidRequest(
+                    f'there is a map {args.new_map_id!r} already; to merge them: remembr map transform '
+                    f'{args.map_id!r} --by 0 0 0 --new-map-id {args.new_map_id!r}'
+                )
+            moved = store.move_map(args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id)
+        if cut_off:
+            print('this had been cut off; now it is finished, and no memory was moved twice', file=sys.stderr)
+        if args.json:
+            print_json({'map_id': args.map_id, 'new_map_id': new_map_id, 'moved': moved})
+        else:
+            print(f'{moved} memories of map {args.map_id!r} are now in map {new_map_id!r}')
+        # Said before the store is closed, which forgets what was asked for: who has not heard asks again.
+        sys.stdout.flush()
     return 0

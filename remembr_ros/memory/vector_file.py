@@ -140,12 +140,13 @@ class VectorFile:
         """
         self._check_open()
         entry = self.entries[run]
-        with suppress(OSError):  # on a full disk what is overwritten needs no room, but copy-on-write does
-            _write(self._vectors, bytes(int(entry['rows']) * self._row), first * self._row)
         entry['live'] = 0
         entry['id'] = b''
         entry['check'] = _checksum(entry)
+        # On a full disk what is overwritten needs no room, but copy-on-write does: then the entry stays as it
+        # was, too, and whoever opens this next erases it.
         with suppress(OSError):
+            _write(self._vectors, bytes(int(entry['rows']) * self._row), first * self._row)
             _write(self._entries, entry.tobytes(), run * ENTRY.itemsize)
 
     def save(self) -> None:
@@ -200,6 +201,9 @@ class VectorFile:
         for run, checksum in enumerate(self._checksums(entries['rows'])):
             entry = entries[run]
             if entry['live'] and checksum != entry['crc']:
+                # Such as one of which only a part was erased: the rest of it shall not stay.
+                size = int(entry['rows']) * self._row
+                _write(self._vectors, bytes(size), int(ends[run]) * self._row - size)
                 entry['live'], entry['id'] = 0, b''
                 entry['check'] = _checksum(entry)
                 _write(self._entries, entry.tobytes(), run * ENTRY.itemsize)

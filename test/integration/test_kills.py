@@ -13,6 +13,8 @@ from test.kills.rounds import Killing, Round, small_disk
 from test.kills.verbs import VERBS
 from test.kills.zygote import Zygote
 
+pytestmark = pytest.mark.timeout(300)
+
 SEED = os.environ.get('REMEMBR_KILL_SEED', '1')
 ROUNDS = 5
 """Of each verb; python -m test.bench kill does more."""

@@ -1,3 +1,5 @@
+import errno
+import os
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,36 @@ def test_nothing_of_the_erased_stays(tmp_path: Path, rng: np.random.Generator) -
     again = reopened(file)
     assert again.entries['live'].tolist() == [0, 1]
     assert again.rows == 3
+
+
+def test_of_what_was_erased_in_part_nothing_stays_either(tmp_path: Path, rng: np.random.Generator) -> None:
+    file = VectorFile(tmp_path, D)
+    file.append(['a', 'b'], [1, 2], [run(rng, 4), run(rng, 2)], [1, 1])
+    vectors = tmp_path / 'vectors.i16'
+    whole = vectors.read_bytes()
+    vectors.write_bytes(bytes(2 * 2 * D) + whole[2 * 2 * D :])
+    assert reopened(file).entries['live'].tolist() == [0, 1]
+    assert vectors.read_bytes() == bytes(4 * 2 * D) + whole[4 * 2 * D :]
+
+
+def test_what_could_not_be_erased_is_still_known_when_it_is_opened_again(
+    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = VectorFile(tmp_path, D)
+    file.append(['a'], [1], [run(rng, 2)], [1])
+
+    write = os.pwrite
+
+    def full(handle: int, data: bytes, offset: int) -> int:
+        if handle == file._vectors:
+            raise OSError(errno.ENOSPC, 'No space left on device')
+        return write(handle, data, offset)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, 'pwrite', full)
+        file.erase(0, 0)
+    assert file.entries['live'].tolist() == [0]
+    assert reopened(file).entries['live'].tolist() == [1]
 
 
 def test_another_dimension_or_a_damaged_state_starts_anew(tmp_path: Path, rng: np.random.Generator) -> None:
