@@ -147,7 +147,17 @@ def test_a_column_that_is_missing_is_told(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    'header', [b'[]', b'5', b'"x"', b'null', b'{', b'[' * 100_000, b'{"format": []}', b'\xff']
+    'header',
+    [
+        b'[]',
+        b'5',
+        b'"x"',
+        b'null',
+        b'{',
+        pytest.param(b'[' * 100_000, id='nested'),
+        b'{"format": []}',
+        b'\xff',
+    ],
 )
 def test_a_parquet_header_that_is_none_is_refused(tmp_path: Path, header: bytes) -> None:
     made = table(rows(1)).replace_schema_metadata({parquet._KEY: header})
