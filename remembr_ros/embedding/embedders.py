@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import shlex
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,9 @@ logger = logging.getLogger(__name__)
 DEFAULT = 'mixedbread-ai/mxbai-embed-large-v1'
 OFFLINE = 'all-MiniLM-L6-v2'
 """Its package carries the weights, so that it works without a network."""
+
+_KNOWN = (DEFAULT, OFFLINE)
+"""Taken where a memory names them; never a folder that happens to have that name."""
 
 
 def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
@@ -44,6 +48,11 @@ def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
 
     if name == OFFLINE:
         return MiniLmEmbedder(_packaged_minilm())
+    if name in _KNOWN and os.path.isdir(name):  # what loads it would take the folder
+        raise EmbedderUnavailable(
+            f'the folder {os.path.realpath(name)} stands in the way of the embedder of that name; rename it, '
+            f'start elsewhere, or take it by --embedder ./{name}'
+        )
     local = os.path.isdir(name) or is_cached(name) or not hub_reachable()
     load = partial(SentenceTransformerEmbedder, name, name, local_files_only=local)
     dimension = known_dimension(name, local_files_only=local) if behind else None
@@ -57,9 +66,26 @@ def canonical_name(name: str) -> str:
     if name == f'sentence-transformers/{OFFLINE}':
         return OFFLINE
     folder = os.path.expanduser(name)
-    if name != OFFLINE and not _HASHING.fullmatch(name) and os.path.isdir(folder):
+    if name not in _KNOWN and not _HASHING.fullmatch(name) and os.path.isdir(folder):
         return os.path.realpath(folder)
     return name
+
+
+def checked_name(name: str) -> str:
+    """Return the name of an embedder that a memory's own file gives, if it is one that this program knows.
+
+    The file may be of somebody else: a folder or a hub's model that it names would be read, or fetched.
+
+    :raises EmbedderUnavailable: it is another one; whoever trusts it names it
+    """
+    known = canonical_name(name)
+    if known in _KNOWN or _HASHING.fullmatch(known):
+        return known
+    raise EmbedderUnavailable(
+        f'the memory says that the embedder {name!r} made it, which is not loaded because a file says so. If '
+        f'you trust that model, name it: --embedder {shlex.quote(name)}, or the parameter embedder of the '
+        'memory node'
+    )
 
 
 def _default() -> str:

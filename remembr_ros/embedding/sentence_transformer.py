@@ -12,6 +12,9 @@ from remembr_ros.errors import EmbedderUnavailable
 
 logger = logging.getLogger(__name__)
 
+LEAST_VERSION = 6
+"""Older ones import whatever class a model's modules.json names, from its own folder, too."""
+
 
 class SentenceTransformerEmbedder:
     """A sentence-transformers model.
@@ -27,12 +30,17 @@ class SentenceTransformerEmbedder:
         self, name: str, source: str | Path, *, local_files_only: bool = False, device: str | None = None
     ) -> None:
         try:
-            from sentence_transformers import SentenceTransformer
+            from sentence_transformers import SentenceTransformer, __version__
             from transformers.utils.logging import disable_progress_bar
         except ImportError as error:
             raise EmbedderUnavailable(
                 'sentence-transformers is not installed; run: pip install "remembr_ros[embedding]"'
             ) from error
+        if int(__version__.split('.', maxsplit=1)[0]) < LEAST_VERSION:
+            raise EmbedderUnavailable(
+                f"sentence-transformers {__version__} runs code that lies in a model's folder; run: "
+                f'pip install "sentence-transformers>={LEAST_VERSION}"'
+            )
         disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights, a second's work; a download still shows its own
         try:
             self._model = SentenceTransformer(str(source), device=device, local_files_only=local_files_only)

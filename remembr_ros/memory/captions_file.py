@@ -17,6 +17,11 @@ from remembr_ros.timestamps import NS, from_seconds
 
 ROBOT = 'coda'
 
+MAX_BYTES = 2**26
+MAX_VALUES = 2**22
+"""In a file, which is read as a whole; each value takes up to seventy bytes. An hour of captions has
+40,000."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimedMemory:
@@ -59,7 +64,11 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
                 captioner=path.stem,
             )
             segments.append(TimedMemory(memory, from_seconds(entry['time'])))
-    except (KeyError, TypeError, ValueError, AttributeError, InvalidRequest) as error:
+    # OverflowError: an integer that is no float. RecursionError: a caption that is nested.
+    except (
+        *(KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError),
+        InvalidRequest,
+    ) as error:
         raise BagUnreadable(f"{path} is not in the format of upstream's captions: {error!r}") from error
     if not segments:
         raise BagUnreadable(f'{path} holds no captions')
@@ -77,9 +86,17 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
 def read_json(path: Path) -> Any:
     """Return what a JSON file holds.
 
-    :raises BagUnreadable: it is missing or no JSON
+    :raises BagUnreadable: it is missing, no JSON, or would fill the memory
     """
     try:
-        return json.loads(path.read_text(encoding='utf-8'))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        with path.open('rb') as file:
+            data = file.read(MAX_BYTES + 1)
+        values = sum(data.count(mark) for mark in (b',', b'[', b'{'))
+        if len(data) > MAX_BYTES or values > MAX_VALUES:
+            raise BagUnreadable(
+                f'{path} has more than {MAX_BYTES} bytes or {MAX_VALUES} values; read it in parts'
+            )
+        return json.loads(data.decode())
+    # ValueError: also numbers of thousands of digits. RecursionError: nested a thousand times.
+    except (OSError, ValueError, RecursionError) as error:
         raise BagUnreadable(f'{path} cannot be read as JSON: {error}') from error

@@ -35,8 +35,18 @@ from remembr_ros.memory.portable_memory import (
 GZIP = b'\x1f\x8b'
 BOM = b'\xef\xbb\xbf'
 
-MAX_LINE = 2**27
+MAX_LINE = 2**25
 """Bytes; a memory with ten images takes some megabytes."""
+
+MAX_VALUES = 2**18
+"""In a line; a memory has a few. Each takes up to seventy bytes, whatever it is."""
+
+MAX_BLANK = 1000
+"""Blank lines between two memories."""
+
+PLAUSIBLE_BYTES = 2**26
+MAX_RATIO = 200
+"""What is decompressed may be this large, and beyond it so many times the file; text is up to 20 times."""
 
 _DAMAGED = (ValueError, OSError, EOFError, zlib.error, RecursionError, OverflowError)
 
@@ -72,11 +82,9 @@ def read_header(path: Path) -> Header:
     """
     with _opened(path) as file:
         try:
-            line = file.readline(MAX_LINE).removeprefix(BOM)
-            record = json.loads(line)
-            if not isinstance(record, dict):
-                raise ValueError('its first line is no header')
-            return header_from_record(record)
+            for _, line in _lines(file, path):
+                return header_from_record(_parsed(line.removeprefix(BOM)))
+            raise ValueError('it has no header')
         except _DAMAGED as error:
             raise BagUnreadable(
                 f'{path} is not a file of memories as remembr exports them: {reason(error)}'
@@ -94,18 +102,12 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
     end: int | None = None
     with _opened(path) as file:
         try:
-            file.readline(MAX_LINE)
-            while line := file.readline(MAX_LINE):
-                number += 1
-                if not line.strip():
-                    continue
+            lines = _lines(file, path)
+            next(lines, None)  # the header
+            for number, line in lines:  # noqa: B007  (told below)
                 if end is not None:
                     raise ValueError('it goes on after its end; were files joined? Read them one by one')
-                if not line.endswith(b'\n') and len(line) >= MAX_LINE:
-                    raise ValueError(f'the line is longer than {MAX_LINE} bytes')
-                record = json.loads(line)
-                if not isinstance(record, dict):
-                    raise ValueError('it holds no memory')
+                record = _parsed(line)
                 if 'end' in record:
                     end = record['end']
                     continue
@@ -126,6 +128,37 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
         raise BagUnreadable(
             f'{path} is cut off after line {number}: {expected}. The {count} memories in it are whole'
         )
+
+
+def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each line that is not blank.
+
+    :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
+    """
+    size = path.stat().st_size
+    number = blank = total = 0
+    while line := file.readline(MAX_LINE):
+        number += 1
+        total += len(line)
+        if len(line) >= MAX_LINE:
+            raise ValueError(f'line {number} is longer than {MAX_LINE} bytes')
+        if total > PLAUSIBLE_BYTES + MAX_RATIO * size:
+            raise ValueError(f'{total} bytes came out of a file of {size} so far; no memories are that alike')
+        if line.strip():
+            blank = 0
+            yield number, line
+        elif (blank := blank + 1) > MAX_BLANK:
+            raise ValueError(f'the {MAX_BLANK} lines before line {number} are blank')
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    # Whatever becomes a value has one of these before it.
+    if sum(line.count(mark) for mark in (b',', b'[', b'{')) > MAX_VALUES:
+        raise ValueError(f'it has more than {MAX_VALUES} values')
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError('it holds no memory and is no header')
+    return record
 
 
 def _record(item: PortableMemory, header: Header) -> dict[str, Any]:

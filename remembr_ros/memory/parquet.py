@@ -8,6 +8,7 @@ from typing import IO, Any
 import numpy as np
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
+from remembr_ros.memory.jpeg import check_jpeg
 from remembr_ros.memory.portable_memory import (
     Header,
     PortableMemory,
@@ -24,7 +25,20 @@ MAGIC = b'PAR1'
 _KEY = b'remembr_ros'
 _ROWS = 1000
 _BYTES = 32 * 2**20
-"""A row group is written when it has that many rows, or images of that many bytes."""
+"""A row group is written when it has that many rows, or vectors and images of that many bytes."""
+
+MAX_COLUMN_BYTES = 2**27
+"""Of a row group, decompressed: no value in it is larger."""
+
+_BATCH = 100
+_BATCH_BYTES = 2**26
+"""So many rows are decoded at once, or fewer: were each as large as all of its row group, they would take
+that."""
+
+PLAUSIBLE_BYTES = 2**26
+MAX_RATIO = 1000
+"""What is decoded may be this large, and beyond it so many times the file: in a column of equal values a row
+takes some bits, but ids differ."""
 
 
 def write_parquet(file: IO[bytes], header: Header, items: Iterable[PortableMemory]) -> Iterator[int]:
@@ -40,7 +54,7 @@ def write_parquet(file: IO[bytes], header: Header, items: Iterable[PortableMemor
         size = 0
         for count, item in enumerate(items, 1):
             rows.append(_row(item, header))
-            size += sum(map(len, item.images))
+            size += sum(map(len, item.images)) + (0 if item.vectors is None else item.vectors.nbytes)
             if len(rows) >= _ROWS or size >= _BYTES:
                 writer.write_table(_table(rows, schema))
                 rows, size = [], 0
@@ -58,8 +72,11 @@ def read_parquet_header(path: Path) -> Header:
     pa, pq = _pyarrow()
     try:
         metadata = pq.read_metadata(path)
-        return header_from_record(json.loads((metadata.metadata or {}).get(_KEY, b'{}')))
-    except (pa.ArrowException, OSError, ValueError) as error:
+        record = json.loads((metadata.metadata or {}).get(_KEY, b'{}'))
+        if not isinstance(record, dict):
+            raise ValueError('its header is no object')
+        return header_from_record(record)
+    except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
         raise BagUnreadable(
             f'{path} is not a Parquet file of memories as remembr exports them, or is cut off, which leaves '
             f'nothing to be read: {reason(error)}'
@@ -72,19 +89,56 @@ def read_parquet(path: Path, header: Header) -> Iterator[PortableMemory]:
     :param header: of the file
     :raises BagUnreadable: the file is damaged; what came before is whole
     """
-    pa, pq = _pyarrow()
+    pa, _ = _pyarrow()
     count = 0
     try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=100):
-                for row in batch.to_pylist():
-                    item = _item(row, header)
-                    yield item
-                    count += 1
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        for batch in _batches(path):
+            for row in batch.to_pylist():
+                item = _item(row, header)
+                yield item
+                count += 1
+    # TypeError: a column of another kind
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, InvalidRequest) as error:
         raise BagUnreadable(
             f'{path}, row {count + 1}: {reason(error)}. The {count} memories before it are whole'
         ) from error
+
+
+def _batches(path: Path) -> Iterator[Any]:
+    """Yield the rows, few at a time.
+
+    :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
+    """
+    pa, pq = _pyarrow()
+    size, total = path.stat().st_size, 0
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            rows = _rows_at_once(file.metadata.row_group(group))
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
+                total += sum(_decoded_bytes(pa, column) for column in batch.columns)
+                if total > PLAUSIBLE_BYTES + MAX_RATIO * size:
+                    raise ValueError(
+                        f'{total} bytes came out of a file of {size} so far; no memories are that alike'
+                    )
+                yield batch
+
+
+def _decoded_bytes(pa: Any, column: Any) -> int:
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()  # as each row will have it
+    return int(column.nbytes)
+
+
+def _rows_at_once(group: Any) -> int:
+    columns = [group.column(index) for index in range(group.num_columns)]
+    # Of a list of nothing, too, each value is counted.
+    largest = [max(column.total_uncompressed_size, 4 * column.num_values) for column in columns]
+    if max(largest, default=0) > MAX_COLUMN_BYTES:
+        raise ValueError(
+            f'a column of its row group has {max(largest)} bytes, at most {MAX_COLUMN_BYTES} are read; write '
+            f'smaller row groups, such as of {_ROWS} rows'
+        )
+    return int(min(_BATCH, max(1, _BATCH_BYTES // max(1, sum(largest)))))
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -150,8 +204,14 @@ def _row(item: PortableMemory, header: Header) -> dict[str, Any]:
 def _item(row: dict[str, Any], header: Header) -> PortableMemory:
     axes = {axis: row.pop(axis) for axis in ('x', 'y', 'z', 'yaw')}
     memory = memory_from_record({**row, 'pose': None if axes['x'] is None else axes})
-    vectors = row.get('vectors')
+    vectors, images = row.get('vectors'), row.get('images') or []
     matrix = None
     if vectors is not None:
+        if not isinstance(vectors, list):
+            raise ValueError('its vectors are no list')
         matrix = unit_vectors(np.array(vectors, np.float32).reshape(len(vectors), header.dimension))
-    return PortableMemory(memory, matrix, tuple(row.get('images') or ()))
+    if not (isinstance(images, list) and all(isinstance(image, bytes) for image in images)):
+        raise ValueError('its images are no list of bytes')
+    for image in images:
+        check_jpeg(image)
+    return PortableMemory(memory, matrix, tuple(images))

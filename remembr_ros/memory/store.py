@@ -9,7 +9,7 @@ from types import TracebackType
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.embedding.embedders import checked_name, get_embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory import schema
@@ -103,13 +103,13 @@ class MemoryStore(StoreSearch):
     def embedder(self) -> Embedder:
         """The embedder, loaded at first use.
 
-        :raises EmbedderUnavailable: it cannot be loaded
+        :raises EmbedderUnavailable: it cannot be loaded, or only the memory's file names it
         :raises StoreMismatch: it does not make the collection's vectors any more
         """
         engine = self.engine
         with self._loading:
             if not isinstance(self._embedder, Embedder):
-                name = self._embedder or engine.stamp.embedder
+                name = self._embedder or checked_name(engine.stamp.embedder)
                 loaded = get_embedder(name, behind=True) if self._behind else get_embedder(name)
                 check_embedder(engine.stamp, loaded, self._collection)
                 self._embedder = loaded

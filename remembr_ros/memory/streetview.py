@@ -12,6 +12,9 @@ from remembr_ros.timestamps import NS, parse_time
 VIEWS = 3
 """Street views in one memory: a robot that drives sees as much in 3 s."""
 
+MAX_BYTES = 2**25
+"""Of a graph; while it is read it takes thirty times as much memory."""
+
 SEGMENT_NS = 3 * NS
 SPEED_M_PER_S = 1.0
 
@@ -62,7 +65,7 @@ def read_views(path: Path) -> list[Memory]:
                     captioner='streetview',
                 )
             )
-    except (KeyError, TypeError, ValueError, InvalidRequest) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError, InvalidRequest) as error:
         raise BagUnreadable(f'{path} is not a graph of street views: {error!r}') from error
     return memories
 
@@ -76,8 +79,12 @@ def _nodes(path: Path) -> list[dict[str, Any]]:
             f'reading {path} takes networkx; install it with: pip install "remembr_ros[evaluation]"'
         ) from error
     try:
-        graph = networkx.read_gml(path)
-    except (OSError, ValueError, networkx.NetworkXError) as error:
+        with path.open('rb') as file:
+            if len(data := file.read(MAX_BYTES + 1)) > MAX_BYTES:
+                raise BagUnreadable(f'{path} has more than {MAX_BYTES} bytes; read it in parts')
+        # As the format has it; other characters are escaped.
+        graph = networkx.parse_gml(data.decode('ascii').split('\n'))
+    except (OSError, ValueError, RecursionError, networkx.NetworkXError) as error:
         raise BagUnreadable(f'{path} cannot be read as a street-view graph: {error}') from error
     return [data for _, data in graph.nodes(data=True) if data.get('caption')]
 

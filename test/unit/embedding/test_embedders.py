@@ -14,7 +14,7 @@ import pytest
 from remembr_ros.embedding import embedders
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.embedders import canonical_name, get_embedder
+from remembr_ros.embedding.embedders import canonical_name, checked_name, get_embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.embedding.minilm import MiniLmEmbedder
 from remembr_ros.errors import EmbedderUnavailable
@@ -250,3 +250,28 @@ def test_names_for_the_same_embedder_are_one(tmp_path: Path, monkeypatch: pytest
     assert canonical_name('sentence-transformers/all-MiniLM-L6-v2') == 'all-MiniLM-L6-v2'
     assert canonical_name('./model') == canonical_name('model') == str((tmp_path / 'model').resolve())
     assert canonical_name('some/other-model') == 'some/other-model'
+
+
+def test_what_a_file_names_is_taken_only_if_it_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ('all-MiniLM-L6-v2', 'mixedbread-ai/mxbai-embed-large-v1', 'hashing-64'):
+        assert checked_name(name) == name
+    assert checked_name('sentence-transformers/all-MiniLM-L6-v2') == 'all-MiniLM-L6-v2'
+    for name in ('somebody/model', str(tmp_path), '.', '~', '', 'hashing-x', '../all-MiniLM-L6-v2'):
+        with pytest.raises(EmbedderUnavailable, match=r'--embedder .* parameter embedder'):
+            checked_name(name)
+    # A folder of a known name, beside somebody who unpacked it, is not that model.
+    (tmp_path / 'mixedbread-ai' / 'mxbai-embed-large-v1').mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert canonical_name('mixedbread-ai/mxbai-embed-large-v1') == 'mixedbread-ai/mxbai-embed-large-v1'
+    with pytest.raises(EmbedderUnavailable, match='stands in the way'):
+        get_embedder('mixedbread-ai/mxbai-embed-large-v1')
+
+
+def test_an_older_sentence_transformers_is_not_used(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('sentence_transformers.__version__', '5.1.2')
+    with pytest.raises(EmbedderUnavailable, match=r'5.1.2 runs code.*sentence-transformers>=6'):
+        get_embedder(str(tiny_model))
