@@ -42,6 +42,7 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.color = False  # of Python 3.14: escapes would be shown, see plain_output
         self._negative_number_matcher = re.compile(r'-(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$')
 
 

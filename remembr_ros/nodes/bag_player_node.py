@@ -25,6 +25,7 @@ from remembr_ros.nodes.lifecycle import make_node_or_explain, spin
 from remembr_ros.nodes.managed_node import NAMESPACE
 from remembr_ros.nodes.parameters import BagPlayerParameters
 from remembr_ros.nodes.raw_bag import RawBag
+from remembr_ros.printable import printable
 from remembr_ros.stop import Stop, stop_on_signals
 
 CLOCK_PERIOD_S = 0.02
@@ -92,10 +93,11 @@ class BagPlayerNode(Node):
             try:
                 publishers[topic] = self.create_publisher(message, name, _profile(topic))
             except InvalidTopicNameException as error:
-                self.get_logger().warning(f'not played: {str(error).splitlines()[0]} {topic}')
+                why = f'not played: {str(error).splitlines()[0]} {topic}'
+                self.get_logger().warning(printable(why))
         if skipped:
             self.get_logger().warning(
-                f'not played, the message types are not installed: {", ".join(skipped)}'
+                printable(f'not played, the message types are not installed: {", ".join(skipped)}')
             )
         if not publishers:
             raise BagUnreadable(f'{self.parameters.bag} has no topic that can be played')

@@ -169,10 +169,10 @@ class CaptionerNode(ManagedNode):
             'not placed yet': len(self._placer),
             'waiting': worker.waiting,
             'not stored yet': len(self._captions or ()),
+            'refused': self._captions.refused if self._captions is not None else 0,
             'latency [s]': f'{worker.latency_s:.3f}',
         }
-        given_up = self._captions.given_up if self._captions is not None else 0
-        unstored = f'no memory node stores the captions: {given_up} given up' if given_up else ''
+        unstored = self._captions.problem if self._captions is not None else ''
         if problem := worker.problem or self._describer.problem or unstored:
             return Level.WARN, problem, values
         if self._segmenter.problem:

@@ -10,8 +10,11 @@ from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import NodeNameNonExistentError
 
 from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.jpeg import check_jpeg
+from remembr_ros.memory.schema import storable
 from remembr_ros.nodes import qos
-from remembr_ros.nodes.conversions import time_from_msg
+from remembr_ros.nodes.conversions import observation_from_msg, time_from_msg
 from remembr_ros.nodes.managed_node import ManagedNode
 
 MAX_CAPTIONS = 1000
@@ -37,6 +40,9 @@ class Outbox:
 
     Where a memory node hears captions whose `memories` do not come here, nothing is kept: what is stored
     there is not told here, and what was forgotten there must not come back. Who only listens does not count.
+
+    What a memory node refuses, by its own rules, is not sent: nothing would tell, and it would be sent again
+    to each one that comes.
     """
 
     def __init__(self, node: ManagedNode) -> None:
@@ -46,6 +52,9 @@ class Outbox:
         self._bytes = 0
         self.given_up = 0
         """How many captions were not kept any longer though nobody has stored them, as far as is known."""
+        self.refused = 0
+        """How many captions were not sent, as no memory node would store them."""
+        self._reason = ''
         self._publisher: Any = node.create_publisher(
             MemoryMsg,
             'captions',
@@ -59,6 +68,16 @@ class Outbox:
         with self._lock:
             return len(self._kept)
 
+    @property
+    def problem(self) -> str:
+        """What was not or will not be stored, and why; empty: all is, as far as is known."""
+        found = []
+        if self.given_up:
+            found.append(f'no memory node stores the captions: {self.given_up} given up')
+        if self.refused:
+            found.append(f'{self.refused} captions cannot be stored and were not sent: {self._reason}')
+        return '; '.join(found)
+
     def overdue(self) -> int:
         """Return how many captions should be known to be stored by now, and are not."""
         sent_by = time.monotonic() - OVERDUE_S
@@ -71,7 +90,16 @@ class Outbox:
 
     def publish(self, caption: MemoryMsg) -> None:
         """Send a caption; any thread may."""
+        try:
+            check_storable(caption)
+        except InvalidRequest as error:
+            with self._lock:
+                self.refused += 1
+                self._reason = str(error)
+            self._node.get_logger().error(f'a caption cannot be stored and is not sent: {error}')
+            return
         with self._lock:
+            self._publisher.publish(caption)  # first: what cannot be sent is not kept
             if not self._is_stored_untold():
                 self._kept.append((caption, time.monotonic()))
                 self._bytes += _size(caption)
@@ -82,7 +110,6 @@ class Outbox:
                         f'no memory node stores the captions: {self.given_up} given up so far',
                         throttle_duration_sec=10.0,
                     )
-            self._publisher.publish(caption)
 
     def close(self) -> None:
         """Send no more; wait a little for the last ones to arrive."""
@@ -128,6 +155,17 @@ class Outbox:
             count = len(self._kept)
         if count:
             self._node.get_logger().info(f'{count} captions that were not stored are sent again')
+
+
+def check_storable(caption: MemoryMsg) -> None:
+    """Return if a memory node stores such a caption.
+
+    :raises InvalidRequest: it refuses it
+    """
+    observation = observation_from_msg(caption)
+    storable(observation.memory)
+    for image in observation.images:
+        check_jpeg(image)
 
 
 def _size(caption: MemoryMsg) -> int:

@@ -165,13 +165,15 @@ def strings(path: Path, *topics: str) -> Path:
 
 def test_names_that_ros_2_does_not_allow_are_left_out(robot, tmp_path, capfd):
     heard = robot.listen(String, '/chatter')
-    node = player(robot, bag=str(strings(tmp_path / 'old.bag', 'chatter', '/3d', '/x-y')))
+    node = player(robot, bag=str(strings(tmp_path / 'old.bag', 'chatter', '/3d', '/x-y', '/\x1b[2J')))
     robot.wait(lambda: robot.client.count_subscribers('/chatter'), 'the subscription')
     assert node.play(threading.Event()) == 1
     robot.wait(lambda: heard, 'the message')
     logged = capfd.readouterr().err
     assert '/3d' in logged
     assert '/x-y' in logged
+    assert '/\\u001b[2J' in logged
+    assert '\x1b' not in logged
 
 
 def test_a_loop_over_one_moment_leaves_the_processor_alone(robot, tmp_path):

@@ -15,7 +15,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.nodes import qos
-from remembr_ros.nodes.conversions import observation_to_msg, time_to_msg
+from remembr_ros.nodes.conversions import observation_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.memory_node import MemoryNode
 from remembr_ros.timestamps import NS
 
@@ -86,6 +86,35 @@ def test_text_ranks_and_the_place_is_measured(robot, memory):
     request = Recall.Request(text='lift', use_place=True, place=Point(x=1.0))
     first = robot.call(Recall, 'recall', request).memories[0]
     assert (first.caption, first.distance) == ('a lift', pytest.approx(8.0))
+
+
+def test_captions_of_others_are_kept_by_sending_them_again_until_they_are_on_memories(robot, tmp_path):
+    stored = robot.listen(MemoryMsg, 'memories')
+    talker = robot.client.create_publisher(MemoryMsg, 'captions', qos.CAPTIONS)
+    kept = [caption(second, f'door {second}') for second in range(0, 15, 3)]
+    for msg in kept:
+        talker.publish(msg)  # to nobody
+    robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing', consolidate=False)
+    robot.wait(talker.get_subscription_count, 'the memory node')
+    later = caption(30, 'a window')
+    robot.wait(lambda: talker.publish(later) or stored, 'what is published now')
+    assert {msg.caption for msg in stored} == {'a window'}
+
+    def unstored() -> list[MemoryMsg]:
+        return [msg for msg in kept if not any(is_stored_by(msg, memory) for memory in stored)]
+
+    for msg in unstored():
+        talker.publish(msg)
+    robot.wait(lambda: not unstored(), 'all of them')
+    found = robot.call(Recall, 'recall', Recall.Request(limit=20)).memories
+    assert sorted(msg.caption for msg in found) == sorted(['a window', *(msg.caption for msg in kept)])
+
+
+def is_stored_by(msg: MemoryMsg, memory: MemoryMsg) -> bool:
+    """Tell whether a caption is in a memory, as docs/nodes.md says."""
+    start, end = time_from_msg(memory.start), time_from_msg(memory.end)
+    same = (msg.robot, msg.camera) == (memory.robot, memory.camera)
+    return same and start <= time_from_msg(msg.start) <= end
 
 
 def test_garbage_captions_are_rejected_and_the_node_goes_on(robot, memory):

@@ -1,6 +1,10 @@
 """Captions that a memory node has not stored are sent again to the next one."""
 
+import cv2
+import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, KeyValue
+from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall
@@ -15,8 +19,9 @@ T0 = 1_700_000_000 * NS
 
 def caption(second: int, text: str = 'a red door', **fields) -> MemoryMsg:
     start, end = T0 + second * NS, T0 + (second + 2) * NS
-    fields = {'robot': 'robot', 'source': 'captioner', 'caption': text, 'placed': True} | fields
-    msg = MemoryMsg(start=time_to_msg(start), end=time_to_msg(end), **fields)
+    times = {'start': time_to_msg(start), 'end': time_to_msg(end)}
+    fields = {'robot': 'robot', 'source': 'captioner', 'caption': text, 'placed': True} | times | fields
+    msg = MemoryMsg(**fields)
     msg.pose.pose.orientation.w = 1.0
     return msg
 
@@ -93,6 +98,51 @@ def test_only_captions_that_should_be_stored_by_now_are_overdue(out, monkeypatch
     assert (len(out), out.overdue()) == (1, 0)
     monkeypatch.setattr(outbox, 'OVERDUE_S', -1.0)
     assert out.overdue() == 1
+
+
+JPEG = cv2.imencode('.jpg', np.zeros((8, 8, 3), np.uint8))[1].tobytes()
+
+REFUSED = {
+    'ends before it starts': {'end': time_to_msg(T0 - NS)},
+    'a robot with a new line': {'robot': 'robbie\n'},
+    'a camera that is too long': {'camera': 'c' * 100},
+    'a source that there is not': {'source': 'rumour'},
+    'too many texts': {'scene_text': ['x'] * 5_000},
+    'no way to have come': {'travelled': float('nan')},
+    'a picture that is none': {'keyframe_images': [CompressedImage(format='jpeg', data=b'GIF89a')]},
+}
+
+
+@pytest.mark.parametrize('fields', REFUSED.values(), ids=REFUSED)
+def test_what_a_memory_node_would_refuse_is_not_kept_but_counted(robot, out, tmp_path, fields):
+    diagnostics = robot.listen(DiagnosticArray, '/diagnostics')
+    heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)
+    robot.wait(out.get_subscription_count, 'a listener')
+    out.publish(caption(0, **fields))
+    out.publish(caption(3, keyframe_images=[CompressedImage(format='jpeg', data=JPEG)]))
+    robot.wait(lambda: heard, 'the caption that makes sense')
+    assert len(out) == 1
+    memory = robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+    robot.wait(lambda: not len(out), 'every caption stored')
+    assert all(msg.start == heard[0].start for msg in heard)
+    assert (memory._invalid, memory._writer.rejected) == (0, 0)
+
+    def said() -> list[str]:
+        statuses = [one for array in diagnostics for one in array.status if one.name.endswith('captioner')]
+        return [one.message for one in statuses if KeyValue(key='refused', value='1') in one.values]
+
+    robot.wait(said, 'the count')
+    assert '1 captions cannot be stored and were not sent: ' in said()[-1]
+
+
+def test_what_cannot_be_sent_at_all_does_not_keep_others_from_being_sent_again(robot, out):
+    out.publish(caption(0))
+    with pytest.raises(UnicodeEncodeError):
+        out.publish(caption(3, 'half a character \ud83d'))
+    out.publish(caption(6))
+    heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)
+    robot.wait(lambda: len(heard) == 2, 'what was kept')
+    assert len(out) == 2
 
 
 @pytest.mark.parametrize(('name', 'most'), [('MAX_CAPTIONS', 3), ('MAX_BYTES', 3_500)])
