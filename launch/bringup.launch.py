@@ -118,7 +118,8 @@ def _transitions(node: LifecycleNode) -> list[Action]:
     return [
         RegisterEventHandler(EventHandler(matcher=note)),
         RegisterEventHandler(OnProcessStart(target_action=node, on_start=configure())),
-        _on(node, 'configuring', 'inactive', change(Transition.TRANSITION_ACTIVATE)),
+        # Once: what somebody configures later stays inactive until they activate it.
+        _on(node, 'configuring', 'inactive', change(Transition.TRANSITION_ACTIVATE), once=True),
     ]
 
 
@@ -135,7 +136,15 @@ def _reports(node: LifecycleNode, plan: NodePlan) -> list[Action]:
     ]
 
 
-def _on(node: LifecycleNode, start: str, goal: str, action: Action) -> RegisterEventHandler:
+def _on(
+    node: LifecycleNode, start: str, goal: str, action: Action, *, once: bool = False
+) -> RegisterEventHandler:
     return RegisterEventHandler(
-        OnStateTransition(target_lifecycle_node=node, start_state=start, goal_state=goal, entities=[action])
+        OnStateTransition(
+            target_lifecycle_node=node,
+            start_state=start,
+            goal_state=goal,
+            entities=[action],
+            handle_once=once,
+        )
     )

@@ -29,15 +29,13 @@ from remembr_ros.nodes.parameters import CaptionerParameters
 from remembr_ros.nodes.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.topic_watch import WatchedSubscription
 from remembr_ros.nodes.worker_pool import WorkerPool
+from remembr_ros.timestamps import NS
 
 FLUSH_TIMEOUT_S = 300.0
 """Longest that service flush waits for the captioner [s]."""
 
 CLOSE_S = 1.0
 """For a captioner to give back its model [s]."""
-
-LOOK_S = 0.1
-"""Between looks at whether images still come [s]."""
 
 
 class CaptionerNode(ManagedNode):
@@ -55,6 +53,7 @@ class CaptionerNode(ManagedNode):
         self._images: dict[type, WatchedSubscription] = {}
         self._captions: Outbox | None = None
         self._endpoints: list[Callable[[], Any]] = []
+        self._silence: Any = None
         self._frames = self._unplaced = 0
         self._lost = False
         self._size = ''
@@ -93,6 +92,8 @@ class CaptionerNode(ManagedNode):
         self._frames = self._unplaced = 0
         self._lost = False
         self._last_image = time.monotonic()
+        # Each image starts it anew.
+        self._silence = self.create_timer(p.flush_after, self._end_segment, clock=self._steady)
         for transport, kind, topic in (
             ('raw', Image, 'image'),
             ('compressed', CompressedImage, 'image/compressed'),
@@ -101,15 +102,16 @@ class CaptionerNode(ManagedNode):
                 self._images[kind] = self.topics.subscribe(
                     kind, topic, self._on_image, qos.IMAGES, yields=True
                 )
-        timer = self.create_timer(LOOK_S, self._flush_when_silent, clock=self._steady)
         flush = self.create_service(
             Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()
         )
-        self._endpoints = [lambda: self.destroy_timer(timer), lambda: self.destroy_service(flush)]
+        self._endpoints = [lambda: self.destroy_timer(self._silence), lambda: self.destroy_service(flush)]
 
     def adapt(self) -> None:
         p = self.parameters
         if self._active:
+            self._silence.timer_period_ns = round(NS * p.flush_after)
+            self._silence.reset()
             self._segmenter.adjust(segmenter_config(p))
             self._describer.remembering = replace(self._describer.remembering, keyframes=p.keyframes)
 
@@ -193,6 +195,7 @@ class CaptionerNode(ManagedNode):
             self._choose_transport(type(msg))
         self._frames += 1
         self._last_image = time.monotonic()
+        self._silence.reset()
         frame = frame_from_image(msg, self.now_ns())
         if self._pose_source is not None:
             self._pose_source.fill(frame.stamp_ns)
@@ -209,10 +212,6 @@ class CaptionerNode(ManagedNode):
         for other in [other for other in self._images if other is not kind]:
             self.topics.close(self._images.pop(other))
         self.get_logger().info(f'images come as {kind.__name__}')
-
-    def _flush_when_silent(self) -> None:
-        if time.monotonic() - self._last_image > self.parameters.flush_after:
-            self._end_segment()
 
     def _end_segment(self) -> None:
         self._put(self._placer.flush())

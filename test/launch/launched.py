@@ -111,8 +111,11 @@ class Launched:
 
     def configure(self, name: str) -> bool:
         """Ask a node to configure itself, as `ros2 lifecycle set` does; return whether it did."""
-        transition = Transition(id=Transition.TRANSITION_CONFIGURE)
-        request = ChangeState.Request(transition=transition)
+        return self.change(name, Transition.TRANSITION_CONFIGURE)
+
+    def change(self, name: str, transition: int) -> bool:
+        """Ask a node for a transition; return whether it was made."""
+        request = ChangeState.Request(transition=Transition(id=transition))
         return bool(self._call(ChangeState, f'{name}/change_state', request, TIMEOUT_S).success)
 
     def parameters(self, node: str, *names: str) -> list[Any]:

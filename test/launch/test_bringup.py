@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install')
 
-from lifecycle_msgs.msg import State
+from lifecycle_msgs.msg import State, Transition
 
 from test.patience import patiently
 
@@ -70,6 +70,26 @@ def test_a_node_that_cannot_be_configured_says_why_and_comes_up_when_asked_again
     launched.wait_active('/remembr/memory')
     launched.interrupt()
     assert 'Traceback' not in launched.text
+
+
+def test_what_was_active_once_stays_as_it_is_set(start, parameters, tmp_path):
+    launched = start('bringup', params_file=parameters, memory_uri=str(tmp_path / 'm.db'), **QUICK)
+    names = ('/remembr/memory', '/remembr/captioner', '/remembr/agent')
+    launched.wait_active(*names)
+    for name in names:
+        for step in ('DEACTIVATE', 'CLEANUP', 'CONFIGURE'):
+            assert launched.change(name, getattr(Transition, f'TRANSITION_{step}'))
+    # What the launch file does of a transition it does before it tells of a later one.
+    assert launched.change('/remembr/memory', Transition.TRANSITION_CLEANUP)
+    (tmp_path / 'm.db').rename(tmp_path / 'away.db')
+    (tmp_path / 'm.db').mkdir()
+    assert not launched.configure('/remembr/memory')
+    launched.wait(lambda: '/remembr/memory could not be configured' in launched.text, 'word of it')
+    states = [launched.state(name) for _ in range(3) for name in names[1:]]
+    assert set(states) == {State.PRIMARY_STATE_INACTIVE}
+    assert launched.change('/remembr/agent', Transition.TRANSITION_ACTIVATE)
+    assert launched.state('/remembr/agent') == State.PRIMARY_STATE_ACTIVE
+    launched.interrupt()
 
 
 def test_a_lifecycle_manager_finds_the_nodes_unconfigured(start, parameters):

@@ -1,0 +1,51 @@
+"""A node with nothing to do sleeps. Real processes, whose threads' wakeups the kernel counts."""
+
+from pathlib import Path
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+
+if not Path('/proc/self/task').is_dir():
+    pytest.skip('needs /proc, as of Linux', allow_module_level=True)
+
+BEATS = 4
+"""Diagnostics, of which a node publishes one a second."""
+
+
+def wakeups(pid: int) -> int:
+    """Return how often the process's threads have waited so far; those of DDS and gRPC have names."""
+    count = 0
+    for task in Path(f'/proc/{pid}/task').iterdir():
+        status = dict(line.split(':', 1) for line in (task / 'status').read_text().splitlines())
+        if status['Name'].strip().startswith(('python', 'pytest')):
+            count += int(status['voluntary_ctxt_switches'])
+    return count
+
+
+@pytest.mark.timeout(120)
+def test_a_node_that_idles_wakes_for_little_more_than_its_diagnostics(robot, processes, tmp_path):
+    heard = robot.listen(DiagnosticArray, '/diagnostics')
+    options = {
+        'memory': {'uri': tmp_path / 'm.db', 'embedder': 'hashing', 'autostart': True},
+        'captioner': {'captioner': 'none', 'pose_source': 'none', 'flush_after': 0.5, 'autostart': True},
+        'agent': {'pose_source': 'none', 'autostart': True},
+        'speech': {},
+    }
+    running = {name: processes.start(name, **given) for name, given in options.items()}
+
+    def active(name: str) -> bool:
+        told = [one for array in heard for one in array.status if one.name == f'/remembr/{name}: status']
+        return bool(told) and (told[-1].message not in ('unconfigured', 'inactive') or name == 'speech')
+
+    def beats(name: str) -> int:
+        return sum(array.status[0].name == f'/remembr/{name}: status' for array in heard)
+
+    for name in running:
+        robot.wait(lambda name=name: active(name), f'{name} active', 60.0)
+    began = {name: (beats(name), wakeups(process.pid)) for name, process in running.items()}
+    for name, process in running.items():
+        before, woken = began[name]
+        robot.wait(lambda name=name, before=before: beats(name) >= before + BEATS, 'diagnostics')
+        each = (wakeups(process.pid) - woken) / (beats(name) - before)
+        # Of the memory node's, a second one is the markers'; of the captioner's, two are its flush_after.
+        assert each < 10.0, f'{name} wakes {each:.0f} times a second'
