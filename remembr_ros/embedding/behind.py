@@ -14,6 +14,9 @@ from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, RemembrErro
 class EmbedderBehind:
     """Loads an embedder on a thread of its own, and is it from then on. Until then it raises EmbedderLoading.
 
+    The loading begins when somebody first wants vectors, or to know when there are some: what else is to be
+    opened before that is not held up.
+
     The thread is a daemon: a library that is busy cannot be stopped, but nobody waits for it at the end.
 
     :param name: of the embedder
@@ -27,11 +30,9 @@ class EmbedderBehind:
         self._load = load
         self._loaded: Embedder | None = None
         self._failure = ''
-        self._began = time.monotonic()
-        self._ended = threading.Condition()
+        self._began: float | None = None
+        self._ended = threading.Lock()
         self._then: list[Callable[[], None]] = []
-        self._thread = threading.Thread(target=self._work, name='embedder', daemon=True)
-        self._thread.start()
 
     @property
     def name(self) -> str:
@@ -47,15 +48,21 @@ class EmbedderBehind:
         return self._loaded is None and not self._failure
 
     @property
+    def busy(self) -> bool:
+        """Whether it is being loaded."""
+        return self.loading and self._began is not None
+
+    @property
     def problem(self) -> str:
         """Why there are no vectors now; empty: there are."""
         if self._loaded is not None or self._failure:
             return self._failure
-        took_s = time.monotonic() - self._began
+        took_s = time.monotonic() - self._began if self._began else 0.0
         return f'the embedder {self._name} is being loaded, {took_s:.0f} s so far; ask again in a moment'
 
     def then(self, call: Callable[[], None]) -> None:
         """Have a function called when the loading has ended, from its thread; at once if it has."""
+        self._begin()
         with self._ended:
             if self.loading:
                 self._then.append(call)
@@ -76,8 +83,15 @@ class EmbedderBehind:
         """
         if self._loaded is not None:
             return self._loaded
+        self._begin()
         problem = self.problem
         raise EmbedderUnavailable(problem) if self._failure else EmbedderLoading(problem)
+
+    def _begin(self) -> None:
+        with self._ended:
+            if self._began is None:
+                self._began = time.monotonic()
+                threading.Thread(target=self._work, name='embedder', daemon=True).start()
 
     def _work(self) -> None:
         loaded, failure = None, ''

@@ -175,7 +175,7 @@ class PassageIndex:
             self._saved_rows = 0
             self._discarded += 1
             for path in self._file.folder.glob(f'{PREFIX}*'):
-                path.unlink(missing_ok=True)
+                _drop(path)
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Wait until clusters that are being found anew are in use."""
@@ -242,11 +242,13 @@ class PassageIndex:
         for path in sorted(self._file.folder.glob(f'{PREFIX}*'), reverse=True):
             name = _SAVED.fullmatch(path.name)
             if name and name[1] == self._file.generation and int(name[2]) <= self._file.rows:
-                found = VectorClusters.load(path, int(name[2]), int(name[3]), int(name[4], 16))
+                found = VectorClusters.load(
+                    path, self._file.dimension, int(name[2]), int(name[3]), int(name[4], 16)
+                )
                 if found is not None and (self._clusters is None or found.rows > self._clusters.rows):
                     self._clusters = found
                     continue
-            path.unlink(missing_ok=True)
+            _drop(path)
         live = self._runs.live
         if self._clusters is not None:
             self._few = None
@@ -321,5 +323,11 @@ class PassageIndex:
             return None
         for other in self._file.folder.glob(f'{PREFIX}*'):
             if other != path:
-                other.unlink(missing_ok=True)
+                _drop(other)
         return path
+
+
+def _drop(path: Path) -> None:
+    """Delete a file; a folder that somebody made there is not ours to empty, and does no harm."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)

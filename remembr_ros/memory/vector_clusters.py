@@ -90,18 +90,30 @@ class VectorClusters:
         return made
 
     @classmethod
-    def load(cls, path: Path, rows: int, trained_on: int, checksum: int) -> 'VectorClusters | None':
-        """Return what :meth:`save` wrote; None if it cannot be read, or is not what was written."""
+    def load(
+        cls, path: Path, dimension: int, rows: int, trained_on: int, checksum: int
+    ) -> 'VectorClusters | None':
+        """Return what :meth:`save` wrote; None if it cannot be read, or is not what was written.
+
+        :param dimension: of the vectors
+        """
         import faiss
 
         try:
-            if _checksum(path) == checksum:
-                reader = faiss.FileIOReader(str(path))
-                indexes = faiss.read_index(reader), faiss.read_index(reader)
-                return cls(indexes, rows, trained_on)
-            error: Exception = ValueError('it was damaged')
-        except (RuntimeError, OSError, MemoryError) as failure:
+            if path.is_symlink() or not path.is_file():
+                raise ValueError('it is no file')
+            if _checksum(path) != checksum:
+                raise ValueError('it was damaged')
+            if hasattr(faiss, 'set_deserialization_vector_byte_limit'):  # from 1.14 on
+                faiss.set_deserialization_vector_byte_limit(path.stat().st_size)
+            reader = faiss.FileIOReader(str(path))
+            indexes = faiss.read_index(reader), faiss.read_index(reader)
+            for index in indexes:
+                _check(index, dimension, rows)
+        except (RuntimeError, OSError, MemoryError, ValueError) as failure:
             error = failure
+        else:
+            return cls(indexes, rows, trained_on)
         logger.warning('the index %s cannot be read and is built anew: %s', path, error)
         return None
 
@@ -195,6 +207,35 @@ def _trained(rows: Rows, read: Callable[[Rows], NDArray[np.float32]]) -> Any:
     low = np.minimum(low, -SPREAD / dimension**0.5)
     faiss.copy_array_to_vector(np.concatenate([low, high - low]), index.sq.trained)
     return index
+
+
+def _check(index: Any, dimension: int, rows: int) -> None:
+    """Refuse an index that is not one of :func:`_trained`: it would fail at each search.
+
+    :raises ValueError: it is of another kind or dimension, or has numbers of rows that there are not
+    """
+    import faiss
+
+    if not isinstance(index, faiss.IndexIVFScalarQuantizer):
+        raise ValueError(f'it has an index of another kind, {type(index).__name__}')
+    if {index.d, index.sq.d, index.quantizer.d, index.code_size} != {dimension}:
+        raise ValueError(f'its vectors have {index.d} numbers, those of the memory {dimension}')
+    lists: Any = index.invlists
+    as_made = (
+        index.metric_type == faiss.METRIC_INNER_PRODUCT
+        and index.sq.qtype == faiss.ScalarQuantizer.QT_8bit
+        and index.is_trained
+        and index.sq.trained.size() == 2 * dimension
+        and lists.code_size == dimension
+        and index.nlist == lists.nlist == index.quantizer.ntotal >= 1
+        and index.ntotal == lists.compute_ntotal()
+    )
+    if not as_made:
+        raise ValueError('it was made in another way')
+    for number in range(index.nlist):
+        ids = faiss.rev_swig_ptr(lists.get_ids(number), lists.list_size(number))
+        if ids.size and not 0 <= ids.min() <= ids.max() < rows:
+            raise ValueError('it has rows that there are not')
 
 
 def _probed(index: Any, effort: float) -> int:

@@ -179,7 +179,7 @@ class MemoryNode(ManagedNode):
             time.sleep(0.05)
 
     def is_busy_behind(self) -> bool:
-        return self._behind is not None and self._behind.loading
+        return self._behind is not None and self._behind.busy
 
     def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
         if self._store is None or self._writer is None or self._gauge is None or self._housekeeping is None:

@@ -1,6 +1,10 @@
+import resource
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import faiss
 import numpy as np
 import pytest
 
@@ -157,6 +161,102 @@ def test_damaged_clusters_are_built_anew(open_index: Open, tmp_path: Path) -> No
     query = unit(np.random.default_rng(1), 1)[0]
     assert close_to(again.nearest(query, 3)[0][:3], exact(runs, query)[:3])
     again.close()
+
+
+def clusters(
+    dimension: int, metric: int = faiss.METRIC_INNER_PRODUCT, kind: Any = None, first: int = 0
+) -> Any:
+    kind = faiss.ScalarQuantizer.QT_8bit if kind is None else kind
+    centres = faiss.IndexFlat(dimension, metric)
+    index = faiss.IndexIVFScalarQuantizer(centres, dimension, 4, kind, metric, False)
+    vectors = np.random.default_rng(0).normal(size=(160, dimension)).astype(np.float32)
+    index.train(vectors)
+    index.add_with_ids(vectors, np.arange(first, first + len(vectors)))
+    return index
+
+
+FOREIGN = {
+    'another kind': lambda: faiss.index_factory(D, 'HNSW8', faiss.METRIC_INNER_PRODUCT),
+    'another dimension': lambda: clusters(2 * D),
+    'another measure': lambda: clusters(D, faiss.METRIC_L2),
+    'other numbers': lambda: clusters(D, kind=faiss.ScalarQuantizer.QT_fp16),
+    'rows that there are not': lambda: clusters(D, first=10**9),
+    'negative rows': lambda: clusters(D, first=-5),
+}
+
+
+@pytest.fixture
+def saved(open_index: Open, tmp_path: Path) -> tuple[Runs, Path]:
+    """The clusters of 100 memories in their file."""
+    index = open_index()
+    runs = filled(index, 100)
+    index.close()
+    (path,) = (tmp_path / 'index').glob('clusters-*.faiss')
+    return runs, path
+
+
+def replaced(path: Path, data: bytes) -> None:
+    """Put bytes in the place of saved clusters, with the checksum that they have."""
+    path.unlink()
+    path.with_name(f'{path.stem.rpartition("-")[0]}-{zlib.crc32(data):08x}.faiss').write_bytes(data)
+
+
+def is_found(index: PassageIndex, runs: Runs) -> bool:
+    index.restore({f'm{i}': (i, i) for i in range(len(runs))})
+    query = unit(np.random.default_rng(1), 1)[0]
+    return close_to(index.nearest(query, 3)[0][:3], exact(runs, query)[:3])
+
+
+@pytest.mark.parametrize('foreign', FOREIGN)
+def test_clusters_of_another_make_are_built_anew(
+    open_index: Open, saved: tuple[Runs, Path], foreign: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Though their checksum is right."""
+    runs, path = saved
+    sentences = faiss.serialize_index(faiss.read_index(faiss.FileIOReader(str(path)))).tobytes()
+    replaced(path, sentences + faiss.serialize_index(FOREIGN[foreign]()).tobytes())
+    index = open_index()
+    assert is_found(index, runs)
+    assert 'is built anew' in caplog.text
+    mine = unit(np.random.default_rng(1), 1)
+    index.add([len(runs)], ['mine'], [0], [mine], [1])
+    assert index.nearest(mine[0], 1)[1][0][0] == len(runs)
+    index.remove(len(runs))
+    index.close()
+
+
+@pytest.mark.skipif(
+    not hasattr(faiss, 'set_deserialization_vector_byte_limit'), reason='this FAISS cannot be told a limit'
+)
+def test_a_size_that_the_file_does_not_have_takes_no_memory(
+    open_index: Open, saved: tuple[Runs, Path]
+) -> None:
+    runs, path = saved
+    lists = faiss.read_index(faiss.FileIOReader(str(path))).nlist
+    data = path.read_bytes()
+    centres = data.index((D * lists).to_bytes(8, 'little'))
+    replaced(path, data[:centres] + (1 << 28).to_bytes(8, 'little') + data[centres + 8 :])  # 1 GiB
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    index = open_index()
+    assert is_found(index, runs)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 500_000
+    index.close()
+
+
+@pytest.mark.parametrize('make', ['folder', 'link'])
+def test_what_is_no_file_is_not_read(open_index: Open, saved: tuple[Runs, Path], make: str) -> None:
+    runs, path = saved
+    path.unlink()
+    if make == 'folder':
+        path.mkdir()
+        (path / 'of somebody').write_text('keep')
+    else:
+        path.symlink_to('/dev/zero')
+    index = open_index()
+    assert is_found(index, runs)
+    index.discard_saved()
+    index.close()
+    assert path.is_dir() == (make == 'folder')
 
 
 def test_no_file_holds_what_was_removed(open_index: Open, tmp_path: Path) -> None:
