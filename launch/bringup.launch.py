@@ -1,5 +1,7 @@
 """Bring up memory, captioners, agent and, if asked for, speech: configured and activated on their events."""
 
+from pathlib import Path
+
 from launch.action import Action
 from launch.actions import (
     DeclareLaunchArgument,
@@ -25,6 +27,7 @@ from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
 from remembr_ros.bringup import ARGUMENTS, NodePlan, plan_nodes
+from remembr_ros.nodes.params_file import check_params_file
 
 RESPAWN_DELAY_S = 2.0
 """Before a node that died is started again [s]."""
@@ -53,9 +56,11 @@ def _start(context: LaunchContext) -> list[Action]:
     files = [PathJoinSubstitution([config, 'remembr.yaml'])]
     if given['preset']:
         files.append(PathJoinSubstitution([config, 'presets', f'{given["preset"]}.yaml']))
-    if given['params_file']:
-        files.append(given['params_file'])
     plans = plan_nodes(given)
+    if given['params_file']:
+        own = str(Path(given['params_file']).expanduser())
+        check_params_file(own, [plan.full_name for plan in plans])
+        files.append(own)
     nodes = [_node(plan, files, given['respawn'] == 'true') for plan in plans]
     by_events = given['autostart'] == 'true' and not any('autostart' in plan.parameters for plan in plans)
     handlers = [

@@ -33,7 +33,8 @@ from launch_ros.events.lifecycle import StateTransition
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from remembr_ros.bringup import plan_nodes
+from remembr_ros.bags.layout import storage_files
+from remembr_ros.bringup import plan_nodes, replay_rate
 
 ARGUMENTS = (
     ('bag', '', 'rosbag2 folder or file, or ROS 1 bag; empty: something else publishes /clock', None),
@@ -85,6 +86,9 @@ def _play(context: LaunchContext) -> list[Action]:
         # A simulated camera is like a real one: what is published at best effort has to be heard.
         context.launch_configurations.setdefault('reliable_images', 'false')
         return []
+    # Else all would come up, for a player that ends at once.
+    storage_files(Path(given['bag']).expanduser())
+    replay_rate(given['rate'])
     player = _player(given)
     on_end = [LogInfo(msg='the bag is at its end; questions are answered on')]
     handlers = []

@@ -31,8 +31,12 @@ class Argument:
     choices: tuple[str, ...] = ()
 
 
-def _pose(name: str, text: str) -> Argument:
-    return Argument(name, '', text, (f'captioner.{name}', f'agent.{name}'))
+def _pose(name: str, text: str, choices: tuple[str, ...] = ()) -> Argument:
+    return Argument(name, '', text, (f'captioner.{name}', f'agent.{name}'), choices)
+
+
+def _one_of(*choices: str) -> tuple[str, ...]:
+    return ('', *choices)
 
 
 _BOOLEAN = ('true', 'false')
@@ -45,7 +49,7 @@ ARGUMENTS = (
         'name of the robot, kept with each memory; with a namespace its default',
         tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'speech')),
     ),
-    Argument('preset', '', f'one of config/presets: {", ".join(PRESETS)}', choices=('', *PRESETS)),
+    Argument('preset', '', f'one of config/presets: {", ".join(PRESETS)}', choices=_one_of(*PRESETS)),
     Argument('params_file', '', 'YAML file with what differs from config/remembr.yaml and the preset'),
     Argument(
         'cameras',
@@ -58,7 +62,11 @@ ARGUMENTS = (
         'sensor_msgs/Image; with /compressed behind it CompressedImage. This and the other topics: without a '
         "leading slash in the robot's namespace",
     ),
-    _pose('pose_source', 'tf, odometry, pose_with_covariance, pose, navsat or none'),
+    _pose(
+        'pose_source',
+        'what the pose is taken from',
+        _one_of('tf', 'odometry', 'pose_with_covariance', 'pose', 'navsat', 'none'),
+    ),
     Argument('pose_topic', 'amcl_pose', 'for pose_source pose_with_covariance or pose'),
     Argument('odom_topic', 'odom', 'nav_msgs/Odometry, for pose_source odometry'),
     Argument('fix_topic', 'fix', 'sensor_msgs/NavSatFix, for pose_source navsat'),
@@ -71,15 +79,22 @@ ARGUMENTS = (
     Argument(
         'captioner',
         '',
-        'scene_text, openai, transformers, recorded, fused or none',
+        'what describes images',
         ('captioner.captioner',),
+        _one_of('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none'),
     ),
     Argument('captioner_model', '', 'model of the captioner', ('captioner.captioner_model',)),
     Argument('captioner_url', '', 'server of the captioner openai', ('captioner.captioner_url',)),
     Argument('memory_uri', '', 'the store: a file, or http(s):// of a Milvus server', ('memory.uri',)),
     Argument('llm', '', 'language model', ('agent.llm',)),
     Argument('llm_url', '', 'its server: openai, nim, ollama, vllm, llama.cpp, or a URL', ('agent.llm_url',)),
-    Argument('navigation', '', 'goal_pose, nav2 or none: the robot is not driven', ('agent.navigation',)),
+    Argument(
+        'navigation',
+        '',
+        'what drives the robot; none: it is not driven',
+        ('agent.navigation',),
+        _one_of('goal_pose', 'nav2', 'none'),
+    ),
     Argument(
         'nav2_namespace',
         '',
@@ -103,13 +118,15 @@ ARGUMENTS = (
         'true: the speech node, too; what it hears goes to question_topic',
         choices=_BOOLEAN,
     ),
-    Argument('speech_source', '', 'where it hears: topic, microphone or wav', ('speech.source',)),
+    Argument(
+        'speech_source', '', 'where it hears', ('speech.source',), _one_of('topic', 'microphone', 'wav')
+    ),
     Argument('audio_topic', f'{HOME}/audio', 'std_msgs/Int16MultiArray, for speech_source topic'),
     Argument(
         'use_sim_time',
         '',
         'true: time comes from /clock (simulation, or a bag that is played)',
-        choices=('', *_BOOLEAN),
+        choices=_one_of(*_BOOLEAN),
     ),
     Argument(
         'reliable_images',
@@ -127,10 +144,15 @@ ARGUMENTS = (
     Argument(
         'secure', 'false', 'true: each node has an enclave of its name, as in config/sros2', choices=_BOOLEAN
     ),
-    Argument('log_level', 'info', 'debug, info, warn, error or fatal'),
+    Argument('log_level', 'info', 'what is logged', choices=('debug', 'info', 'warn', 'error', 'fatal')),
 )
 
+RATES = (0.01, 1000.0)
+"""Lowest and highest rate of replay.launch.py, times real speed."""
+
 _TOPICS = tuple(argument.name for argument in ARGUMENTS if argument.name.endswith('_topic'))
+
+_TOPIC = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
 _TOKEN = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
 """What ROS allows as a part of a name; an underscore in front hides it."""
@@ -170,7 +192,8 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         if argument.choices and values[argument.name] not in argument.choices:
             choices = ', '.join(filter(None, argument.choices))
             raise InvalidRequest(f'{argument.name}:={values[argument.name]}: it has to be one of {choices}')
-    root = _namespace(values['namespace'])
+    root = _namespace(values['namespace'], 'namespace')
+    _namespace(values['nav2_namespace'], 'nav2_namespace')
     if root:
         # Else two robots with one database would be one, and their goals go to whoever has no namespace.
         values['robot'] = values['robot'] or root[1:].replace('/', '_')
@@ -233,17 +256,31 @@ def _plan(
     )
 
 
-def _namespace(text: str) -> str:
+def replay_rate(text: str) -> float:
+    """Return how many times faster than real speed a bag is played, of the text of argument rate.
+
+    :raises InvalidRequest: it is no number, or none that a bag can be played with
+    """
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not RATES[0] <= rate <= RATES[1]:
+        raise InvalidRequest(f'rate:={text}: it has to be a number from {RATES[0]:g} to {RATES[1]:g}')
+    return rate
+
+
+def _namespace(text: str, argument: str) -> str:
     """Return a namespace with a leading slash; empty for the root."""
     parts = [part for part in text.split('/') if part]
     for part in parts:
         if not _TOKEN.fullmatch(part):
-            raise InvalidRequest(f'namespace:={text}: letters, digits and underscores, such as robot1')
+            raise InvalidRequest(f'{argument}:={text}: letters, digits and underscores, such as robot1')
     return ''.join(f'/{part}' for part in parts)
 
 
 def _absolute(root: str, topic: str, argument: str) -> str:
-    if not topic or topic.endswith('/') or ' ' in topic:
+    if not _TOPIC.fullmatch(topic):
         raise InvalidRequest(
             f'{argument}:={topic}: it has to be the name of a topic, such as /camera/image_raw'
         )

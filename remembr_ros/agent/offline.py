@@ -99,7 +99,7 @@ def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
 
 
 def _absent(request: Request, question: Question, scope: Scope, total: int) -> Claim:
-    thing = request.target or 'that'
+    thing = request.thing or 'that'
     if request.kind is Kind.BINARY and total:
         return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
     return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, scope, total)}.')
@@ -125,7 +125,7 @@ def _claim(found: Narrowed, question: Question, recall: Recall) -> Claim:  # noq
             return every_place(request, hits, question.same_place, note)
         placed = [hit for hit in best if hit.memory.pose is not None]
         if not placed:
-            thing = request.target or 'that'
+            thing = request.thing or 'that'
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
         return Claim(Kind.POSITION, seen(request, placed[0]) + note, placed, choice=request.choice)
     if request.kind is Kind.TIME:

@@ -87,7 +87,7 @@ def _inside(part: Part, request: Request, tie: Tie, recall: Recall) -> list[Hit]
 
 def _without(mark: Mark, request: Request, tie: Tie, recall: Recall, scope: Scope) -> Narrowed:
     """Answer although a mark was not seen: a place is still worth telling, if it is the thing's own."""
-    thing = mark.request.target or 'that'
+    thing = mark.request.thing or 'that'
     literal = mark.request.numbered or mark.request.identifiers
     if tie is Tie.NEAR and request.kind is not Kind.BINARY and not literal:
         wider = replace(request, target=f'{request.target} {mark.request.target}')
@@ -120,7 +120,7 @@ def _apart(request: Request, marks: Sequence[Mark]) -> Claim:
 
 
 def _nothing(request: Request, where: str, marks: Sequence[Mark], recall: Recall, scope: Scope) -> Claim:
-    thing = request.target or 'anything'
+    thing = request.thing or 'anything'
     if request.kind is not Kind.BINARY:
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {where}.')
     elsewhere = sights(request, recall, scope)[:1] if request.target else []

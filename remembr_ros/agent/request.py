@@ -28,6 +28,7 @@ class Request:
 
     :param kind: what the answer shall consist of
     :param target: what is asked about, in the asker's words; empty: whatever was there
+    :param thing: the same as an answer names it: the target of 'room 117' is 117
     :param head: stem of the noun in it that says what it is; empty: there is none
     :param identifiers: stems that evidence must have: of quoted text
     :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
@@ -46,6 +47,7 @@ class Request:
 
     kind: Kind
     target: str
+    thing: str
     head: str
     identifiers: frozenset[str]
     numbered: frozenset[tuple[str, str]]
@@ -180,6 +182,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     return Request(
         kind=kind,
         target=target,
+        thing=' '.join([target_of(bare, rooms=True), *texts]).strip(),
         head=head_of(about),
         identifiers=frozenset(literal),
         numbered=frozenset(numbers),

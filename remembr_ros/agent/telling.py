@@ -29,7 +29,7 @@ def shown(request: Request, hit: Hit) -> str:
     for text in hit.memory.scene_text:
         if asked & content_stems(text):
             return f'"{text}"'
-    return request.target
+    return request.thing
 
 
 def told(request: Request, hit: Hit) -> str:
@@ -47,7 +47,7 @@ def places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Clai
     number += ' or more' if len(hits) >= POOL or any(hit.memory.pose is None for hit in hits) else ''
     wall = ' without a wall between' if same_place.walls is not None else ''
     text = (
-        f'{request.target}: seen at {number}, those within {same_place.radius_m:g} m of each other{wall} '
+        f'{request.thing}: seen at {number}, those within {same_place.radius_m:g} m of each other{wall} '
         'taken as one.'
     )
     return Claim(Kind.TEXT, text, [group[0] for group in groups])
@@ -57,7 +57,7 @@ def every_place(request: Request, hits: Sequence[Hit], same_place: SamePlace, no
     """Cite one memory of each place where the thing was seen, so that all of them can be visited."""
     placed = [hit for hit in hits if hit.memory.pose is not None]
     if not placed:
-        thing = request.target or 'that'
+        thing = request.thing or 'that'
         return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
     groups = sorted(by_place(placed, same_place), key=lambda group: -max(hit.score for hit in group))
     number = f' at {len(groups)} places, the surest one' if len(groups) > 1 else ''
@@ -73,7 +73,7 @@ def times(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: i
     visits = [stay for place in by_place(hits, same_place) for stay in stays(place)]
     number = f'{len(visits)} times' if len(visits) > 1 else 'once'
     number += ' or more' if len(hits) >= limit else ''
-    text = f'{request.target}: seen {number}, with more than {GAP_NS // NS} s or another place between.'
+    text = f'{request.thing}: seen {number}, with more than {GAP_NS // NS} s or another place between.'
     return Claim(Kind.TEXT, text, sorted((v[0] for v in visits), key=lambda hit: hit.memory.start_ns))
 
 

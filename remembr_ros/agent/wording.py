@@ -80,15 +80,19 @@ def masked(text: str) -> str:
     return _QUOTED.sub(lambda found: '_' * len(found[0]), text)
 
 
-def target_of(text: str) -> str:
-    """Return a question without the words that only ask."""
+def target_of(text: str, *, rooms: bool = False) -> str:
+    """Return a question without the words that only ask.
+
+    :param rooms: keep the word of 'room 117', which a sign need not have, but a person says
+    """
     shouted = text.upper() == text
 
     def keep(found: re.Match[str]) -> str:
         # 'the WAY OUT': a name
         word = found[0]
         name = word.isupper() if len(word) > 1 else False
-        return word if found['kept'] or (name and not shouted) else ' '
+        named = found['kept'] or (name and not shouted) or (rooms and word.lower() == 'room')
+        return word if named else ' '
 
     return ' '.join(_PHRASES.sub(keep, without_counts(text)).split())
 

@@ -55,7 +55,7 @@ class CaptionerNode(ManagedNode):
         self._endpoints: list[Callable[[], Any]] = []
         self._silence: Any = None
         self._frames = self._unplaced = 0
-        self._lost = False
+        self._lost = ''  # why the last segment has no place
         self._size = ''
 
     def check(self, parameters: CaptionerParameters) -> None:
@@ -90,7 +90,7 @@ class CaptionerNode(ManagedNode):
         self._pool = WorkerPool(self, 2, 'flush')
         self._pose_source = PoseSource(self, p, self._on_pose, self._on_lost)
         self._frames = self._unplaced = 0
-        self._lost = False
+        self._lost = ''
         self._last_image = time.monotonic()
         # Each image starts it anew.
         self._silence = self.create_timer(p.flush_after, self._end_segment, clock=self._steady)
@@ -124,7 +124,6 @@ class CaptionerNode(ManagedNode):
         self._endpoints = []
         if self._pose_source is not None:
             self._pose_source.close()
-            self._pose_source = None
         if self._worker is not None:
             self._end_segment()
             self._worker.drain(self.within_s(self.parameters.drain_timeout))
@@ -134,6 +133,7 @@ class CaptionerNode(ManagedNode):
                     'describe them later with: remembr recaption'
                 )
             self._worker = None
+        self._pose_source = None  # until now it tells why the last segment has no place
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -182,8 +182,7 @@ class CaptionerNode(ManagedNode):
         if silent_s > max(5.0, self.parameters.flush_after):
             return Level.WARN, f'no image for {silent_s:.0f} s', values
         if self._lost:
-            poor = self._pose_source.problem if self._pose_source is not None else ''
-            return Level.WARN, poor or f'no pose near the images, from {self.parameters.pose_source}', values
+            return Level.WARN, self._lost, values
         return Level.OK, 'captioning', values
 
     # In the executor's thread: next to nothing, except for the few frames that are sampled
@@ -221,20 +220,28 @@ class CaptionerNode(ManagedNode):
             self._note_size(placed)
             if self._worker is not None:
                 self._worker.put(placed)
-            self._lost = placed.pose is None and self.parameters.pose_source != 'none'
+            self._lost = self._why_unplaced(placed)
             if self._lost:
                 self._unplaced += 1
                 self.get_logger().warning(
-                    f'{self._unplaced} segments have no place: no pose near their images, pose_source is '
-                    f'{self.parameters.pose_source}; check its topic and stamps, and pose_max_age',
-                    throttle_duration_sec=10.0,
+                    f'{self._unplaced} segments have no place: {self._lost}', throttle_duration_sec=10.0
                 )
+
+    def _why_unplaced(self, placed: PlacedSegment) -> str:
+        source, segment = self._pose_source, placed.segment
+        if placed.pose is not None or source is None or self.parameters.pose_source == 'none':
+            return ''
+        return source.why_none(segment.start_ns, segment.end_ns) or (
+            f'no pose near the images, from {self.parameters.pose_source}; check its topic and stamps, and '
+            'pose_max_age'
+        )
 
     def _note_size(self, placed: PlacedSegment) -> None:
         height, width = placed.segment.frames[-1].image.shape[:2]
         size = f'{width} x {height}'
         if size != self._size:
-            self.get_logger().info(f'images of {size} pixels, before: {self._size or "none"}')
+            before = f', before: {self._size}' if self._size else ''
+            self.get_logger().info(f'images of {size} pixels{before}')
             self._size = size
 
     async def _on_flush(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

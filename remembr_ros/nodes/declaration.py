@@ -2,12 +2,13 @@
 
 import dataclasses
 import difflib
-import math
 from typing import Any, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+
+from remembr_ros.nodes.parameter_field import objection
 
 P = TypeVar('P')
 
@@ -119,11 +120,6 @@ def _check(cls: type, parameters: list[Parameter]) -> SetParametersResult:
         field = fields.get(parameter.name)
         if field is None:
             continue
-        choices = field.metadata['choices']
-        if choices and parameter.value not in choices:
-            reason = f'{parameter.name} is {parameter.value!r}; it has to be one of {", ".join(choices)}'
+        if reason := objection(parameter.name, field.metadata, parameter.value):
             return SetParametersResult(successful=False, reason=reason)
-        # nan passes every range check
-        if isinstance(parameter.value, float) and not math.isfinite(parameter.value):
-            return SetParametersResult(successful=False, reason=f'{parameter.name} has to be a finite number')
     return SetParametersResult(successful=True)

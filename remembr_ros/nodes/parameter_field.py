@@ -1,7 +1,8 @@
 """How a parameter is described: the fields of the dataclasses of parameters."""
 
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -26,6 +27,23 @@ def parameter(
     about = {'text': text, 'unit': unit, 'low': low, 'high': high}
     about |= {'choices': tuple(choices), 'read_only': read_only, 'live': live}
     return dataclasses.field(default=default, metadata=about)
+
+
+def objection(name: str, about: Mapping[str, Any], value: Any) -> str:
+    """Return why a parameter cannot have a value of its type; empty: it can.
+
+    :param about: what :func:`parameter` keeps
+    """
+    choices, low, high = about['choices'], about['low'], about['high']
+    if choices and value not in choices:
+        return f'{name} is {value!r}; it has to be one of {", ".join(choices)}'
+    # nan passes every range check, and rclpy's own range takes what is 1e-6 of a bound beyond it.
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'{name} has to be a finite number'
+    if low is not None and isinstance(value, int | float) and not low <= value <= high:
+        unit = f' {about["unit"]}' if about['unit'] else ''
+        return f'{name} is {value}; it has to be from {low:.15g} to {high:.15g}{unit}'
+    return ''
 
 
 def about_list(text: str, *, unit: str = '', read_only: bool = False, live: bool = False) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class CaptionerParameters(PoseParameters):
 
     autostart: bool = _autostart()
     robot: str = _parameter('robot', 'name of the robot, kept with each memory')
-    captioner: str = _parameter('scene_text', f'captioner: {", ".join(CAPTIONERS)}')
+    captioner: str = _parameter('scene_text', f'captioner: {", ".join(CAPTIONERS)}', choices=CAPTIONERS)
     captioner_model: str = _parameter(
         '', "model of the captioner; openai: empty for the server's first; transformers: a name or a folder"
     )

@@ -74,7 +74,10 @@ class PoseSource:
         self.uncertain = 0
         """How many poses were too uncertain."""
         self.problem = ''
-        """Why the last pose was not used; empty: it was."""
+        """Why there is no pose now; empty: there is one, or nothing has come that could be one."""
+        self._reason = ''
+        self._since_ns = 0
+        self._until_ns: int | None = None
         self._subscriptions: list[WatchedSubscription] = []
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
@@ -90,6 +93,11 @@ class PoseSource:
             if source in ('pose_with_covariance', 'pose'):
                 # AMCL's last pose before we came; one that comes twice does no harm.
                 self._subscribe(kind, topic, callback, qos.LATCHED_POSE, spare=True)
+
+    def why_none(self, start_ns: int, end_ns: int) -> str:
+        """Return why there was no pose in a time; empty: as far as is known here, there may have been one."""
+        over = self._until_ns is not None and self._until_ns <= start_ns
+        return '' if over or end_ns < self._since_ns else self._reason
 
     def close(self) -> None:
         """End the subscriptions."""
@@ -110,23 +118,31 @@ class PoseSource:
         std_m = 0.0 if isinstance(msg, PoseStamped) else position_std(msg.pose.covariance)
         most_m = self._node.parameters.max_position_std
         if not most_m or std_m <= most_m:
-            self.problem = ''
-            self._on_pose(pose)
+            self._hand_on([pose])
             return
         self.uncertain += 1
-        self.problem = (
+        self._warn(
+            pose.stamp_ns,
             f'localisation is poor: the position has a standard deviation of {std_m:.3g} m, at most '
-            f'{most_m:.3g} m counts (max_position_std)'
+            f'{most_m:.3g} m counts (max_position_std)',
         )
-        self._node.get_logger().warning(self.problem, throttle_duration_sec=10.0)
         self._on_lost(pose.stamp_ns)
+
+    def _warn(self, stamp_ns: int, problem: str) -> None:
+        """Take down why there is no pose from this time on, until there is one."""
+        if not self.problem:
+            self._since_ns, self._until_ns = stamp_ns, None
+        self.problem = self._reason = problem
+        self._node.get_logger().warning(problem, throttle_duration_sec=10.0)
 
     def _on_fix(self, msg: NavSatFix) -> None:
         stamp_ns = stamp_from_msg(msg.header.stamp, self._now_ns())
         pose = self._fixes.pose(msg)
-        if pose is not None:
+        if pose is None:
+            self._warn(stamp_ns, 'the satellite receiver has no fix')
+        else:
             # East, north and up of the datum are the map's axes.
-            self._on_pose(StampedPose(stamp_ns, pose, self._parameters.map_frame))
+            self._hand_on([StampedPose(stamp_ns, pose, self._parameters.map_frame)])
 
     # TF
 
@@ -144,14 +160,19 @@ class PoseSource:
         assert self._chain is not None
         self._add_transforms(msg, static=static)
         if not self._chain.connected:
-            p = self._parameters
-            self._node.get_logger().warning(
-                f'/tf does not connect {p.map_frame} with {p.base_frame} yet', throttle_duration_sec=10.0
+            p, frames = self._parameters, self._tree.frames
+            more = f' and {len(frames) - 20} more' if len(frames) > 20 else ''
+            self._warn(
+                0,
+                f'/tf does not connect {p.map_frame} with {p.base_frame} yet; its frames are '
+                f'{", ".join(frames[:20]) or "none"}{more}; check map_frame, base_frame and /tf_static',
             )
         self._hand_on(self._chain.new_poses())
 
     def _hand_on(self, poses: Iterable[StampedPose]) -> None:
         for pose in poses:
+            if self.problem:
+                self.problem, self._until_ns = '', pose.stamp_ns
             self._on_pose(pose)
 
     def _add_transforms(self, msg: Any, *, static: bool) -> None:

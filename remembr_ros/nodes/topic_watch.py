@@ -83,8 +83,9 @@ class WatchedSubscription:
         for info in self._node.get_publishers_info_by_topic(self.topic):
             compatible, reason = qos_check_compatible(info.qos_profile, wanted)
             if compatible == QoSCompatibility.ERROR:
-                who = f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-                return f'{self.topic} is not heard from {who}: {self._remedy(info.qos_profile, reason)}'
+                return (
+                    f'{self.topic} is not heard from {_who(info)}: {self._remedy(info.qos_profile, reason)}'
+                )
         self._mismatch = False  # whoever it was is gone
         return ''
 
@@ -152,6 +153,13 @@ class WatchedSubscription:
         self._node.destroy_subscription(self._subscription)
         self._mismatch = False
         self._subscribe(_like(was, ReliabilityPolicy.BEST_EFFORT), QoSOverridingOptions(()))
+
+
+def _who(info: Any) -> str:
+    # What rmw says of a publisher whose node it has not discovered, or that is of another program on DDS.
+    if any(mark in info.node_name for mark in ('_UNKNOWN_', '_BARE_DDS_APP_')):
+        return 'a publisher whose node is not known'
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'
 
 
 def _like(profile: QoSProfile, reliability: ReliabilityPolicy) -> QoSProfile:

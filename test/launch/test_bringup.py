@@ -35,6 +35,30 @@ def parameters(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        ({'pose_source': 'gps'}, 'navsat'),
+        ({'navigation': 'moveit'}, 'goal_pose'),
+        ({'captioner': 'clip'}, 'scene_text'),
+        ({'speech': 'maybe'}, 'false'),
+        ({'cameras': 'front'}, 'name=topic'),
+        ({'params_file': 'none.yaml'}, 'params_file:=none.yaml cannot be read'),
+        ({'params_file': 'keepout.yaml'}, 'did you mean keep_out?'),
+        ({'params_file': 'elsewhere.yaml'}, 'write /**/agent'),
+    ],
+    ids=lambda value: '_'.join(value.values()) if isinstance(value, dict) else '',
+)
+def test_what_makes_no_sense_ends_the_launch_before_anything_starts(start, tmp_path, arguments, said):
+    for name, node, parameter in (('keepout', '/**/agent', 'keepout'), ('elsewhere', 'agent', 'keep_out')):
+        text = f"{node}:\n  ros__parameters:\n    {parameter}: ['0 0, 4 0, 4 2']\n"
+        (tmp_path / f'{name}.yaml').write_text(text)
+    launched = start('bringup', **arguments)
+    assert launched.process.wait(patiently(20.0)) == 1
+    assert said in launched.text
+    assert 'process started' not in launched.text
+
+
 def test_nodes_come_up_active_and_end_on_sigint(start, parameters):
     launched = start('bringup', params_file=parameters, use_sim_time='true', **QUICK)
     launched.wait_active('/remembr/memory', '/remembr/captioner', '/remembr/agent')

@@ -19,6 +19,8 @@ pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Image
 
+from test.patience import patiently
+
 pytestmark = pytest.mark.timeout(240)
 
 NS = 1_000_000_000
@@ -203,3 +205,20 @@ def test_without_a_bag_the_nodes_live_on_a_clock_that_others_publish(start, para
     camera = launched.node.create_publisher(Image, '/camera/image_raw', qos_profile_sensor_data)
     launched.wait(camera.get_subscription_count, 'the captioner to hear a camera at best effort')
     assert launched.interrupt() < 10.0
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        ({'bag': 'none'}, 'none does not exist'),
+        ({'bag': 'parameters.yaml'}, 'is not a bag'),
+        ({'bag': 'bag', 'rate': 'fast'}, 'rate:=fast: it has to be a number from 0.01 to 1000'),
+        ({'bag': 'bag', 'params_file': 'none.yaml'}, 'params_file:=none.yaml cannot be read'),
+    ],
+    ids=['missing', 'no_bag', 'rate', 'params_file'],
+)
+def test_a_replay_that_makes_no_sense_ends_before_anything_starts(start, bag, parameters, arguments, said):
+    launched = start('replay', captioner='none', **arguments)
+    assert launched.process.wait(patiently(20.0)) == 1
+    assert said in launched.text
+    assert 'process started' not in launched.text

@@ -183,3 +183,12 @@ def test_a_value_that_was_set_stays_through_the_life_cycle(robot, tmp_path):
     for step in ('deactivate', 'cleanup', 'configure', 'activate'):
         assert getattr(node, f'trigger_{step}')() == TransitionCallbackReturn.SUCCESS
     assert node.parameters.timeout == 7.0
+
+
+@pytest.mark.parametrize('value', [1000001.0, 1000000.5, -1e-9, 1e9, float('inf')])
+def test_a_range_ends_where_it_says(robot, value):
+    node = robot.start(AgentNode, pose_source='none')
+    result = change(node, max_goal_distance=value)
+    assert (result.successful, node.parameters.max_goal_distance) == (False, 0.0)
+    assert 'max_goal_distance' in result.reason
+    assert change(node, max_goal_distance=1000000.0).successful

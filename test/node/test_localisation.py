@@ -4,6 +4,8 @@ import pytest
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
 from rclpy.parameter import Parameter
+from sensor_msgs.msg import NavSatFix, NavSatStatus
+from tf2_msgs.msg import TFMessage
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
@@ -14,7 +16,7 @@ from remembr_ros.nodes.conversions import time_to_msg
 from remembr_ros.nodes.managed_node import Level
 from remembr_ros.nodes.memory_node import MemoryNode
 from remembr_ros.timestamps import NS
-from test.node.test_captioner_node import T0, Drive, amcl, jpeg, odometry
+from test.node.test_captioner_node import T0, Drive, amcl, at, jpeg, odometry, transform
 
 
 def uncertain(msg: PoseWithCovarianceStamped | Odometry, std_m: float):
@@ -50,6 +52,72 @@ def test_while_localisation_is_poor_a_memory_has_no_place_and_that_is_told(robot
     robot.wait(lambda: len(drive.captions) == 3, 'the third caption')
     assert drive.captions[2].placed
     assert drive.node.diagnose()[0] == Level.OK
+
+
+@SOURCES
+def test_a_segment_without_a_place_names_the_cause_and_no_other(robot, capfd, source, topic, make):
+    drive = Drive(robot, pose_source=source)
+    drive.pose(uncertain(make(0.0), 5.0), topic)
+    drive.image(jpeg(0.0))
+    drive.pose(uncertain(make(6.0), 0.2), topic)  # the segment is placed when localisation is good again
+    drive.flush()
+    robot.wait(lambda: len(drive.captions) == 1, 'a caption')
+    assert 'localisation is poor' in drive.node.diagnose()[1]
+    told = capfd.readouterr().err
+    assert '1 segments have no place: localisation is poor' in told
+    assert 'check its topic' not in told
+
+
+def test_the_last_segment_names_the_cause_too(robot, capfd):
+    drive = Drive(robot, pose_source='odometry')
+    drive.pose(uncertain(odometry(0.0), 5.0), 'odom')
+    drive.image(jpeg(0.0))
+    drive.node.trigger_deactivate()
+    assert '1 segments have no place: localisation is poor' in capfd.readouterr().err
+
+
+def test_of_a_time_before_localisation_was_poor_that_is_not_the_cause(robot, capfd):
+    drive = Drive(robot, pose_source='odometry')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    assert 'segments have no place: no pose near the images, from odometry; check' in capfd.readouterr().err
+    drive.pose(uncertain(odometry(6.0), 5.0), 'odom')
+    assert 'no pose near' in drive.node.diagnose()[1]
+
+
+def test_the_frames_that_tf_has_are_listed(robot, capfd):
+    drive = Drive(robot, pose_source='tf', base_frame='camera')
+    tf = robot.talk(TFMessage, '/tf')
+    tf.publish(
+        TFMessage(transforms=[transform(0.0, 'map', 'odom', 0.0), transform(0.0, 'odom', 'base_link', 0.0)])
+    )
+    drive.image(jpeg(0.0))
+    robot.wait(lambda: drive.node._pose_source.problem, 'that the frame is missing')
+    drive.flush()
+    cause = '/tf does not connect map with camera yet; its frames are base_link, map, odom; check map_frame'
+    assert cause in drive.node.diagnose()[1]
+    told = capfd.readouterr().err
+    assert f'segments have no place: {cause}' in told
+    assert 'no pose near' not in told
+
+
+def test_a_receiver_without_a_fix_is_the_cause(robot):
+    drive = Drive(robot, pose_source='navsat')
+    fixes = robot.talk(NavSatFix, 'fix')
+    fixes.publish(at(NavSatFix(status=NavSatStatus(status=NavSatStatus.STATUS_NO_FIX)), 0.0))
+    robot.wait(lambda: drive.node._pose_source.problem, 'that there is no fix')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    assert drive.node.diagnose()[1] == 'the satellite receiver has no fix'
+
+
+def test_the_size_of_images_is_told_without_one_before(robot, capfd):
+    drive = Drive(robot, pose_source='none')
+    drive.image(jpeg(0.0))
+    drive.flush()
+    told = capfd.readouterr().err
+    assert 'images of 64 x 48 pixels' in told
+    assert 'before' not in told
 
 
 @SOURCES
@@ -104,5 +172,5 @@ def test_a_memory_without_a_place_never_answers_where_or_becomes_a_goal(robot, u
     assert where.answer.pose.header.frame_id == ''
     drive = ask(robot, 'Take me to the printer.', navigate=True)
     assert drive.answer.kind != AnswerMsg.POSITION
-    assert drive.error_code == AskAction.Result.NONE
+    assert drive.error_code == AskAction.Result.NO_PLACE
     assert goals == []

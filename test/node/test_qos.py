@@ -103,6 +103,30 @@ def test_a_map_that_is_not_kept_for_late_comers_is_reported(robot, topic):
     told.problem(f'/remembr/{topic} is not heard', 'volatile', '.durability: volatile')
 
 
+@pytest.mark.parametrize(
+    ('name', 'namespace'),
+    [
+        ('_NODE_NAME_UNKNOWN_', '_NODE_NAMESPACE_UNKNOWN_'),
+        ('_CREATED_BY_BARE_DDS_APP_', '_CREATED_BY_BARE_DDS_APP_'),
+    ],
+)
+def test_a_publisher_whose_node_is_not_known_is_told_so(robot, monkeypatch, name, namespace):
+    told = Told(robot, 'agent')
+    node = robot.start(AgentNode, pose_source='none')
+    infos = node.get_publishers_info_by_topic
+
+    def without_names(topic):
+        found = infos(topic)
+        for info in found:
+            info.node_name, info.node_namespace = name, namespace
+        return found
+
+    monkeypatch.setattr(node, 'get_publishers_info_by_topic', without_names)
+    robot.client.create_publisher(OccupancyGrid, 'map', RELIABLE)
+    status = told.problem('/remembr/map is not heard from a publisher whose node is not known: ', 'volatile')
+    assert name not in status.message
+
+
 @BOTH
 def test_images_are_heard_at_any_reliability(robot, profile):
     drive = Drive(robot, pose_source='none')

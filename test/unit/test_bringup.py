@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from remembr_ros.bringup import ARGUMENTS, PRESETS, plan_nodes
+from remembr_ros.bringup import ARGUMENTS, PRESETS, RATES, plan_nodes, replay_rate
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.nodes.parameters import NODE_PARAMETERS, BagPlayerParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -120,12 +121,45 @@ def test_a_secure_node_has_an_enclave_of_its_name():
         ({'image_topic': '/camera/'}, 'name of a topic'),
         ({'speech': 'yes'}, 'true, false'),
         ({'preset': 'mainframe'}, 'laptop_offline'),
+        ({'pose_source': 'gps'}, 'tf, odometry, pose_with_covariance, pose, navsat, none'),
+        ({'navigation': 'moveit'}, 'goal_pose, nav2, none'),
+        ({'captioner': 'clip'}, 'scene_text, openai, transformers, recorded, fused, none'),
+        ({'speech_source': 'ear'}, 'topic, microphone, wav'),
+        ({'log_level': 'loud'}, 'debug, info, warn, error, fatal'),
+        ({'use_sim_time': '1'}, 'true, false'),
+        ({'nav2_namespace': 'robot 1'}, 'nav2_namespace:=robot 1: letters'),
+        ({'image_topic': '/2nd/image'}, 'name of a topic'),
+        ({'map_topic': '/a//map'}, 'name of a topic'),
+        ({'odom_topic': 'wheel-odom'}, 'name of a topic'),
+        ({'cameras': 'a=/x b=/y?'}, 'name of a topic'),
     ],
-    ids=['no_topic', 'digit', 'twice', 'empty', 'namespace', 'slash', 'boolean', 'preset'],
+    ids=lambda value: '_'.join(value) if isinstance(value, dict) else '',
 )
 def test_what_makes_no_sense_is_refused_with_what_does(given, said):
     with pytest.raises(InvalidRequest, match=said):
         plan_nodes(given)
+
+
+@pytest.mark.parametrize('text', ['0', '-1', '1001', 'nan', 'inf', 'fast', '', '1,5'])
+def test_a_bag_cannot_be_played_at_that_rate(text):
+    with pytest.raises(InvalidRequest, match=f'rate:={text}: it has to be a number from 0.01 to 1000'):
+        replay_rate(text)
+
+
+def test_a_bag_can_be_played_at_a_rate_that_the_player_takes():
+    field = {field.name: field for field in dataclasses.fields(BagPlayerParameters)}['rate']
+    assert (field.metadata['low'], field.metadata['high']) == RATES
+    assert [replay_rate(text) for text in ('0.01', '3', '1e3')] == [0.01, 3.0, 1000.0]
+
+
+def test_arguments_have_the_choices_of_the_parameters_that_they_set():
+    for argument in ARGUMENTS:
+        for target in argument.sets:
+            node, name = target.split('.')
+            fields = {field.name: field for field in dataclasses.fields(NODE_PARAMETERS[node])}
+            assert argument.choices[1:] == fields[name].metadata['choices'], argument.name
+            assert argument.choices[:1] in ((), ('',)), 'empty: nothing is set'
+            assert fields[name].type is str, f'{name}: the launch file hands on a text'
 
 
 def test_arguments_are_described_and_set_parameters_that_the_file_documents():

@@ -617,3 +617,23 @@ def test_what_is_near_a_mark_is_looked_for_at_each_of_its_places(
     bin_ = make_memory(90, 'A red bin.', pose=Pose(x, 0.0))
     answer = ask_store(fresh(*marks, bin_), 'Where is the bin near the printer?')
     assert ids(answer) == ['t90']
+
+
+@pytest.mark.parametrize(
+    ('text', 'named'),
+    [
+        ('Where is room 117?', 'I have not seen room 117:'),
+        ('Take me to Room 117', 'I have not seen Room 117:'),
+        ('When did you pass room B12?', 'I have not seen room B12:'),
+        ('What is in room number 117?', 'I have not seen room number 117:'),
+        ('Is there a room 117?', 'none of 20 memories shows room 117.'),
+        ('Where is the lift near room 117?', 'I have not seen room 117: no memory shows it.'),
+        ('What did you see after room 117?', 'I have not seen room 117: no memory shows it.'),
+        ('Where is room 117 near the lift?', 'I have not seen room 117 within 10 m of "LIFT".'),
+        ('How many times did you see room 101?', 'room 101: seen 2 times'),
+        ('How many room 101 are there?', 'room 101: seen at'),
+        ('Where is lab 9?', 'I have not seen lab 9:'),
+    ],
+)
+def test_a_room_is_named_as_it_was_asked_for(ask: Ask, text: str, named: str) -> None:
+    assert named in ask(text).text

@@ -7,7 +7,9 @@ import yaml
 
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
-from remembr_ros.nodes.declaration import default_of
+from rclpy.parameter import Parameter
+
+from remembr_ros.nodes.declaration import _check, default_of
 from remembr_ros.nodes.parameters import NODE_PARAMETERS
 
 FILE = Path(__file__).resolve().parents[3] / 'config' / 'remembr.yaml'
@@ -89,3 +91,18 @@ def test_defaults_lie_in_their_range(node):
         if about['choices']:
             assert default in about['choices'], field.name
         assert about['text'], field.name
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_every_range_ends_where_it_says(node):
+    for field in dataclasses.fields(NODE_PARAMETERS[node]):
+        low, high = field.metadata['low'], field.metadata['high']
+        if low is None:
+            continue
+        step = 1 if isinstance(field.default, int) else max(abs(high), 1.0) * 1e-9
+        for inside in (low, high):
+            value = Parameter(field.name, value=type(field.default)(inside))
+            assert _check(NODE_PARAMETERS[node], [value]).successful, field.name
+        for outside in (low - step, high + step):
+            value = Parameter(field.name, value=type(field.default)(outside))
+            assert field.name in _check(NODE_PARAMETERS[node], [value]).reason
