@@ -4,6 +4,7 @@ import logging
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import threading
 import time
@@ -240,9 +241,9 @@ def _start(server: Any, path: Path) -> None:
     finally:
         lite_log.setLevel(level)
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
-    socket = Path(server.uds_path.removeprefix('unix:'))
+    address = server.uds_path.removeprefix('unix:')
     deadline = time.monotonic() + START_S
-    while started and not socket.exists():
+    while started and not _listens(address):
         started = server._p.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
     if started:
@@ -257,6 +258,12 @@ def _start(server: Any, path: Path) -> None:
         f'{path} cannot be opened: it is damaged, or its folder or disk cannot be written, or the machine '
         f'is too busy to start the database within {START_S:.0f} s'
     )
+
+
+def _listens(address: str) -> bool:
+    """Tell whether a process listens at a socket's path; a moment before, there is only the path."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(address) == 0
 
 
 def _check_file(path: Path) -> None:

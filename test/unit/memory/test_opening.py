@@ -1,3 +1,4 @@
+import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +9,20 @@ from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import EmbedderLoading
+from remembr_ros.memory import milvus
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
+
+
+def test_a_database_is_asked_when_it_listens_and_not_before(tmp_path: Path) -> None:
+    """pymilvus fails at once where nobody listens yet."""
+    address = str(tmp_path / 'database.sock')
+    assert not milvus._listens(address)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        assert not milvus._listens(address)
+        server.listen()
+        assert milvus._listens(address)
 
 
 def test_a_new_memory_loads_its_embedder_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
