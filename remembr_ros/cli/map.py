@@ -30,8 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     transform.add_argument(
         '--new-map-id',
         metavar='ID',
-        help='the name of the new one; with it, what an interruption left can be told from what was moved '
-        '(default: as before)',
+        help='the name of the new one (default: as before)',
     )
     transform.add_argument('--frame-id', type=name, metavar='F', help='its frame (default: as before)')
     for action in (rename, transform):

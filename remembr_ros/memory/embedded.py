@@ -197,6 +197,15 @@ class EmbeddedEngine:
     def newest(self, scope: Scope, limit: int) -> list[Memory]:
         return self._index.newest(scope, limit)
 
+    def claim(self, name: str) -> None:
+        """Do nothing: one process has the file."""
+
+    def is_claimed(self, name: str) -> bool:
+        return True
+
+    def release(self, name: str) -> None:
+        pass
+
     def wait(self) -> None:
         """Wait until an index that is being built in the background is in use."""
         self._index.wait()

@@ -123,5 +123,17 @@ class Engine(Protocol):
     def newest(self, scope: Scope, limit: int) -> list[Memory]:
         """Return the memories that ended last, newest first; then by start, then by id."""
 
+    def claim(self, name: str) -> None:
+        """Keep others from moving maps until it is released; the same name may claim again.
+
+        :raises InvalidRequest: somebody else moves maps
+        """
+
+    def is_claimed(self, name: str) -> bool:
+        """Tell whether a claim holds; true where nobody else can be at it."""
+
+    def release(self, name: str) -> None:
+        """End a claim; one that does not hold is passed over."""
+
     def close(self) -> None:
         """Let go of the database."""

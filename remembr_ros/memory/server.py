@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory import filters, ranking, schema, server_schema
+from remembr_ros.memory import filters, ranking, schema, server_claim, server_schema
 from remembr_ros.memory.connection import Connection
 from remembr_ros.memory.engine import Entry, Summary
 from remembr_ros.memory.link import Link
@@ -21,13 +21,16 @@ from remembr_ros.memory.recall import ANYTHING, Scope
 from remembr_ros.memory.record import Memory
 from remembr_ros.memory.server_schema import Features
 from remembr_ros.memory.stamp import Stamp, read_stamp
-from remembr_ros.memory.table import FEW, MOST, Row, Table
+from remembr_ros.memory.table import MOST, Row, Table
 from remembr_ros.timestamps import MAX_NS, NS
 
 logger = logging.getLogger(__name__)
 
 _PLACE_AND_TIME = ['id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z']
 _NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,199}')
+
+NAMES = 100
+"""Keyframes asked for at once; of 500 Milvus Lite dies."""
 
 _LOAD_S = 600.0
 """For a server to load what it has on its disks into memory [s]."""
@@ -110,7 +113,7 @@ class ServerEngine:
     def named(self, keyframes: Collection[str]) -> set[str]:
         """Return those of these keyframes that some memory names."""
         names = list(keyframes)
-        among = [names[start : start + FEW] for start in range(0, len(names), FEW)]
+        among = [names[start : start + NAMES] for start in range(0, len(names), NAMES)]
         conditions = [filters.lists_any_of('keyframes', some) for some in among]
         if self._stamp.version == 1 and names:  # it may have lists that this filter does not reach
             conditions = [filters.EVERYTHING]
@@ -247,6 +250,21 @@ class ServerEngine:
         self._latest_ns = -reached
         rows.sort(key=lambda row: (-row['end_ns'], -row['start_ns'], row['id']))
         return self.get([row['id'] for row in rows[:limit]])
+
+    def claim(self, name: str) -> None:
+        """Keep others from moving maps until it is released; the same name may claim again."""
+        with self._link.client() as client:
+            server_claim.claim(client, self._collection, name, self._link.timeout_s)
+
+    def is_claimed(self, name: str) -> bool:
+        """Tell whether a claim holds."""
+        with self._link.client() as client:
+            return server_claim.is_claimed(client, self._collection, name, self._link.timeout_s)
+
+    def release(self, name: str) -> None:
+        """End a claim; one that does not hold is passed over."""
+        with self._link.client() as client:
+            server_claim.release(client, self._collection, name, self._link.timeout_s)
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -59,12 +59,23 @@ class Undertaking:
     def __init__(self, path: Path, file: FileIO, work: Work) -> None:
         self._path = path
         self._file = file
+        self._ended = False
         self.work = work
+
+    @property
+    def name(self) -> str:
+        """Its own, among those of all machines."""
+        return self._path.stem
 
     @property
     def has_rows(self) -> bool:
         """Whether rows of the database are still to be changed."""
         return self._path.suffix == _BEGUN and bool(self.work.ids or self.work.placed)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self._ended
 
     def rows_are_done(self) -> None:
         """Note that no row has to be changed any more: what is stored from now on stays.
@@ -82,6 +93,7 @@ class Undertaking:
         """
         with _writing(self._path):
             os.unlink(self._path)
+            self._ended = True
             sync_folder(self._path.parent)
         self.leave()
 
@@ -101,12 +113,13 @@ class Undone:
         self.problem = ''
         """Which of them could not be read; empty: all could."""
 
-    def begin(self, work: Work) -> Undertaking:
+    def begin(self, work: Work, name: str = '') -> Undertaking:
         """Note a work, durably.
 
+        :param name: of one that is begun, in whose place this comes; empty: a new one
         :raises StoreUnavailable: the disk is full; nothing must be done
         """
-        path = self._folder / f'{uuid.uuid4().hex}{_NEW}'
+        path = self._folder / f'{name or uuid.uuid4().hex}{_NEW}'
         begun = path.with_suffix(_BEGUN)
         with _writing(path), ExitStack() as undo:
             if not self._folder.is_dir():
@@ -116,11 +129,10 @@ class Undone:
             try:
                 _lock(file)
                 write_at(file, 0, work.model_dump_json().encode())
-                path.rename(begun)
+                path = path.rename(begun)
                 sync_folder(self._folder)
             except OSError:
-                for name in (path, begun):
-                    name.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
                 raise
             undo.pop_all()
         return Undertaking(begun, file, work)

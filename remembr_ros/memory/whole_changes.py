@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from remembr_ros.errors import RemembrError, StoreUnavailable
+from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.engine import Engine
 from remembr_ros.memory.keyframes import KeyframeFolder
@@ -114,21 +114,20 @@ class WholeChanges:
             moves = [one for one in undertakings if one.work.asked]
             self._change_rows(engine, moves)
             for one in moves:
-                if one.work.asked == asked:
+                if one.has_ended:
+                    continue
+                if one.work.asked == asked and one.work.placed:
                     self._moved = one
                 else:
                     one.end()
-            if self._moved is None and (placed := tuple(map(_place, memories()))):
-                own = self._undone.begin(Work(placed=placed, asked=asked))
-                undertakings.append(own)
-                self._change_rows(engine, [own])
-                self._moved = own
+            if self._moved is None:
+                self._moved = self._begin_move(engine, asked, memories, undertakings)
             return len(self._moved.work.placed) if self._moved else 0
 
     def was_cut_off(self, asked: str) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
         with self._left() as undertakings:
-            return any(one.work.asked == asked for one in undertakings)
+            return any(one.work.asked == asked and one.work.placed for one in undertakings)
 
     def close(self, told: bool = True) -> None:
         """Let go of what was moved.
@@ -144,6 +143,33 @@ class WholeChanges:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
             finally:
                 moved.leave()
+
+    def _begin_move(
+        self,
+        engine: Engine,
+        asked: str,
+        memories: Callable[[], Sequence[Memory]],
+        undertakings: list[Undertaking],
+    ) -> Undertaking | None:
+        """Place memories anew; None: there are none."""
+        # Where they are is asked under the claim, whose name is noted before: else nobody could release it.
+        claim = self._undone.begin(Work(asked=asked))
+        undertakings.append(claim)
+        try:
+            engine.claim(claim.name)
+            placed = tuple(map(_place, memories()))
+        except InvalidRequest:
+            engine.release(claim.name)
+            claim.end()
+            raise
+        if not placed:
+            engine.release(claim.name)
+            claim.end()
+            return None
+        own = self._undone.begin(Work(placed=placed, asked=asked), claim.name)
+        undertakings.append(own)
+        self._change_rows(engine, [own])
+        return own
 
     @contextmanager
     def _left(self) -> Iterator[list[Undertaking]]:
@@ -168,15 +194,24 @@ class WholeChanges:
     def _change_rows(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
         self._rows_left = True
         for one in undertakings:
-            if not one.has_rows:
-                continue
-            if one.work.ids:
-                engine.delete(one.work.ids)
-            for start in range(0, len(one.work.placed), BATCH):
-                places = {place.id: place for place in one.work.placed[start : start + BATCH]}
-                engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
-            one.rows_are_done()
+            if one.has_rows:
+                # Without its claim it has moved nothing yet, and others may have since.
+                if one.work.placed and not engine.is_claimed(one.name):
+                    one.end()
+                    continue
+                if one.work.ids:
+                    engine.delete(one.work.ids)
+                self._place(engine, one.work.placed)
+                one.rows_are_done()
+            if one.work.asked:
+                engine.release(one.name)
         self._rows_left = False
+
+    @staticmethod
+    def _place(engine: Engine, placed: Sequence[Placed]) -> None:
+        for start in range(0, len(placed), BATCH):
+            places = {place.id: place for place in placed[start : start + BATCH]}
+            engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
 
     def _clean(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
         """Delete from files what is in no row any more."""
@@ -193,7 +228,7 @@ class WholeChanges:
                 f'tries once more, or delete those of {self._keyframes.folder} by hand'
             ) from failed
         for one in undertakings:
-            if not one.work.asked:
+            if not one.work.placed:
                 one.end()
 
 

@@ -349,6 +349,26 @@ class EngineContract:
         engine.vacuum()
         assert engine.count() == 3
 
+    def test_keyframes_that_are_named_are_found_by_name(self, engine: Engine) -> None:
+        engine.put([entry(memory(1, keyframes=('a.jpg', 'b.jpg'))), entry(memory(2, keyframes=('b.jpg',)))])
+        engine.put([entry(memory(3))])
+        assert engine.named(['a.jpg', 'b.jpg', 'c.jpg']) == {'a.jpg', 'b.jpg'}
+        assert engine.named([]) == set()
+        assert engine.named([f'{i}.jpg' for i in range(2_500)] + ['b.jpg']) == {'b.jpg'}
+        engine.update([memory(1, keyframes=('c.jpg',))])
+        assert engine.named(['a.jpg', 'b.jpg', 'c.jpg']) == {'b.jpg', 'c.jpg'}
+        engine.delete(['m2'])
+        engine.put([entry(memory(1, caption='Another text.', keyframes=('c.jpg', 'd.jpg')))])
+        assert engine.named(['a.jpg', 'b.jpg', 'c.jpg', 'd.jpg']) == {'c.jpg', 'd.jpg'}
+
+    def test_a_claim_holds_until_it_is_released(self, engine: Engine) -> None:
+        engine.release('first')
+        for _ in range(2):
+            engine.claim('first')
+            assert engine.is_claimed('first')
+        engine.release('first')
+        engine.release('first')
+
     def test_ties_are_decided_by_the_other_fields(self, engine: Engine) -> None:
         engine.put([entry(memory(i, start_ns=T0, end_ns=T0 + i % 3, pose=Pose(3.0, 3.0))) for i in range(40)])
         by_end = sorted(range(40), key=lambda i: (-(i % 3), f'm{i}'))

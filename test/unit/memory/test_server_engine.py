@@ -3,16 +3,24 @@
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.connection import Connection
 from remembr_ros.memory.engine import Engine
+from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.recall import ANYTHING, Scope
+from remembr_ros.memory.record import Observation
 from remembr_ros.memory.server import ServerEngine, open_server
 from remembr_ros.memory.server_schema import features_of
 from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.table import Table
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory, names
 
 STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
@@ -110,3 +118,69 @@ def test_what_a_version_lacks_is_logged_once(caplog: pytest.LogCaptureFixture) -
     assert len(caplog.records) == 2
     with pytest.raises(StoreUnavailable, match='too old'):
         features_of('2.2.16')
+
+
+def test_one_at_a_time_moves_maps(served: str, empty: ServerEngine) -> None:
+    other = open_server(Connection(served), 'contract')
+    empty.claim('first')
+    with pytest.raises(InvalidRequest, match=f'{socket.gethostname()}.* drop the collection'):
+        other.claim('second')
+    assert (other.is_claimed('first'), other.is_claimed('second')) == (True, False)
+    other.release('second')
+    assert empty.is_claimed('first')
+    empty.release('first')
+    assert not empty.is_claimed('first')
+    other.claim('second')
+    other.release('second')
+    other.close()
+
+
+def test_keyframes_are_asked_for_by_name(empty: ServerEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty.put([entry(memory(i, keyframes=(f'{i}.jpg',))) for i in range(20)])
+    fetched: list[Any] = []
+    real = Table.some
+
+    def some(self: Table, *arguments: Any) -> Any:
+        rows = real(self, *arguments)
+        fetched.extend(rows)
+        return rows
+
+    monkeypatch.setattr(Table, 'some', some)
+    assert empty.named(['3.jpg', '5.jpg', 'none.jpg']) == {'3.jpg', '5.jpg'}
+    assert sorted(row['id'] for row in fetched) == ['m3', 'm5'], 'and nothing else is downloaded'
+
+
+def test_a_map_on_a_server_that_was_cut_off_is_finished_where_it_began(
+    served: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on(machine: str) -> MemoryStore:
+        monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path / machine))
+        return open_store(served, HashingEmbedder(16), collection='moved')
+
+    def xs(store: MemoryStore) -> list[float]:
+        return [m.pose.x - int(m.id[1:]) for m in store.all() if m.pose]
+
+    def dies(engine: ServerEngine, memories: Any) -> None:
+        real(engine, memories[:2])
+        if memories:
+            raise KeyboardInterrupt
+
+    by = RigidTransform((100.0, 0.0, 0.0))
+    real = ServerEngine.update
+    with on('first') as store:
+        store.add([Observation(memory(i, pose=Pose(float(i), 0.0), map_id='a')) for i in range(4)])
+    with monkeypatch.context() as patch:
+        patch.setattr(ServerEngine, 'update', dies)
+        with pytest.raises(KeyboardInterrupt), on('first') as store:
+            store.move_map('a', by)
+    with on('second') as store:
+        assert sorted(xs(store)) == [0.0, 0.0, 100.0, 100.0]
+        with pytest.raises(InvalidRequest, match='another machine'):
+            store.move_map('a', by)
+    with on('first') as store:
+        assert xs(store) == [100.0] * 4
+        assert store.move_map('a', by) == 4, 'which tells that it is done'
+        assert xs(store) == [100.0] * 4
+    with on('second') as store:
+        store.move_map('a', by)
+        assert xs(store) == [200.0] * 4
