@@ -365,7 +365,7 @@ def test_keyframes_that_cannot_be_deleted_are_an_error(
     def denied(*_: object, **__: object) -> None:
         raise PermissionError(13, 'Permission denied')
 
-    monkeypatch.setattr(os, 'unlink', denied)
+    monkeypatch.setattr('remembr_ros.memory.keyframe_files.delete', denied)
     with pytest.raises(StoreUnavailable, match='by hand'):
         own.forget(['m1'])
     assert own.count() == 0
