@@ -17,6 +17,7 @@ from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros import errors, images
 from remembr_ros.agent.answer import Answer, Kind
 from remembr_ros.geometry import (
+    MAX_COORDINATE,
     Point,
     Pose,
     StampedPose,
@@ -230,7 +231,9 @@ def observation_from_msg(msg: MemoryMsg) -> Observation:
     """
     check_caption(msg)
     msg.keyframes = []
-    msg.placed = msg.placed and is_place(pose_from_msg(msg.pose.pose))  # what was seen is true without
+    position = point_from_msg(msg.pose.pose.position)
+    # A corrupt pose is none, and what was seen is true without; one of no numbers is refused below.
+    msg.placed = msg.placed and not MAX_COORDINATE < max(map(abs, position)) < math.inf
     return Observation(memory_from_msg(msg), tuple(bytes(image.data) for image in msg.keyframe_images))
 
 
