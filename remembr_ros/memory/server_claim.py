@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory import server_schema
 from remembr_ros.timestamps import format_iso
 
 
@@ -18,20 +19,10 @@ def claim(client: Any, collection: str, name: str, timeout_s: float) -> None:
     :param name: of the claim; the same one may claim again
     :raises InvalidRequest: somebody else is at it
     """
-    from pymilvus import DataType
-    from pymilvus.exceptions import MilvusException
-
     where = _collection(collection)
     if not client.has_collection(where, timeout=timeout_s):
         whose = f'{name} {socket.gethostname()} {format_iso(time.time_ns())}'
-        fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=whose)
-        fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-        fields.add_field('vector', DataType.FLOAT_VECTOR, dim=2)
-        try:
-            client.create_collection(where, schema=fields, timeout=timeout_s)
-        except MilvusException:
-            if not client.has_collection(where, timeout=timeout_s):
-                raise
+        server_schema.create_empty(client, where, whose, timeout_s)
     whose = client.describe_collection(where, timeout=timeout_s)['description']
     if whose.partition(' ')[0] != name:
         raise InvalidRequest(

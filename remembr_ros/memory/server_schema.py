@@ -163,6 +163,24 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
     client.create_collection(collection, schema=fields, index_params=index, timeout=timeout_s, **_kind(able))
 
 
+def create_empty(client: Any, collection: str, description: str, timeout_s: float) -> None:
+    """Make a collection that stays without rows, unless somebody else just has.
+
+    :param client: pymilvus.MilvusClient
+    """
+    from pymilvus import DataType
+    from pymilvus.exceptions import MilvusException
+
+    fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
+    fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
+    fields.add_field('vector', DataType.FLOAT_VECTOR, dim=2)
+    try:
+        client.create_collection(collection, schema=fields, timeout=timeout_s)
+    except MilvusException:
+        if not client.has_collection(collection, timeout=timeout_s):
+            raise
+
+
 def record_row(memory: Memory, full_text: bool) -> Row:
     """Return the row of a memory."""
     row = schema.record_row(memory, full_text)
