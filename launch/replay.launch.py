@@ -34,7 +34,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from remembr_ros.bags.layout import storage_files
-from remembr_ros.bringup import plan_nodes, replay_rate
+from remembr_ros.bringup import end_patience, plan_nodes, replay_rate
 
 ARGUMENTS = (
     ('bag', '', 'rosbag2 folder or file, or ROS 1 bag; empty: something else publishes /clock', None),
@@ -86,15 +86,17 @@ def _play(context: LaunchContext) -> list[Action]:
         # A simulated camera is like a real one: what is published at best effort has to be heard.
         context.launch_configurations.setdefault('reliable_images', 'false')
         return []
-    # Else all would come up, for a player that ends at once.
-    storage_files(Path(given['bag']).expanduser())
+    # Else all would come up, for a player that ends at once. What ros2 bag can read is its own affair.
+    if given['player'] == 'bag_player':
+        storage_files(Path(given['bag']).expanduser())
     replay_rate(given['rate'])
+    patience_s = end_patience(given['end_patience'])
     player = _player(given)
     on_end = [LogInfo(msg='the bag is at its end; questions are answered on')]
     handlers = []
     if given['exit_at_end'] == 'true':
         # Shutdown is a SIGINT, after which a captioner does not wait for its model.
-        remembered = _remembered(context, float(given['end_patience']))
+        remembered = _remembered(context, patience_s)
         over = EmitEvent(event=Shutdown(reason='the bag is at its end'))
         on_end = [LogInfo(msg='the bag is at its end; what waits is captioned and stored'), remembered]
         handlers = [RegisterEventHandler(OnProcessExit(target_action=remembered, on_exit=[over]))]

@@ -3,6 +3,7 @@
 Knows no ROS, so that it is tested everywhere; launch/bringup.launch.py makes processes of it.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -144,16 +145,20 @@ ARGUMENTS = (
     Argument(
         'secure', 'false', 'true: each node has an enclave of its name, as in config/sros2', choices=_BOOLEAN
     ),
-    Argument('log_level', 'info', 'what is logged', choices=('debug', 'info', 'warn', 'error', 'fatal')),
+    Argument('log_level', 'info', 'what is logged: debug, info, warn, error or fatal, or LOGGER:=LEVEL'),
 )
 
 RATES = (0.01, 1000.0)
 """Lowest and highest rate of replay.launch.py, times real speed."""
 
+PATIENCES = (1.0, 86_400.0)
+"""Shortest and longest end_patience of replay.launch.py [s]."""
+
 _TOPICS = tuple(argument.name for argument in ARGUMENTS if argument.name.endswith('_topic'))
 
 _TOPIC = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
 
+_LOG_LEVEL = re.compile(r'(\S+:=)?(debug|info|warn|error|fatal)', re.IGNORECASE)
 _TOKEN = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
 """What ROS allows as a part of a name; an underscore in front hides it."""
 
@@ -192,6 +197,11 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         if argument.choices and values[argument.name] not in argument.choices:
             choices = ', '.join(filter(None, argument.choices))
             raise InvalidRequest(f'{argument.name}:={values[argument.name]}: it has to be one of {choices}')
+    if not _LOG_LEVEL.fullmatch(values['log_level']):
+        raise InvalidRequest(
+            f'log_level:={values["log_level"]}: it has to be debug, info, warn, error or fatal, or '
+            'LOGGER:=LEVEL'
+        )
     root = _namespace(values['namespace'], 'namespace')
     _namespace(values['nav2_namespace'], 'nav2_namespace')
     if root:
@@ -261,13 +271,26 @@ def replay_rate(text: str) -> float:
 
     :raises InvalidRequest: it is no number, or none that a bag can be played with
     """
+    return _number('rate', text, RATES)
+
+
+def end_patience(text: str) -> float:
+    """Return how long a replay waits for the next caption at its end [s], of the text of the argument.
+
+    :raises InvalidRequest: it is no number, or none to wait for
+    """
+    return _number('end_patience', text, PATIENCES)
+
+
+def _number(name: str, text: str, limits: tuple[float, float]) -> float:
+    low, high = limits
     try:
-        rate = float(text)
+        number = float(text)
     except ValueError:
-        rate = 0.0
-    if not RATES[0] <= rate <= RATES[1]:
-        raise InvalidRequest(f'rate:={text}: it has to be a number from {RATES[0]:g} to {RATES[1]:g}')
-    return rate
+        number = math.nan
+    if not low <= number <= high:
+        raise InvalidRequest(f'{name}:={text}: it has to be a number from {low:g} to {high:g}')
+    return number
 
 
 def _namespace(text: str, argument: str) -> str:

@@ -21,10 +21,11 @@ _CREDENTIALS = (
         rf'([\\"\']*\s*(?:[:=]|%3d)\s*[\\"\'\[(]*)(?:(?:bearer|basic|digest|token)\s+)?{_VALUE}',
         re.IGNORECASE,
     ),
-    re.compile(rf'\b(bearer)(\s+|%20){_VALUE}', re.IGNORECASE),
+    # "the bearer token is missing" is plain English, too.
+    re.compile(rf'\b(bearer)(\s+|%20)(?!(?:or|and|tokens?|auth\w*|is|was|scheme)\b){_VALUE}', re.IGNORECASE),
     # "Basic information" is plain English; what is encoded is not all in small letters.
     re.compile(r'\b((?i:basic))(\s+|%20)(?![a-z]+\b)[A-Za-z0-9+/_-]{6,}={0,2}'),
-    re.compile(r'\b(sk|pk|rk|nvapi|hf|gsk|xai|ghp)([-_])[\w*-]{6,}'),
+    re.compile(r'\b(sk|pk|rk|nvapi|hf|gsk|xai|ghp)([-_])(?=[\w*-]*[0-9A-Z*])[\w*-]{6,}'),
 )
 
 

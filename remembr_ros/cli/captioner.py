@@ -102,5 +102,4 @@ def _lines(one: dict[str, Any]) -> str:
         lines.append(f'    caption     {said}')
         read = ', '.join(f'"{text}"' for text in segment['scene_text'])
         lines.append(f'    scene text  {read or "none"}')
-    # Models and signs may say what a terminal would obey.
-    return '\n'.join(''.join(c if c.isprintable() else ' ' for c in line) for line in lines)
+    return '\n'.join(lines)

@@ -58,8 +58,7 @@ def timeline(events: list[Event]) -> str:
         first, *rest = _TOLD.get(str(event.get('event')), _told)(event)
         lines.append(f'  {since:8.3f} s  {event.get("event", "")!s:<9} {first}')
         lines += [f'{"":24}{line}' for line in rest]
-    # Models, servers and signs may say what a terminal would obey.
-    return '\n'.join(''.join(c if c.isprintable() else ' ' for c in line) for line in lines)
+    return '\n'.join(lines)
 
 
 def _asked(events: list[Event]) -> str:

@@ -1,6 +1,7 @@
 """Connecting to Milvus: an embedded file (Milvus Lite) or a server; its errors as ours."""
 
 import logging
+import os
 import re
 import shutil
 import signal
@@ -24,6 +25,9 @@ TIMEOUT_S = 30.0
 
 START_S = 90.0
 """For an embedded database to start: 0.1 s, but on a busy robot it is loaded from a cold disk."""
+
+LONGEST_ADDRESS = 107
+"""Of a socket's path on Linux [bytes]."""
 
 _LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
 """pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection."""
@@ -230,6 +234,12 @@ def _start_lite(path: Path) -> str:
 
 
 def _start(server: Any, path: Path) -> None:
+    address = server.uds_path.removeprefix('unix:')
+    if len(os.fsencode(address)) > LONGEST_ADDRESS:
+        raise StoreUnavailable(
+            f'{path} cannot be opened: {address} is too long for the address of its database; '
+            'set TMPDIR to a shorter path'
+        )
     # Ctrl-C reaches every process in the terminal, but the database has to outlive it for what is still
     # queued. A child inherits the mask.
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -241,7 +251,6 @@ def _start(server: Any, path: Path) -> None:
     finally:
         lite_log.setLevel(level)
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
-    address = server.uds_path.removeprefix('unix:')
     deadline = time.monotonic() + START_S
     while started and not _listens(address):
         started = server._p.poll() is None and time.monotonic() < deadline

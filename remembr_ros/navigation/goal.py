@@ -17,7 +17,7 @@ def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '', stamp_n
     :raises GoalRejected: the place has no evidence, or lies in another frame or on another map
     """
     if answer.kind is not Kind.POSITION:
-        why = ': it was not seen' if answer.kind is Kind.NOT_SEEN else '; ask where something is'
+        why = '' if answer.kind is Kind.NOT_SEEN else '; ask where something is'
         raise NoPlace(f'an answer of kind {answer.kind.value} has no place to go to{why}')
     if not answer.evidence:
         raise GoalRejected('the answer rests on no memory')

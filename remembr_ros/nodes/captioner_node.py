@@ -175,15 +175,17 @@ class CaptionerNode(ManagedNode):
             'latency [s]': f'{worker.latency_s:.3f}',
         }
         unstored = self._captions.problem if self._captions is not None else ''
-        if problem := worker.problem or self._describer.problem or unstored:
-            return Level.WARN, problem, values
-        if self._segmenter.problem:
-            return Level.WARN, f'images cannot be decoded: {self._segmenter.problem}', values
-        if silent_s > max(5.0, self.parameters.flush_after):
-            return Level.WARN, f'no image for {silent_s:.0f} s', values
-        if self._lost:
-            return Level.WARN, self._lost, values
-        return Level.OK, 'captioning', values
+        damaged = self._segmenter.problem
+        silent = silent_s > max(5.0, self.parameters.flush_after)
+        problems = (
+            worker.problem or self._describer.problem,
+            unstored,
+            f'images cannot be decoded: {damaged}' if damaged else '',
+            f'no image for {silent_s:.0f} s' if silent else '',
+            self._lost,
+        )
+        message = '; '.join(filter(None, problems))
+        return (Level.WARN, message, values) if message else (Level.OK, 'captioning', values)
 
     # In the executor's thread: next to nothing, except for the few frames that are sampled
 

@@ -13,6 +13,7 @@ from remembr_ros.agent.answer import Answer
 from remembr_ros.agent.same_place import SamePlace
 from remembr_ros.errors import Cancelled, GoalRejected, RemembrError
 from remembr_ros.geometry import StampedPose
+from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.keep_out import parse_keep_outs
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import Terrain
@@ -128,6 +129,8 @@ class Navigator:
         """
         p = self._parameters
         if p.navigation == 'none':
+            # Whether there was anywhere to drive is told first.
+            goal_from_answer(answer, frame_id=answer.frame_id, map_id=answer.map_id)
             raise GoalRejected('the robot does not drive: parameter navigation is none')
         known = here is not None and here.frame_id == p.map_frame
         pose = here.pose if here is not None and known else None

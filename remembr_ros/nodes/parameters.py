@@ -162,7 +162,7 @@ class AgentParameters(PoseParameters, NavigationParameters):
         'sights of a thing from this near to each other, with no wall of the map between, are of one thing',
         unit='m',
         low=0.0,
-        high=1000.0,
+        high=100.0,
         live=True,
     )
     follow_up: float = _parameter(

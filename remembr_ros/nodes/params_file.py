@@ -21,6 +21,9 @@ _OF_EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 _OVERRIDES = 'qos_overrides.'
 _WILDCARDS = ('*', '**')
 
+NEAR = 0.7
+"""A name as like one of ours as this is taken for a slip of the pen: 'agnet', but not 'amcl' (difflib)."""
+
 _SHAPES = {
     bool: 'true or false',
     int: 'an integer',
@@ -42,7 +45,8 @@ def check_params_file(path: str, nodes: Sequence[str]) -> None:
         raise InvalidRequest(f'params_file:={path} cannot be read: {error.strerror}') from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InvalidRequest(f'params_file:={path} is no YAML: {" ".join(str(error).split())}') from error
-    if problems := list(_problems(content, nodes)):
+    # None: all of it is commented out.
+    if content is not None and (problems := list(_problems(content, nodes))):
         more = f'; and {len(problems) - 5} more' if len(problems) > 5 else ''
         raise InvalidRequest(f'params_file:={path}: {"; ".join(problems[:5])}{more}')
 
@@ -55,15 +59,22 @@ def _problems(content: Any, nodes: Sequence[str]) -> Iterator[str]:
     for section, values in _sections(content):
         last = section.rpartition('/')[2]
         if last not in (*NODE_PARAMETERS, *_WILDCARDS):
-            yield f'there is no node {section!r}; the nodes are {", ".join(NODE_PARAMETERS)}'
+            # A file may be that of the whole robot, with the nodes of others.
+            if not set(section.split('/')).isdisjoint(NODE_PARAMETERS):
+                yield f'there is no node {section!r}; parameters come below ros__parameters'
+            elif near := difflib.get_close_matches(last, NODE_PARAMETERS, n=1, cutoff=NEAR):
+                yield f'there is no node {section!r} (did you mean {near[0]}?)'
             continue
         meant.setdefault(last, []).append(section)
-        if not isinstance(values, Mapping) or not values:
+        if values == {}:
+            continue
+        if not isinstance(values, Mapping):
             yield f'{section} has no parameters below ros__parameters'
             continue
         kinds = list(NODE_PARAMETERS) if last in _WILDCARDS else [last]
         for name, value in _flat(values):
-            if problem := _problem(kinds, name, value):
+            of_others = last in _WILDCARDS and not _fields(kinds, name)
+            if not of_others and (problem := _problem(kinds, name, value)):
                 yield f'{section}: {problem}'
     for last, sections in meant.items():
         starting = [node for node in nodes if last in (node.rpartition('/')[2], *_WILDCARDS)]
@@ -103,12 +114,16 @@ def _flat(values: Mapping[Any, Any], above: str = '') -> Iterator[tuple[str, Any
 def _problem(kinds: Sequence[str], name: str, value: Any) -> str:
     if name in _OF_EVERY_NODE or name.startswith(_OVERRIDES):
         return ''
-    fields = [field for kind in kinds for field in dataclasses.fields(NODE_PARAMETERS[kind])]
-    of_name = [field for field in fields if field.name == name]
-    if not of_name:
-        near = difflib.get_close_matches(name, [field.name for field in fields], n=1)
+    if not (of_name := _fields(kinds, name)):
+        near = difflib.get_close_matches(name, [field.name for field in _fields(kinds)], n=1)
         return f'there is no parameter {name!r}' + (f' (did you mean {near[0]}?)' if near else '')
     return next(filter(None, (_objection(field, value) for field in of_name)), '')
+
+
+def _fields(kinds: Sequence[str], name: str = '') -> 'list[dataclasses.Field[Any]]':
+    """Return the parameters of nodes, those of a name if one is given."""
+    fields = [field for kind in kinds for field in dataclasses.fields(NODE_PARAMETERS[kind])]
+    return [field for field in fields if name in ('', field.name)]
 
 
 def _objection(field: 'dataclasses.Field[Any]', value: Any) -> str:

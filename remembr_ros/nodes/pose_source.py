@@ -17,6 +17,7 @@ from remembr_ros.nodes.conversions import stamp_from_msg, stamped_pose_from_msg,
 from remembr_ros.nodes.managed_node import ManagedNode
 from remembr_ros.nodes.parameters import PoseParameters
 from remembr_ros.nodes.topic_watch import WatchedSubscription
+from remembr_ros.printable import printable
 
 _TOPICS: dict[str, tuple[type, str]] = {
     'odometry': (Odometry, 'odom'),
@@ -130,7 +131,8 @@ class PoseSource:
 
     def _warn(self, stamp_ns: int, problem: str) -> None:
         """Take down why there is no pose from this time on, until there is one."""
-        if not self.problem:
+        problem = printable(problem)  # names of frames are anybody's
+        if not self.problem or stamp_ns < self._since_ns:  # earlier: the clock jumped back
             self._since_ns, self._until_ns = stamp_ns, None
         self.problem = self._reason = problem
         self._node.get_logger().warning(problem, throttle_duration_sec=10.0)

@@ -50,7 +50,7 @@ def _in_clusters(file: Path, vectors: np.ndarray) -> bool:
     name = _SAVED.fullmatch(file.name)
     if name is None:
         return False
-    clusters = VectorClusters.load(file, int(name[2]), int(name[3]), int(name[4], 16))
+    clusters = VectorClusters.load(file, vectors.shape[1], int(name[2]), int(name[3]), int(name[4], 16))
     if clusters is None:
         return False
     kinds = [kind for vector in vectors for kind in clusters.nearest(vector, 1, None, 1000)]

@@ -95,6 +95,18 @@ def test_whoever_wants_to_drive_and_has_nowhere_to_learns_it_from_the_code(robot
     assert not goals
 
 
+def test_a_robot_that_does_not_drive_rejects_places_only(robot):
+    node = robot.start(AgentNode, pose_source='none', navigation='none')
+    node._agent = FakeAgent()
+    node._agent.release.set()
+    for kind, code in ((Kind.NOT_SEEN, Ask.Response.NO_PLACE), (Kind.POSITION, Ask.Response.GOAL_REJECTED)):
+        pose = Pose(1.0, 2.0, 0.0, 0.0) if kind is Kind.POSITION else None
+        node._agent.answer = Answer(
+            kind, 'So.', 'fake', pose=pose, evidence=(Hit(LIFT, 0.9),) if pose else ()
+        )
+        assert robot.call(Ask, 'ask', Ask.Request(question='Go', navigate=True)).error_code == code
+
+
 def test_a_second_question_is_answered_while_the_first_one_runs(robot, agent, asker):
     first = asker.send('wait for it')
     robot.wait(agent._agent.waiting.is_set, 'the first question is under way')

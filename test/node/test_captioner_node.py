@@ -8,6 +8,7 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, TransformS
 from nav_msgs.msg import Odometry
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CompressedImage, Image, NavSatFix
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
@@ -307,10 +308,17 @@ def test_fixes_become_metres_from_the_datum(robot):
 
 def test_simulated_time_stands_in_for_missing_stamps(robot):
     drive = Drive(robot, pose_source='none', use_sim_time=True)
+    clock = robot.talk(Clock, '/clock')
+
+    def heard():
+        clock.publish(Clock(clock=time_to_msg(5 * NS)))  # it is heard at best effort
+        return drive.node.now_ns() == 5 * NS
+
+    robot.wait(heard, 'simulated time')
     drive.image(CompressedImage(format='jpeg', data=JPEG))
     drive.flush()
     robot.wait(lambda: drive.captions, 'a caption')
-    assert time_from_msg(drive.captions[0].start) == 0
+    assert time_from_msg(drive.captions[0].start) == 5 * NS
 
 
 def test_deactivation_publishes_the_last_segment_and_it_starts_again(robot):

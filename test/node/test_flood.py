@@ -26,7 +26,7 @@ def agent(robot):
 
 def agent_status(heard) -> DiagnosticStatus:
     """Return the newest status of the agent."""
-    statuses = [one for array in heard for one in array.status if one.name == '/remembr/agent']
+    statuses = [one for array in heard for one in array.status if one.name == '/remembr/agent: status']
     return statuses[-1] if statuses else DiagnosticStatus()
 
 

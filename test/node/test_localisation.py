@@ -101,6 +101,23 @@ def test_the_frames_that_tf_has_are_listed(robot, capfd):
     assert 'no pose near' not in told
 
 
+def test_names_of_frames_are_not_obeyed_by_a_terminal(robot, capfd):
+    drive = Drive(robot, pose_source='tf', base_frame='camera')
+    robot.talk(TFMessage, '/tf').publish(
+        TFMessage(transforms=[transform(0.0, 'map', '\x1b]0;owned\x07', 0.0)])
+    )
+    robot.wait(lambda: drive.node._pose_source.problem, 'that the frame is missing')
+    assert '\\u001b]0;owned' in drive.node._pose_source.problem
+    assert '\x1b]0;' not in capfd.readouterr().err
+
+
+def test_what_is_wrong_after_a_loop_of_a_recording_is_the_cause_again(robot):
+    source = Drive(robot, pose_source='odometry').node._pose_source
+    for stamp_s in (100, 5):
+        source._warn(stamp_s * NS, 'localisation is poor')
+    assert source.why_none(5 * NS, 10 * NS) == 'localisation is poor'
+
+
 def test_a_receiver_without_a_fix_is_the_cause(robot):
     drive = Drive(robot, pose_source='navsat')
     fixes = robot.talk(NavSatFix, 'fix')

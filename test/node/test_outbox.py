@@ -128,7 +128,8 @@ def test_what_a_memory_node_would_refuse_is_not_kept_but_counted(robot, out, tmp
     assert (memory._invalid, memory._writer.rejected) == (0, 0)
 
     def said() -> list[str]:
-        statuses = [one for array in diagnostics for one in array.status if one.name.endswith('captioner')]
+        every = (one for array in diagnostics for one in array.status)
+        statuses = [one for one in every if one.name.endswith('captioner: status')]
         return [one.message for one in statuses if KeyValue(key='refused', value='1') in one.values]
 
     robot.wait(said, 'the count')

@@ -61,7 +61,7 @@ def test_the_captioner_does_not_tell_the_password_of_its_model(robot, server, ca
     node._worker.put(PlacedSegment(Segment(T0, T0 + NS, (frame,)), None))
 
     def problems() -> list[str]:
-        found = [one for array in heard for one in array.status if one.name == '/remembr/captioner']
+        found = [one for array in heard for one in array.status if one.name == '/remembr/captioner: status']
         return [one.message for one in found if '401' in one.message]
 
     check(robot.wait(problems, 'the problem')[0])

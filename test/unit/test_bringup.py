@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from remembr_ros.bringup import ARGUMENTS, PRESETS, RATES, plan_nodes, replay_rate
+from remembr_ros.bringup import ARGUMENTS, PRESETS, RATES, end_patience, plan_nodes, replay_rate
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.parameters import NODE_PARAMETERS, BagPlayerParameters
 
@@ -106,6 +106,8 @@ def test_nodes_that_are_respawned_bring_themselves_up():
 
 
 def test_a_secure_node_has_an_enclave_of_its_name():
+    for level in ('DEBUG', 'remembr.agent:=debug'):
+        assert plan_nodes({'log_level': level})[0].arguments == ('--log-level', level)
     for plan in plan_nodes({'secure': 'true', 'speech': 'true', 'log_level': 'debug'}):
         assert plan.arguments == ('--log-level', 'debug', '--enclave', plan.full_name)
 
@@ -125,7 +127,7 @@ def test_a_secure_node_has_an_enclave_of_its_name():
         ({'navigation': 'moveit'}, 'goal_pose, nav2, none'),
         ({'captioner': 'clip'}, 'scene_text, openai, transformers, recorded, fused, none'),
         ({'speech_source': 'ear'}, 'topic, microphone, wav'),
-        ({'log_level': 'loud'}, 'debug, info, warn, error, fatal'),
+        ({'log_level': 'loud'}, 'debug, info, warn, error or fatal'),
         ({'use_sim_time': '1'}, 'true, false'),
         ({'nav2_namespace': 'robot 1'}, 'nav2_namespace:=robot 1: letters'),
         ({'image_topic': '/2nd/image'}, 'name of a topic'),
@@ -144,6 +146,13 @@ def test_what_makes_no_sense_is_refused_with_what_does(given, said):
 def test_a_bag_cannot_be_played_at_that_rate(text):
     with pytest.raises(InvalidRequest, match=f'rate:={text}: it has to be a number from 0.01 to 1000'):
         replay_rate(text)
+
+
+@pytest.mark.parametrize('text', ['0', '-1', 'nan', 'inf', 'long', ''])
+def test_nobody_waits_so_long_for_the_next_caption(text):
+    with pytest.raises(InvalidRequest, match=f'end_patience:={text}: it has to be a number from 1 to 86400'):
+        end_patience(text)
+    assert end_patience('2.5') == 2.5
 
 
 def test_a_bag_can_be_played_at_a_rate_that_the_player_takes():

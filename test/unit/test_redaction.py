@@ -87,6 +87,9 @@ def test_what_looks_like_a_credential_is_masked(said: str) -> None:
         'the key is missing',
         'unauthorized',
         'a task-oriented model',
+        'Missing bearer or basic authentication in header',
+        'the bearer token is missing',
+        'hf_hub_download failed for sk-learn_estimators',
     ],
 )
 def test_what_a_server_explains_is_left(said: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
-from remembr_ros.errors import EmbedderLoading
+from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.memory import milvus
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
@@ -23,6 +23,16 @@ def test_a_database_is_asked_when_it_listens_and_not_before(tmp_path: Path) -> N
         assert not milvus._listens(address)
         server.listen()
         assert milvus._listens(address)
+
+
+def test_a_folder_for_temporary_files_with_too_long_a_name_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ('x' * 90)
+    folder.mkdir()
+    monkeypatch.setattr('tempfile.tempdir', str(folder))
+    with pytest.raises(StoreUnavailable, match='set TMPDIR to a shorter path'):
+        open_store(str(tmp_path / 'm.db'), 'hashing')
 
 
 def test_a_new_memory_loads_its_embedder_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
