@@ -65,6 +65,7 @@ class Last:
         Last.kill(self.me, self.number)
 
 last = Last()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has it ignored by what it starts with &
 info.run = lambda args: os.kill(os.getpid(), signal.SIGINT) or input()
 sys.exit(main.main(['info', '--memory', 'm.db']))
 """
