@@ -6,8 +6,11 @@
 Who works on one has it locked, which ends with the process.
 """
 
+import errno
 import fcntl
 import os
+import re
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,6 +23,10 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.durable import sync_folder, write_at
 
 _NEW, _BEGUN, _ROWS = '.part', '.begun', '.rows'
+_NAME = re.compile(r'[0-9a-f]{32}\.(part|begun|rows)')
+
+MAX_BYTES = 2**28
+"""A larger file is no note: a million memories that are moved take less."""
 
 
 class Placed(BaseModel):
@@ -121,6 +128,8 @@ class Undone:
         """
         path = self._folder / f'{name or uuid.uuid4().hex}{_NEW}'
         begun = path.with_suffix(_BEGUN)
+        if self._folder.is_symlink():
+            raise StoreUnavailable(_linked(self._folder))
         with _writing(path), ExitStack() as undo:
             if not self._folder.is_dir():
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -144,9 +153,12 @@ class Undone:
         """
         problems: list[str] = []
         found: list[Undertaking] = []
+        if self._folder.is_symlink():
+            self.problem = _linked(self._folder)
+            return []
         try:
             for path in sorted(self._folder.glob('*')) if self._folder.is_dir() else ():
-                if path.suffix in (_NEW, _BEGUN, _ROWS):
+                if _NAME.fullmatch(path.name):
                     found += _taken(path, problems)
         except OSError as error:
             for undertaking in found:
@@ -164,12 +176,39 @@ def _writing(path: Path) -> Iterator[None]:
         raise StoreUnavailable(f'cannot write {path}: {error}; make room, or mend its disk') from error
 
 
+def _linked(folder: Path) -> str:
+    return f'{folder} is a link, which is not followed; move it away'
+
+
+def _opened(path: Path) -> FileIO:
+    """Open a file that may be of somebody else's making: no link, device or pipe.
+
+    :raises FileNotFoundError: there is none
+    :raises ValueError: it is something else than a file of bounded size
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a socket
+            raise ValueError from error
+        raise
+    file = FileIO(descriptor)
+    there = os.fstat(descriptor)
+    if not stat.S_ISREG(there.st_mode) or there.st_size > MAX_BYTES:
+        file.close()
+        raise ValueError
+    return file
+
+
 def _taken(path: Path, problems: list[str]) -> list[Undertaking]:
     """Return what a file holds, if nobody is at it."""
     with ExitStack() as undo:
         try:
-            file = undo.enter_context(path.open('rb', buffering=0))
+            file = undo.enter_context(_opened(path))
         except FileNotFoundError:  # it was done meanwhile
+            return []
+        except (ValueError, IsADirectoryError):
+            problems.append(f'{path} is no file that tells what is to be finished; move it away')
             return []
         if not _lock(file) or not _is_named(file, path):
             return []

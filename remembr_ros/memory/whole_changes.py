@@ -52,6 +52,7 @@ class WholeChanges:
             if cut_off:
                 logger.warning('deleting or moving memories was cut off before; it is finished now')
         except RemembrError as error:
+            self._problem = str(error)
             logger.warning('a change of this memory that was cut off is not finished: %s', error)
 
     def ready(self, engine: Engine) -> None:
@@ -92,6 +93,7 @@ class WholeChanges:
         if not names:
             yield
             return
+        engine.update([])  # as in delete: whoever is refused tries again, and would leave a note each time
         undertaking = self._undone.begin(Work(keyframes=tuple(sorted(names))))
         try:
             yield

@@ -334,7 +334,7 @@ def test_a_note_of_another_shape_is_a_problem_and_stays(
     tmp_path: Path, make: Make, step: Steps, content: str
 ) -> None:
     case = Case(tmp_path, make, step)
-    file = case.folder / 'undone' / 'x.begun'
+    file = case.folder / 'undone' / f'{"0" * 32}.begun'
     file.parent.mkdir()
     file.write_text(content)
     changes = case.opened()
