@@ -289,6 +289,8 @@ class KeyframeFolder:
         except FileNotFoundError:
             return False
         except NotADirectoryError as error:
+            if self.folder.is_symlink():
+                raise  # all pictures lie behind it: who wanted them gone has to hear that they are not
             _log.warning('the keyframe %s is left alone: %s', name, error)
             return False
         if (size := _size(there)) is not None:
