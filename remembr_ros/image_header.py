@@ -12,6 +12,7 @@ _WITHOUT_LENGTH = (0x01, *range(0xD0, 0xD9))
 _END, _SCAN = 0xD9, 0xDA
 
 _TIFF_WIDTH, _TIFF_HEIGHT, _TIFF_BITS, _TIFF_SAMPLES = 256, 257, 258, 277
+_TIFF_TILE = 322, 323
 
 
 class Announced(NamedTuple):
@@ -88,6 +89,7 @@ def _tiff(data: bytes) -> Announced:
     (at,) = struct.unpack_from(f'{order}I', data, 4)
     (count,) = struct.unpack_from(f'{order}H', data, at)
     values = {_TIFF_WIDTH: 0, _TIFF_HEIGHT: 0, _TIFF_BITS: 1, _TIFF_SAMPLES: 1}
+    values |= dict.fromkeys(_TIFF_TILE, 0)  # a tile is decoded whole, however small the picture
     for entry in range(at + 2, at + 2 + 12 * count, 12):
         tag, kind, many = struct.unpack_from(f'{order}HHI', data, entry)
         if tag in values and kind in {3, 4}:  # 16 and 32 bits
@@ -96,4 +98,9 @@ def _tiff(data: bytes) -> Announced:
             (value,) = struct.unpack_from(f'{order}{"H" if kind == 3 else "I"}', data, where)
             values[tag] = max(values[tag], value)
     pixel_bytes = max(4, values[_TIFF_SAMPLES] * -(-values[_TIFF_BITS] // 8))
-    return Announced(values[_TIFF_WIDTH], values[_TIFF_HEIGHT], pixel_bytes)
+    if not values[_TIFF_WIDTH] or not values[_TIFF_HEIGHT]:
+        return Announced(0, 0, pixel_bytes)
+    width, height = _TIFF_TILE
+    return Announced(
+        max(values[_TIFF_WIDTH], values[width]), max(values[_TIFF_HEIGHT], values[height]), pixel_bytes
+    )

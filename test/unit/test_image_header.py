@@ -103,6 +103,12 @@ BOMBS = {
     'tiff': b'II*\0'
     + struct.pack('<IHHHII', 8, 2, 256, 4, 1, 30_000)
     + struct.pack('<HHII', 257, 4, 1, 30_000),
+    'tiff of one vast tile': b'II*\0'
+    + struct.pack('<IH', 8, 4)
+    + b''.join(
+        struct.pack('<HHII', tag, 4, 1, size)
+        for tag, size in ((256, 64), (257, 64), (322, 16_000), (323, 16_000))
+    ),
     'gif': b'GIF89a\xff\xff\xff\xff' + bytes(100),
     'pnm': b'P6 60000 60000 255 ' + bytes(100),
 }
