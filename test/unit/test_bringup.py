@@ -9,7 +9,8 @@ import yaml
 
 from remembr_ros.bringup import ARGUMENTS, PRESETS, RATES, end_patience, plan_nodes, replay_rate
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.nodes.parameters import NODE_PARAMETERS, BagPlayerParameters
+from remembr_ros.nodes.params_file import NODE_PARAMETERS
+from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,0 +1,1 @@
+"""Language models behind a chat API: clients, what they send and what they reply."""

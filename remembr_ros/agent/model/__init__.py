@@ -1,0 +1,1 @@
+"""Questions, answers, and the rules by which answers rest on memories."""

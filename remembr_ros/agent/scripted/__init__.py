@@ -1,0 +1,1 @@
+"""A chat server that replies by script: for tests, and for trying things without a language model."""

@@ -1,0 +1,1 @@
+"""Moments and windows of time in words, on the asker's clock."""

@@ -1,0 +1,1 @@
+"""The captioners, one file each, and what they are made of."""

@@ -1,0 +1,1 @@
+"""Data sets: memories and questions with what is true, from files or out of recordings."""

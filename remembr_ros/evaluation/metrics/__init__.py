@@ -1,0 +1,1 @@
+"""Scores, their means and intervals, judges, and comparisons of runs."""

@@ -1,0 +1,1 @@
+"""The figures of a run as tables, charts, maps and one HTML page."""

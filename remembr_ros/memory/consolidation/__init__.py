@@ -1,0 +1,1 @@
+"""Stays in which nothing changes become one memory."""

@@ -1,0 +1,191 @@
+"""What is about to become of rows that are there already, so that it can be done again when it was cut off.
+
+Milvus Lite replaces a row by deleting it and inserting it again, and does not do both at once: of 8 processes
+killed during updates of 100 rows one lost all of them. Kept in a file beside the database, for one write at a
+time.
+"""
+
+import base64
+import json
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from remembr_ros.errors import StoreMismatch, StoreUnavailable
+from remembr_ros.memory.durable import sync_folder
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A write to rows that are there, each with the number of its volume; doing it twice does no harm.
+
+    :param replaced: memories with new texts
+    :param updated: memories whose texts stay the same
+    :param deleted: ids
+    """
+
+    replaced: tuple[tuple[int, Entry], ...] = ()
+    updated: tuple[tuple[int, Memory], ...] = ()
+    deleted: tuple[tuple[int, str], ...] = ()
+
+
+_START = b'{"replaced":'
+"""Of every note."""
+
+Number = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Row(BaseModel):
+    """What remembr_ros.memory.milvus.schema.record_row makes."""
+
+    model_config = ConfigDict(strict=True, extra='allow', allow_inf_nan=False)
+    id: str
+    robot: str
+    map_id: str
+    source: str
+    frame_id: str
+    captioner: str
+    caption: str
+    start_ns: Number
+    end_ns: Number
+    merged: Number
+    placed: bool
+    x: float
+    y: float
+    z: float
+    yaw: float
+    travelled: float
+    scene_text: list[str]
+    keyframes: list[str]
+
+
+class _Note(BaseModel):
+    model_config = ConfigDict(strict=True, extra='forbid')
+    replaced: list[tuple[Number, _Row, str, Number]]
+    updated: list[tuple[Number, _Row]]
+    deleted: list[tuple[Number, str]]
+
+
+class Journal:
+    """Keeps a change until it is done. Not safe to share between threads.
+
+    :param path: made when first needed
+    :raises StoreMismatch: the file is something else, or of another version; it stays as it is
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.torn = False
+        """Whether a note is in the file that was cut off before anything was changed."""
+        self.pending = self._read()
+        """What was begun and is not known to be done; None: nothing."""
+
+    def begin(self, change: Change) -> None:
+        """Note a change, durably.
+
+        :raises StoreUnavailable: the disk is full; nothing must be changed
+        """
+        data = json.dumps(_to_json(change), separators=(',', ':')).encode()
+        try:
+            new = not self._path.exists()
+            with self._path.open('wb') as file:
+                file.write(b'%08x\n' % zlib.crc32(data) + data)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                sync_folder(self._path.parent)
+        except OSError as error:
+            raise StoreUnavailable(f'cannot write {self._path}: {error}; make room') from error
+        self.pending = change
+
+    def end(self) -> None:
+        """Forget the change: it is done.
+
+        :raises StoreUnavailable: the disk does not work; it will be done again
+        """
+        try:
+            if self._path.exists():
+                with self._path.open('wb') as file:
+                    os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreUnavailable(f'cannot write {self._path}: {error}') from error
+        self.pending, self.torn = None, False
+
+    def _read(self) -> Change | None:
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreUnavailable(f'cannot read {self._path}: {error}') from error
+        head, _, data = content.partition(b'\n')
+        if data and head == b'%08x' % zlib.crc32(data):
+            try:
+                return _from_note(_Note.model_validate_json(data))
+            except (ValidationError, ValueError) as error:
+                raise self.mismatch() from error
+        if not _is_torn(head, data):
+            raise self.mismatch()
+        self.torn = bool(content)
+        return None
+
+    def mismatch(self) -> StoreMismatch:
+        """Return the error that the file is of another program, or of another memory."""
+        return StoreMismatch(
+            f'{self._path} is not a journal of this memory, or is one of another version; open the memory '
+            'with that version, or move the file away: what was being written when it ended may be lost then'
+        )
+
+
+def _is_torn(head: bytes, data: bytes) -> bool:
+    """Tell whether these can be of a note that was cut off, or that a power cut made zeros."""
+    if head.startswith(b'\0'):
+        return True
+    data = data.rstrip(b'\0')
+    begins = data.startswith(_START) or _START.startswith(data)
+    return begins and re.fullmatch(rb'[0-9a-f]{0,8}', head.rstrip(b'\0')) is not None
+
+
+def _to_json(change: Change) -> dict[str, Any]:
+    return {
+        'replaced': [
+            [number, schema.record_row(e.memory, False), _to_text(e), e.vectors.shape[1]]
+            for number, e in change.replaced
+        ],
+        'updated': [[number, schema.record_row(memory, False)] for number, memory in change.updated],
+        'deleted': change.deleted,
+    }
+
+
+def _from_note(note: _Note) -> Change:
+    return Change(
+        replaced=tuple(
+            (number, Entry(_memory(row), _vectors(text, dimension)))
+            for number, row, text, dimension in note.replaced
+        ),
+        updated=tuple((number, _memory(row)) for number, row in note.updated),
+        deleted=tuple(note.deleted),
+    )
+
+
+def _memory(row: _Row) -> Memory:
+    return schema.memory_from_row(row.model_dump())
+
+
+def _to_text(entry: Entry) -> str:
+    return base64.b64encode(np.asarray(entry.vectors, '<f4').tobytes()).decode()
+
+
+def _vectors(text: str, dimension: int) -> Any:
+    return (
+        np.frombuffer(base64.b64decode(text, validate=True), '<f4').reshape(-1, dimension).astype(np.float32)
+    )

@@ -1,0 +1,1 @@
+"""Memories from and into files: the portable format, captions files, street views."""

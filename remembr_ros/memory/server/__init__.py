@@ -1,0 +1,1 @@
+"""Memories on a Milvus server that a fleet of robots shares."""

@@ -1,0 +1,1 @@
+"""The agent node: questions and answers."""

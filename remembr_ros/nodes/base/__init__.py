@@ -1,0 +1,1 @@
+"""What the nodes have in common: parameters, lifecycle, messages, threads."""

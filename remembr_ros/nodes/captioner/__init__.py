@@ -1,0 +1,1 @@
+"""The captioner node: images and poses become captions of segments."""

@@ -1,0 +1,1 @@
+"""The memory node: sole owner of the store."""

@@ -1,0 +1,1 @@
+"""From an answer's place to a drive by Nav2."""

@@ -1,0 +1,1 @@
+"""Recordings played to the nodes, and the demo's graph."""

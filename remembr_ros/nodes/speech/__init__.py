@@ -1,0 +1,1 @@
+"""The speech node: sound becomes questions, and answers become sound."""

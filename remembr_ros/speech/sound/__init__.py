@@ -1,0 +1,1 @@
+"""Sound as it comes: sources, levels, sample rates, queues."""

@@ -1,0 +1,287 @@
+import resource
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+
+from remembr_ros.memory.embedded import passage_index
+from remembr_ros.memory.embedded.passage_index import PassageIndex
+from remembr_ros.memory.embedded.vector_file import SCALE
+
+D = 16
+Runs = list[np.ndarray]
+Open = Callable[[], PassageIndex]
+
+
+@pytest.fixture
+def open_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Open the index of a folder; small enough for clusters to begin with 300 passages."""
+    monkeypatch.setattr(passage_index, 'FEW', 300)
+    monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 20 * D)
+    opened: list[PassageIndex] = []
+
+    def make() -> PassageIndex:
+        opened.append(PassageIndex(tmp_path / 'index', D))
+        return opened[-1]
+
+    yield make
+    for index in opened:
+        index.wait()
+
+
+def unit(rng: np.random.Generator, rows: int) -> np.ndarray:
+    vectors = rng.normal(size=(rows, D)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def filled(index: PassageIndex, memories: int, seed: int = 0, first: int = 0) -> Runs:
+    rng = np.random.default_rng(seed)
+    runs = [unit(rng, int(rng.integers(1, 8))) for _ in range(memories)]
+    for i, run in enumerate(runs, first):
+        index.add([i], [f'm{i}'], [i], [run], [len(run) // 2])
+    return runs
+
+
+def exact(runs: Runs, query: np.ndarray, mask: np.ndarray | None = None) -> list[tuple[int, float]]:
+    best = [(slot, float((run @ query).max())) for slot, run in enumerate(runs) if mask is None or mask[slot]]
+    return sorted(best, key=lambda found: (-found[1], found[0]))
+
+
+def close_to(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> bool:
+    # Of two that are the same but for rounding either may come first.
+    same = sorted(slot for slot, _ in found) == sorted(slot for slot, _ in expected)
+    return same and np.allclose(
+        [c for _, c in found], [c for _, c in expected], atol=0.02
+    )  # 8 bits of 16 numbers
+
+
+@pytest.mark.parametrize('memories', [5, 60, 400, 3_000], ids=['few', 'all', 'clusters', 'clusters anew'])
+def test_the_best_passage_of_each_memory_counts(open_index: Open, memories: int) -> None:
+    index = open_index()
+    runs = filled(index, memories)
+    index.wait()
+    rng = np.random.default_rng(9)
+    right = 0
+    for _ in range(40):
+        query = unit(rng, 1)[0]
+        expected = exact(runs, query)[:5]
+        right += len({slot for slot, _ in index.nearest(query, 5)[0][:5]} & {slot for slot, _ in expected})
+    # Random vectors have no clusters at all: what anything says has more.
+    assert right / (40 * min(5, memories)) >= (1.0 if memories < 100 else 0.95)
+    index.close()
+
+
+@pytest.mark.parametrize('memories', [60, 3_000], ids=['all', 'clusters'])
+@pytest.mark.parametrize('share', [None, 0.01, 0.5])
+def test_paragraphs_are_told_from_sentences(open_index: Open, memories: int, share: float | None) -> None:
+    index = open_index()
+    runs = filled(index, memories)
+    index.wait()
+    rng = np.random.default_rng(6)
+    mask = None if share is None else rng.uniform(size=memories) < share
+    query = unit(rng, 1)[0]
+    wholes = [run[: len(run) // 2] if len(run) > 1 else -query[None] for run in runs]
+    expected = [found for found in exact(wholes, query, mask) if found[1] > -0.999]
+    part, whole = index.nearest(query, memories, mask)
+    assert close_to(part, exact(runs, query, mask))
+    assert close_to(whole, expected)
+    index.close()
+
+
+@pytest.mark.parametrize('memories', [60, 400])
+@pytest.mark.parametrize('share', [0.0, 0.005, 0.03, 0.5])
+def test_only_the_admitted_are_found_and_all_of_them(open_index: Open, memories: int, share: float) -> None:
+    index = open_index()
+    runs = filled(index, memories)
+    rng = np.random.default_rng(5)
+    mask = rng.uniform(size=memories) < share
+    query = unit(rng, 1)[0]
+    expected = exact(runs, query, mask)
+    assert close_to(index.nearest(query, memories, mask)[0], expected)
+    index.close()
+
+
+def test_many_passages_of_one_memory_do_not_hide_the_others(open_index: Open) -> None:
+    index = open_index()
+    rng = np.random.default_rng(2)
+    query = unit(rng, 1)[0]
+    hog = query + 0.001 * rng.normal(size=(2_000, D)).astype(np.float32)
+    index.add([0], ['hog'], [0], [hog / np.linalg.norm(hog, axis=1, keepdims=True)], [1])
+    runs = filled(index, 50, seed=4, first=1)
+    found = index.nearest(query, 6)[0][:6]
+    assert found[0][0] == 0
+    assert [slot for slot, _ in found[1:]] == [slot + 1 for slot, _ in exact(runs, query)[:5]]
+    index.close()
+
+
+@pytest.mark.parametrize('memories', [40, 500])
+@pytest.mark.parametrize('closed', [True, False], ids=['closed', 'killed'])
+def test_it_comes_back_after_a_restart(open_index: Open, memories: int, closed: bool) -> None:
+    index = open_index()
+    runs = filled(index, memories)
+    runs[3] = unit(np.random.default_rng(8), 2)
+    index.add([3], ['m3'], [77], [runs[3]], [1])
+    index.remove(5)
+    if closed:
+        index.close()
+    index.wait()
+    again = open_index()
+    wanted = {f'm{i}': (i, i) for i in range(memories) if i != 5} | {'m3': (3, 77), 'unheard': (999, 1)}
+    assert again.restore(wanted) == {f'm{i}' for i in range(memories) if i != 5}
+    there = np.arange(memories) != 5
+    for seed in range(5):
+        query = unit(np.random.default_rng(seed), 1)[0]
+        assert close_to(again.nearest(query, 3)[0][:3], exact(runs, query, there)[:3])
+    assert again.live_rows == sum(len(run) for run, live in zip(runs, there, strict=True) if live)
+    again.close()
+
+
+def test_other_texts_under_an_id_are_not_taken_for_its_own(open_index: Open) -> None:
+    index = open_index()
+    filled(index, 3)
+    index.close()
+    again = open_index()
+    assert again.restore({'m0': (0, 0), 'm1': (1, 12345), 'm2': (2, 2)}) == {'m0', 'm2'}
+    assert set(again.likeness(unit(np.random.default_rng(0), 1)[0], [0, 1, 2])) == {0, 2}
+    again.close()
+
+
+def test_damaged_clusters_are_built_anew(open_index: Open, tmp_path: Path) -> None:
+    index = open_index()
+    runs = filled(index, 400)
+    index.close()
+    (saved,) = (tmp_path / 'index').glob('clusters-*.faiss')
+    saved.write_bytes(saved.read_bytes()[:100])
+    again = open_index()
+    again.restore({f'm{i}': (i, i) for i in range(400)})
+    query = unit(np.random.default_rng(1), 1)[0]
+    assert close_to(again.nearest(query, 3)[0][:3], exact(runs, query)[:3])
+    again.close()
+
+
+def clusters(
+    dimension: int, metric: int = faiss.METRIC_INNER_PRODUCT, kind: Any = None, first: int = 0
+) -> Any:
+    kind = faiss.ScalarQuantizer.QT_8bit if kind is None else kind
+    centres = faiss.IndexFlat(dimension, metric)
+    index = faiss.IndexIVFScalarQuantizer(centres, dimension, 4, kind, metric, False)
+    vectors = np.random.default_rng(0).normal(size=(160, dimension)).astype(np.float32)
+    index.train(vectors)
+    index.add_with_ids(vectors, np.arange(first, first + len(vectors)))
+    return index
+
+
+FOREIGN = {
+    'another kind': lambda: faiss.index_factory(D, 'HNSW8', faiss.METRIC_INNER_PRODUCT),
+    'another dimension': lambda: clusters(2 * D),
+    'another measure': lambda: clusters(D, faiss.METRIC_L2),
+    'other numbers': lambda: clusters(D, kind=faiss.ScalarQuantizer.QT_fp16),
+    'rows that there are not': lambda: clusters(D, first=10**9),
+    'negative rows': lambda: clusters(D, first=-5),
+}
+
+
+@pytest.fixture
+def saved(open_index: Open, tmp_path: Path) -> tuple[Runs, Path]:
+    """The clusters of 100 memories in their file."""
+    index = open_index()
+    runs = filled(index, 100)
+    index.close()
+    (path,) = (tmp_path / 'index').glob('clusters-*.faiss')
+    return runs, path
+
+
+def replaced(path: Path, data: bytes) -> None:
+    """Put bytes in the place of saved clusters, with the checksum that they have."""
+    path.unlink()
+    path.with_name(f'{path.stem.rpartition("-")[0]}-{zlib.crc32(data):08x}.faiss').write_bytes(data)
+
+
+def is_found(index: PassageIndex, runs: Runs) -> bool:
+    index.restore({f'm{i}': (i, i) for i in range(len(runs))})
+    query = unit(np.random.default_rng(1), 1)[0]
+    return close_to(index.nearest(query, 3)[0][:3], exact(runs, query)[:3])
+
+
+@pytest.mark.parametrize('foreign', FOREIGN)
+def test_clusters_of_another_make_are_built_anew(
+    open_index: Open, saved: tuple[Runs, Path], foreign: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Though their checksum is right."""
+    runs, path = saved
+    sentences = faiss.serialize_index(faiss.read_index(faiss.FileIOReader(str(path)))).tobytes()
+    replaced(path, sentences + faiss.serialize_index(FOREIGN[foreign]()).tobytes())
+    index = open_index()
+    assert is_found(index, runs)
+    assert 'is built anew' in caplog.text
+    mine = unit(np.random.default_rng(1), 1)
+    index.add([len(runs)], ['mine'], [0], [mine], [1])
+    assert index.nearest(mine[0], 1)[1][0][0] == len(runs)
+    index.remove(len(runs))
+    index.close()
+
+
+@pytest.mark.skipif(
+    not hasattr(faiss, 'set_deserialization_vector_byte_limit'), reason='this FAISS cannot be told a limit'
+)
+def test_a_size_that_the_file_does_not_have_takes_no_memory(
+    open_index: Open, saved: tuple[Runs, Path]
+) -> None:
+    runs, path = saved
+    lists = faiss.read_index(faiss.FileIOReader(str(path))).nlist
+    data = path.read_bytes()
+    centres = data.index((D * lists).to_bytes(8, 'little'))
+    replaced(path, data[:centres] + (1 << 28).to_bytes(8, 'little') + data[centres + 8 :])  # 1 GiB
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    index = open_index()
+    assert is_found(index, runs)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 500_000
+    index.close()
+
+
+@pytest.mark.parametrize('make', ['folder', 'link'])
+def test_what_is_no_file_is_not_read(open_index: Open, saved: tuple[Runs, Path], make: str) -> None:
+    runs, path = saved
+    path.unlink()
+    if make == 'folder':
+        path.mkdir()
+        (path / 'of somebody').write_text('keep')
+    else:
+        path.symlink_to('/dev/zero')
+    index = open_index()
+    assert is_found(index, runs)
+    index.discard_saved()
+    index.close()
+    assert path.is_dir() == (make == 'folder')
+
+
+def test_no_file_holds_what_was_removed(open_index: Open, tmp_path: Path) -> None:
+    index = open_index()
+    runs = filled(index, 400)
+    index.close()
+    again = open_index()
+    again.restore({f'm{i}': (i, i) for i in range(400)})
+    again.remove(7)
+    again.discard_saved()
+    again.close()
+    trace = np.rint(runs[7] * SCALE).astype('<i2').tobytes()
+    for path in (tmp_path / 'index').iterdir():
+        assert trace not in path.read_bytes()
+
+
+def test_everything_removed_leaves_an_empty_index_that_goes_on(open_index: Open) -> None:
+    index = open_index()
+    filled(index, 400)
+    for slot in range(400):
+        index.remove(slot)
+    assert index.nearest(np.ones(D, np.float32), 3) == ([], [])
+    index.close()
+    again = open_index()
+    assert again.restore({}) == set()
+    runs = filled(again, 5, seed=3)
+    assert close_to(again.nearest(runs[2][0], 1)[0][:1], exact(runs, runs[2][0])[:1])
+    again.close()
