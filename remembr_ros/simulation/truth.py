@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import Point, Pose, StampedPose, mean_pose
@@ -189,44 +190,10 @@ def load_truth(path: Path) -> Truth:
     """
     file = path / 'truth.json' if path.is_dir() else path
     try:
-        raw: dict[str, Any] = json.loads(file.read_text(encoding='utf-8'))
-        return Truth(
-            raw['seed'],
-            raw['start_ns'],
-            raw['end_ns'],
-            tuple(
-                SignTruth(
-                    sign['text'],
-                    _point(sign['position']),
-                    sign['yaw'],
-                    sign['place'],
-                    tuple(
-                        View(view['start_ns'], view['end_ns'], tuple(Pose(**pose) for pose in view['poses']))
-                        for view in sign['readable']
-                    ),
-                )
-                for sign in raw['signs']
-            ),
-            tuple(ThingTruth(o['name'], _point(o['position']), o['place']) for o in raw['objects']),
-            tuple(
-                SegmentTruth(
-                    segment['start_ns'],
-                    segment['end_ns'],
-                    Pose(**segment['pose']),
-                    segment['caption'],
-                    tuple(segment['visible_signs']),
-                    tuple(segment['visible_things']),
-                )
-                for segment in raw['segments']
-            ),
-            raw['frame_id'],
-        )
+        return TypeAdapter(Truth).validate_json(file.read_bytes())
     except OSError as error:
         raise BagUnreadable(f'cannot read {file}: {error}; record the building first') from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise BagUnreadable(f'{file} is not a truth file ({error!r}); record the building again') from error
-
-
-def _point(values: Sequence[float]) -> Point:
-    x, y, z = values
-    return (float(x), float(y), float(z))
+    except ValidationError as error:
+        raise BagUnreadable(
+            f'{file} is not a truth file ({error.errors()[0]["msg"]}); record the building again'
+        ) from error
