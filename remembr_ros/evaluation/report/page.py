@@ -23,7 +23,7 @@ from remembr_ros.evaluation.report.tabulation import (
     tables,
 )
 from remembr_ros.evaluation.report.track_map import drive_path
-from remembr_ros.evaluation.run.reading import ANSWERS, Run, load_run, read_traces, read_tracks
+from remembr_ros.evaluation.run.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
 from remembr_ros.evaluation.run.record import QuestionRecord
 
 REPORT = 'report.html'
@@ -53,7 +53,7 @@ def write_report(folder: Path) -> Path:
     return path
 
 
-def _render(run: Run) -> str:
+def _render(run: RecordedRun) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
 
@@ -88,7 +88,7 @@ def _render(run: Run) -> str:
     )
 
 
-def _title(run: Run) -> dict[str, str]:
+def _title(run: RecordedRun) -> dict[str, str]:
     """Return planner, data, embedder and date, as far as they are known."""
     planners = Counter(record.answer.planner for record in run.records if record.answer)
     sequences = ', '.join(sorted({record.sequence for record in run.records}))
@@ -122,7 +122,7 @@ def _named(group: str) -> str:
     return 'overall correctness' if group == 'ALL' else group.lower()
 
 
-def _warnings(run: Run) -> list[str]:
+def _warnings(run: RecordedRun) -> list[str]:
     """Say where the folder does not agree with itself."""
     if not run.results:
         return ['The run has no results.json: it was cut off, and these are the questions that it came to.']

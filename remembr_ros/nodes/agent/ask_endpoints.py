@@ -12,7 +12,7 @@ from std_msgs.msg import String
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
-from remembr_ros.nodes.agent.ask_request import FULL, Feedback, Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Feedback, Inquiries, Inquiry
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -35,7 +35,7 @@ class AskEndpoints:
         node: ManagedNode,
         inquiries: Inquiries,
         is_active: Callable[[], bool],
-        answer: Callable[[Inquiry], Awaitable[Outcome]],
+        answer: Callable[[Inquiry], Awaitable[AskOutcome]],
     ) -> None:
         self._node = node
         self._inquiries = inquiries
@@ -99,7 +99,7 @@ class AskEndpoints:
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
         if not self._is_active():
-            return Outcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
+            return AskOutcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
         return (await self._answer(self._inquiry(request))).fill(response)
 
     def _on_topic(self, msg: String) -> None:

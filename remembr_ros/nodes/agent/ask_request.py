@@ -34,7 +34,7 @@ class Inquiry:
 
     :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
     :param follow: whoever asks waits until the robot has arrived, and not just until it drives
-    :param outcome: completes with an Outcome
+    :param outcome: completes with an AskOutcome
     :param answer: as soon as there is one
     """
 
@@ -71,7 +71,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AskOutcome:
     """What became of a question."""
 
     error_code: int = AskAction.Result.NONE
@@ -88,7 +88,7 @@ class Outcome:
         return response
 
 
-FULL = Outcome(
+FULL = AskOutcome(
     AskAction.Result.BUDGET_EXCEEDED, f'{MOST} questions wait for their answers already; ask again later'
 )
 """What becomes of a question that is one too many."""
@@ -121,7 +121,7 @@ class Inquiries:
         """Whether a question was one too many a moment ago."""
         return time.monotonic() - self._dropped_at < DROPPING_S
 
-    async def outcome(self, inquiry: Inquiry, start: Callable[[], Any]) -> Outcome:
+    async def outcome(self, inquiry: Inquiry, start: Callable[[], Any]) -> AskOutcome:
         """Return what becomes of a question; at once when cancelled or too late, even if a thread works.
 
         Of one too many that is FULL.
@@ -171,4 +171,4 @@ class Inquiries:
 
     def _end(self, inquiry: Inquiry, error_code: int, reason: str) -> None:
         inquiry.cancel.set()
-        settle(self._node, inquiry.outcome, Outcome(error_code, reason, inquiry.answer))
+        settle(self._node, inquiry.outcome, AskOutcome(error_code, reason, inquiry.answer))

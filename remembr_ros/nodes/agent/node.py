@@ -15,7 +15,7 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.navigation.keep_out import parse_keep_outs
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
-from remembr_ros.nodes.agent.ask_request import Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.markers import AnswerMarkers
 from remembr_ros.nodes.agent.parameters import AgentParameters
@@ -24,7 +24,7 @@ from remembr_ros.nodes.base.bounds import check_names
 from remembr_ros.nodes.base.conversions import answer_to_msg
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.nav2.navigator import Navigator
 from remembr_ros.timestamps import zone_named
@@ -40,7 +40,7 @@ class AgentNode(ManagedNode):
         self._agent: Any = None
         self._here: StampedPose | None = None
         self._inquiries = Inquiries(self, self._steady)
-        self._poses: PoseSource | None = None
+        self._poses: PoseSubscription | None = None
         self._recall: RecallClient | None = None
         self._pool: WorkerPool | None = None
         self._navigator: Navigator | None = None
@@ -73,7 +73,7 @@ class AgentNode(ManagedNode):
 
     def start(self) -> None:
         self._here = None
-        self._poses = PoseSource(self, self.parameters, self._on_pose, self._on_lost)
+        self._poses = PoseSubscription(self, self.parameters, self._on_pose, self._on_lost)
         if self._navigator is not None:
             self._navigator.start()
 
@@ -126,7 +126,7 @@ class AgentNode(ManagedNode):
             return Level.WARN, message, values
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
 
-    async def _outcome(self, inquiry: Inquiry) -> Outcome:
+    async def _outcome(self, inquiry: Inquiry) -> AskOutcome:
         pool = self._pool
         assert pool is not None  # there as long as the endpoints are
         return await self._inquiries.outcome(inquiry, lambda: pool.call(self._work, inquiry))
@@ -144,13 +144,15 @@ class AgentNode(ManagedNode):
                 if inquiry.navigate:
                     self._navigate(found, recalled, inquiry)
                     return
-            outcome = Outcome(answer=inquiry.answer)
+            outcome = AskOutcome(answer=inquiry.answer)
         except RemembrError as error:
-            outcome = Outcome(ask_error_code(error), str(error), inquiry.answer)
+            outcome = AskOutcome(ask_error_code(error), str(error), inquiry.answer)
         except Exception as error:  # noqa: BLE001  the top of a callback's thread
             if not inquiry.cancel.is_set():  # else it is the end of what it worked with
                 self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
-            outcome = Outcome(AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', inquiry.answer)
+            outcome = AskOutcome(
+                AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', inquiry.answer
+            )
         settle(self, inquiry.outcome, outcome)
 
     def _ask(self, inquiry: Inquiry) -> Answer:

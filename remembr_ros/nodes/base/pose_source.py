@@ -48,7 +48,7 @@ def _tf_message() -> Any:
     return TFMessage
 
 
-class PoseSource:
+class PoseSubscription:
     """Subscribes to what pose_source names and hands on every pose; until :meth:`close`.
 
     A pose that its own covariance calls less certain than max_position_std is none: from its stamp on it is

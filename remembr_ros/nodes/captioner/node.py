@@ -22,7 +22,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image, observation_to_msg
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import WorkerPool
 from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
@@ -49,7 +49,7 @@ class CaptionerNode(ManagedNode):
         self._describer: Any = None
         self._worker: CaptionWorker | None = None
         self._pool: WorkerPool | None = None
-        self._pose_source: PoseSource | None = None
+        self._pose_source: PoseSubscription | None = None
         self._images: dict[type, WatchedSubscription] = {}
         self._captions: Outbox | None = None
         self._endpoints: list[Callable[[], Any]] = []
@@ -88,7 +88,7 @@ class CaptionerNode(ManagedNode):
             batch=p.batch_size,
         )
         self._pool = WorkerPool(self, 2, 'flush')
-        self._pose_source = PoseSource(self, p, self._on_pose, self._on_lost)
+        self._pose_source = PoseSubscription(self, p, self._on_pose, self._on_lost)
         self._frames = self._unplaced = 0
         self._lost = ''
         self._last_image = time.monotonic()

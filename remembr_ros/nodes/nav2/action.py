@@ -22,7 +22,7 @@ PROGRESS_S = 0.5
 
 
 @dataclass(frozen=True)
-class Progress:
+class DriveProgress:
     """How far a drive is.
 
     :param distance_m: along the way to the present place [m]; NaN: Nav2 does not tell
@@ -47,7 +47,7 @@ class Drive:
 
     goals: tuple[StampedPose, ...]
     on_taken: Callable[[], None] = lambda: None
-    on_progress: Callable[[Progress], None] = lambda progress: None
+    on_progress: Callable[[DriveProgress], None] = lambda progress: None
     stopped: Future = field(default_factory=Future)
     """Completes with the error that it is to end with."""
     client: Any = None
@@ -148,10 +148,10 @@ def nav2_actions(node: Node, namespace: str) -> tuple['Nav2Action', 'Nav2Action'
     return one, Nav2Action(node, FollowWaypoints, f'{root}/follow_waypoints')
 
 
-def _progress(feedback: Any, places: int) -> Progress:
+def _progress(feedback: Any, places: int) -> DriveProgress:
     if hasattr(feedback, 'current_waypoint'):
-        return Progress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
-    return Progress(
+        return DriveProgress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
+    return DriveProgress(
         float(feedback.distance_remaining),
         duration_from_msg(feedback.estimated_time_remaining),
         max(0, feedback.number_of_recoveries),

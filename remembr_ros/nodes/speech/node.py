@@ -15,7 +15,7 @@ from remembr_ros.nodes.speech.audio_topic import AudioTopic
 from remembr_ros.nodes.speech.listening_thread import Listening
 from remembr_ros.nodes.speech.parameters import SpeechParameters
 from remembr_ros.nodes.speech.spoken_answers import SpokenAnswers
-from remembr_ros.speech.attention import NS, Attention, Verdict
+from remembr_ros.speech.attention import NS, Attention, UtteranceKind
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.microphone import Microphone
 from remembr_ros.speech.sound.source import SoundSource
@@ -148,7 +148,7 @@ class SpeechNode(ManagedNode):
             'sound lost [s]': f'{listening.queue.dropped_s:.1f}',
             'last transcription [s]': f'{listener.transcribing_s:.2f}',
             'utterances': listener.verdicts.total(),
-            **{f'utterances: {verdict.value}': listener.verdicts[verdict] for verdict in Verdict},
+            **{f'utterances: {verdict.value}': listener.verdicts[verdict] for verdict in UtteranceKind},
         }
         problems = [listening.problem, f'Whisper is too slow: {lost_s:.1f} s lost' if lost_s > 0.0 else '']
         if self._answers is not None:
@@ -200,10 +200,14 @@ class SpeechNode(ManagedNode):
     def _on_understood(self, one: Understood) -> None:
         heard = one.heard
         # What is not meant for the robot is not written down.
-        said = repr(one.transcript.text) if heard.verdict in (Verdict.QUESTION, Verdict.CALL) else 'somebody'
+        said = (
+            repr(one.transcript.text)
+            if heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
+            else 'somebody'
+        )
         self.get_logger().info(f'heard {said} ({one.transcript.confidence:.2f}): {heard.verdict.value}')
         publisher = self._speech_topics.get('speech')
-        if heard.verdict is Verdict.QUESTION and publisher is not None:
+        if heard.verdict is UtteranceKind.QUESTION and publisher is not None:
             publisher.publish(String(data=heard.question))
 
 
