@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remembr_msgs.action import Ask as AskAction
+from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Progress
@@ -18,15 +19,15 @@ from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.markers import AnswerMarkers
+from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base.answer_conversion import answer_to_msg
 from remembr_ros.nodes.base.bounds import check_names
-from remembr_ros.nodes.base.conversions import answer_to_msg
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
-from remembr_ros.nodes.nav2.navigator import Navigator
 from remembr_ros.timestamps import zone_named
 
 
@@ -37,7 +38,7 @@ class AgentNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('agent', AgentParameters, **kwargs)
-        self._agent: Any = None
+        self._agent: Agent | None = None
         self._here: StampedPose | None = None
         self._inquiries = Inquiries(self, self._steady)
         self._poses: PoseSubscription | None = None
@@ -59,6 +60,8 @@ class AgentNode(ManagedNode):
             self._recall.timeout_s = p.recall_timeout
         if self._navigator is not None:
             self._navigator.adapt(p)
+        if self._poses is not None:
+            self._poses.max_position_std_m = p.max_position_std
 
     def load(self) -> None:
         p = self.parameters
@@ -69,7 +72,9 @@ class AgentNode(ManagedNode):
         self._navigator = Navigator(self, self._steady, p)
         self._markers = AnswerMarkers(self)
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
-        self._endpoints = AskEndpoints(self, self._inquiries, lambda: self._active, self._outcome)
+        self._endpoints = AskEndpoints(
+            self, lambda: self.parameters, self._inquiries, lambda: self._active, self._outcome
+        )
 
     def start(self) -> None:
         self._here = None
@@ -111,9 +116,9 @@ class AgentNode(ManagedNode):
         while (self._inquiries or self._navigator) and time.monotonic() < deadline:
             time.sleep(0.02)
 
-    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         values = {
-            'planner': self._agent.planner,
+            'planner': self._agent.planner if self._agent is not None else '',
             'under way': len(self._inquiries),
             'drives': len(self._navigator or ()),
             'answered': self._inquiries.answered,
@@ -162,7 +167,7 @@ class AgentNode(ManagedNode):
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
             raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
-        if (navigator := self._navigator) is None:
+        if (agent := self._agent) is None or (navigator := self._navigator) is None:
             raise Cancelled('the agent node was cleaned up')
         here = self._here
         question = Question(
@@ -175,7 +180,7 @@ class AgentNode(ManagedNode):
             zone=self._zone,
             same_place=navigator.same_place,
         )
-        return self._agent.ask(
+        return agent.ask(
             question,
             timeout_s=left_s,
             on_progress=lambda progress: self._tell(inquiry, progress),

@@ -11,11 +11,8 @@ from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Quaternion
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CompressedImage, Image
 
-from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros import errors, images
-from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.geometry import (
     MAX_COORDINATE,
     Point,
@@ -37,15 +34,6 @@ MIN_WIRE_NS = -(2**31) * NS
 MAX_WIRE_NS = LATEST_NS
 """The latest time that builtin_interfaces/Time can hold, in January 2038."""
 
-KINDS = {
-    Kind.TEXT: AnswerMsg.TEXT,
-    Kind.BINARY: AnswerMsg.BINARY,
-    Kind.POSITION: AnswerMsg.POSITION,
-    Kind.TIME: AnswerMsg.TIME,
-    Kind.DURATION: AnswerMsg.DURATION,
-    Kind.NOT_SEEN: AnswerMsg.NOT_SEEN,
-}
-
 
 def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
     """Return a time as a message.
@@ -63,7 +51,7 @@ def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
 
 def time_from_msg(msg: TimeMsg) -> int:
     """Return nanoseconds since the epoch."""
-    return msg.sec * NS + msg.nanosec
+    return int(msg.sec * NS + msg.nanosec)
 
 
 def stamp_from_msg(msg: TimeMsg, arrival_ns: int) -> int:
@@ -86,7 +74,7 @@ def duration_to_msg(seconds: float) -> DurationMsg:
 
 def duration_from_msg(msg: DurationMsg) -> float:
     """Return seconds."""
-    return msg.sec + msg.nanosec / NS
+    return float(msg.sec + msg.nanosec / NS)
 
 
 def pose_to_msg(pose: Pose) -> PoseMsg:
@@ -259,30 +247,6 @@ def hit_from_msg(msg: MemoryMsg) -> Hit:
     )
 
 
-def answer_to_msg(answer: Answer) -> AnswerMsg:
-    """Return an answer as a message."""
-    msg = AnswerMsg(
-        kind=KINDS[answer.kind],
-        text=answer.text,
-        binary=bool(answer.binary),
-        map_id=answer.map_id,
-        evidence=[hit_to_msg(hit) for hit in answer.evidence],
-        planner=answer.planner,
-        llm_calls=answer.cost.llm_calls,
-        prompt_tokens=answer.cost.prompt_tokens,
-        completion_tokens=answer.cost.completion_tokens,
-        latency=float(answer.cost.latency_s),
-    )
-    if answer.pose is not None:
-        stamp_ns = answer.evidence[0].memory.start_ns if answer.evidence else 0
-        msg.pose = stamped_pose_to_msg(StampedPose(stamp_ns, answer.pose, answer.frame_id))
-    if answer.time_ns is not None:
-        msg.time = time_to_msg(answer.time_ns)
-    if answer.duration_s is not None:
-        msg.duration = duration_to_msg(answer.duration_s)
-    return msg
-
-
 def point_from_msg(msg: PointMsg) -> Point:
     """Return a point [m]."""
     return (msg.x, msg.y, msg.z)
@@ -297,12 +261,3 @@ def point_to_msg(point: Sequence[float]) -> PointMsg:
 def window_from_msgs(after: TimeMsg, before: TimeMsg) -> Scope:
     """Return the time window of a request, in which a time of zero is no limit."""
     return Scope(after_ns=time_from_msg(after) or None, before_ns=time_from_msg(before) or None)
-
-
-def recall_error_code(error: errors.RemembrError) -> int:
-    """Return the error_code of service Recall, Remember or Forget for an error."""
-    if isinstance(error, errors.EmbedderLoading):
-        return RecallSrv.Response.LOADING
-    if isinstance(error, errors.InvalidRequest):
-        return RecallSrv.Response.INVALID_REQUEST
-    return RecallSrv.Response.STORE_UNAVAILABLE

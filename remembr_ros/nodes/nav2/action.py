@@ -8,8 +8,10 @@ from typing import Any
 
 from action_msgs.msg import GoalStatusArray
 from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 from rclpy.qos import qos_profile_action_status_default
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 
 from remembr_ros.errors import InvalidRequest, NavigationFailed
@@ -50,8 +52,9 @@ class Drive:
     on_progress: Callable[[DriveProgress], None] = lambda progress: None
     stopped: Future = field(default_factory=Future)
     """Completes with the error that it is to end with."""
-    client: Any = None
-    handle: Any = None
+    server: 'Nav2Action | None' = None
+    """Where it was sent."""
+    handle: ClientGoalHandle | None = None
     result: Future | None = None
     cancelled: bool = False
     heard_at: float = 0.0
@@ -73,13 +76,13 @@ class Nav2Action:
     :param name: its full name
     """
 
-    def __init__(self, node: Node, kind: Any, name: str) -> None:
+    def __init__(self, node: Node, kind: type[Any], name: str) -> None:
         self._node = node
         self._kind = kind
         self._goals: dict[bytes, int] = {}
         self.name = name
         self.client = ActionClient(node, kind, name)
-        self._status = node.create_subscription(
+        self._status: Subscription | None = node.create_subscription(
             GoalStatusArray, f'{name}/_action/status', self._on_status, qos_profile_action_status_default
         )
 
@@ -107,6 +110,7 @@ class Nav2Action:
     def verdict(self, drive: Drive) -> NavigationFailed | None:
         """Return why a drive that Nav2 has ended is not at its goal; None: it is."""
         assert drive.result is not None
+        assert drive.handle is not None
         response = drive.result.result()
         # Humble has no error code, and its missed waypoints are numbers.
         missed = getattr(response.result, 'missed_waypoints', ())

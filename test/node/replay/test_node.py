@@ -110,7 +110,7 @@ def test_messages_arrive_as_recorded_whatever_the_format(robot, bag):
 def test_clock_runs_with_the_bag(robot, mcap):
     clock = robot.listen(Clock, '/clock', 1000)
     node = player(robot, bag=str(mcap), rate=2.0, topics=['/pose'])
-    robot.wait(node._clock.get_subscription_count, 'a listener to the clock')
+    robot.wait(node._clock_topic.get_subscription_count, 'a listener to the clock')
     node.play(threading.Event())
     robot.wait(lambda: clock and time_from_msg(clock[-1].clock) >= T0 + (COUNT - 2) * STEP, 'the clock')
     times = [time_from_msg(msg.clock) for msg in clock]

@@ -14,7 +14,8 @@ from remembr_ros.cli.main import main
 from remembr_ros.evaluation.datasets.recorded_drive import remember_bag
 from remembr_ros.evaluation.run.config import RunConfig
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.base.conversions import KINDS, memory_from_msg, time_from_msg
+from remembr_ros.nodes.base.answer_conversion import KINDS
+from remembr_ros.nodes.base.conversions import memory_from_msg, time_from_msg
 from remembr_ros.nodes.base.lifecycle import bring_up
 
 IMAGES = '/camera/image_raw/compressed'

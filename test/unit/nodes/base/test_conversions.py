@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CompressedImage
 
-from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, Remember
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros import errors
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation, memory_id
@@ -189,38 +187,6 @@ def test_empty_fields_of_a_caption_have_a_meaning():
     msg.pose.header.frame_id = ''
     memory = c.memory_from_msg(msg)
     assert (memory.source, memory.merged, memory.frame_id) == ('captioner', 1, 'map')
-
-
-@pytest.mark.parametrize('kind', list(Kind))
-def test_every_kind_of_answer_has_its_constant(kind):
-    msg = c.answer_to_msg(Answer(kind, 'text', 'offline'))
-    assert msg.kind == getattr(AnswerMsg, kind.name)
-
-
-def test_an_answer_carries_everything():
-    memory = Memory('i', 'r', T, T + NS, 'text', Pose(1.0, 2.0, 0.5, 0.3), frame_id='map')
-    answer = Answer(
-        Kind.DURATION,
-        'Two seconds.',
-        'a model',
-        binary=True,
-        pose=memory.pose,
-        map_id='cellar',
-        time_ns=T + 5,
-        duration_s=2.5,
-        evidence=(Hit(memory, 0.5),),
-        cost=Cost(2, 100, 20, 1.5),
-    )
-    msg = c.answer_to_msg(answer)
-    assert (msg.binary, msg.map_id, c.time_from_msg(msg.time), c.duration_from_msg(msg.duration)) == (
-        True,
-        'cellar',
-        T + 5,
-        2.5,
-    )
-    assert (msg.pose.header.frame_id, msg.pose.pose.position.z) == ('map', 0.5)
-    assert (msg.llm_calls, msg.prompt_tokens, msg.completion_tokens, msg.latency) == (2, 100, 20, 1.5)
-    assert [evidence.id for evidence in msg.evidence] == ['i']
 
 
 @pytest.mark.parametrize('kind', [PoseStamped, PoseWithCovarianceStamped, Odometry])
