@@ -9,8 +9,8 @@ from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json, count, seconds
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
+from remembr_ros.evaluation.records.config import PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.report.tabulation import table_text, tables
-from remembr_ros.evaluation.run.config import PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.run.execution import RunResult, carry_out
 
 PLANNERS = tuple(name.value for name in PlannerName)

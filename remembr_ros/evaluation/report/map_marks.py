@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from remembr_ros.evaluation.run.reading import TrackPoint
-from remembr_ros.evaluation.run.record import QuestionRecord
+from remembr_ros.evaluation.records.reading import TrackPoint
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.timestamps import NS, format_duration
 
 FIRST_HITS = 5

@@ -11,6 +11,8 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
+from remembr_ros.evaluation.records.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report import charts
 from remembr_ros.evaluation.report.question_view import VERDICTS, question_views
 from remembr_ros.evaluation.report.tabulation import (
@@ -23,8 +25,6 @@ from remembr_ros.evaluation.report.tabulation import (
     tables,
 )
 from remembr_ros.evaluation.report.track_map import drive_path
-from remembr_ros.evaluation.run.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
-from remembr_ros.evaluation.run.record import QuestionRecord
 
 REPORT = 'report.html'
 TEMPLATE = 'templates/report.html.j2'

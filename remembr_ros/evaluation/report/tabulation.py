@@ -10,7 +10,7 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
 from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
 from remembr_ros.evaluation.metrics.scores import Outcome
-from remembr_ros.evaluation.run.record import QuestionRecord
+from remembr_ros.evaluation.records.record import QuestionRecord
 
 Records = Sequence[QuestionRecord]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from html import escape
 
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M
+from remembr_ros.evaluation.records.reading import TrackPoint
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.map_marks import XY, MapMark, marks_of, place_of
-from remembr_ros.evaluation.run.reading import TrackPoint
-from remembr_ros.evaluation.run.record import QuestionRecord
 
 _WIDTH, _LEAST_HEIGHT, _MOST_HEIGHT, _MARGIN = 640.0, 240.0, 460.0, 34.0  # pixels
 _LEAST_EXTENT_M = 20.0

@@ -16,16 +16,16 @@ from remembr_ros.agent.planner import Planner
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.datasets import loading as datasets
 from remembr_ros.evaluation.datasets.sample import Excluded, Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
+from remembr_ros.evaluation.records.config import PlannerName, RunConfig
+from remembr_ros.evaluation.records.folder import RunFolder
+from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.evaluation.report.results import results_json
-from remembr_ros.evaluation.run.config import PlannerName, RunConfig
-from remembr_ros.evaluation.run.folder import RunFolder
+from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner
-from remembr_ros.evaluation.run.record import QuestionRecord
 from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
-from remembr_ros.evaluation.run.trace import QuestionTrace
 from remembr_ros.memory.opening import open_store
 from remembr_ros.redaction import shown_url
 

@@ -14,8 +14,8 @@ from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
 from remembr_ros.evaluation.metrics.scores import Outcome, Score, rank, score
 from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
-from remembr_ros.evaluation.run.record import QuestionRecord, answer_record, truth_record
-from remembr_ros.evaluation.run.trace import QuestionTrace, TracedRecall
+from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
+from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
 from remembr_ros.memory.model.recall import Recall
 from remembr_ros.memory.model.record import Observation

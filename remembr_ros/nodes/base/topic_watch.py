@@ -85,7 +85,8 @@ class WatchedSubscription:
         for info in self._node.get_publishers_info_by_topic(self.topic):
             compatible, reason = qos_check_compatible(info.qos_profile, wanted)
             if compatible == QoSCompatibility.ERROR:
-                return f'{self.topic} is not heard from {_who(info)}: {self._remedy(wanted, info.qos_profile, reason)}'
+                remedy = self._remedy(wanted, info.qos_profile, reason)
+                return f'{self.topic} is not heard from {_who(info)}: {remedy}'
         self._mismatch = False  # whoever it was is gone
         return ''
 

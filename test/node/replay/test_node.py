@@ -183,3 +183,8 @@ def test_a_loop_over_one_moment_leaves_the_processor_alone(robot, tmp_path):
     timer.start()
     assert 1 <= node.play(stop) <= 0.5 / CLOCK_PERIOD_S + 1
     timer.join()
+
+
+def test_a_parameter_can_be_set_while_it_plays(robot, mcap):
+    node = player(robot, bag=str(mcap))
+    assert node.set_parameters([Parameter('use_sim_time', value=True)])[0].successful

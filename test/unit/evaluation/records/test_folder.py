@@ -7,12 +7,12 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics.scores import Outcome
-from remembr_ros.evaluation.run.config import SERVERS, PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.records.config import SERVERS, PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.records.folder import RunFolder, prompts, versions
+from remembr_ros.evaluation.records.reading import read_traces
+from remembr_ros.evaluation.records.record import QuestionRecord, TruthRecord
+from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.evaluation.run.execution import planner_title
-from remembr_ros.evaluation.run.folder import RunFolder, prompts, versions
-from remembr_ros.evaluation.run.reading import read_traces
-from remembr_ros.evaluation.run.record import QuestionRecord, TruthRecord
-from remembr_ros.evaluation.run.trace import QuestionTrace
 
 
 def record(name: str, **changes) -> QuestionRecord:

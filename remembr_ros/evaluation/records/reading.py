@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.run.record import QuestionRecord
+from remembr_ros.evaluation.records.record import QuestionRecord
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""What a run was made with, and what it left on disk."""
