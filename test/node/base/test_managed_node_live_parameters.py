@@ -21,7 +21,7 @@ from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import FakeAgent
 from test.node.captioner.test_node import Drive, jpeg
-from test.node.memory.test_keeping import caption
+from test.node.memory.test_node_keeping import caption
 from test.node.speech.test_node import Loud, Whisper
 
 
