@@ -1,4 +1,4 @@
-"""The rooms of the package: what each may import, how full it may be, what its tests and classes are called."""
+"""The rooms of the package: what each may import, how full it may be, what classes and tests are called."""
 
 import ast
 from collections import Counter

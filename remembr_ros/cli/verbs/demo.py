@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from remembr_ros.nodes.replay.demo_graph import DemoGraph
+        from remembr_ros.nodes.demo_graph import DemoGraph
     except ImportError as error:
         raise RemembrError(
             f'the demo needs ROS 2 and remembr_msgs ({error}): run it by `make demo` in the repository, '

@@ -1,1 +1,1 @@
-"""What a run was made with, and what it left on disk."""
+"""What a run was made with, and what it leaves in its folder. Start at record.py."""

@@ -14,6 +14,7 @@ from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.navigation.keep_out import parse_keep_outs
+from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
@@ -22,7 +23,6 @@ from remembr_ros.nodes.agent.markers import AnswerMarkers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
-from remembr_ros.nodes.base.answer_conversion import answer_to_msg
 from remembr_ros.nodes.base.bounds import check_names
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode

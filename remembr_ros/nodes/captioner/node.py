@@ -20,9 +20,10 @@ from remembr_ros.captioning.segmenter import Segmenter
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import frame_from_image, observation_to_msg
+from remembr_ros.nodes.base.conversions import frame_from_image
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import WorkerPool

@@ -18,9 +18,10 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import frame_name, memory_to_msg, observation_from_msg
+from remembr_ros.nodes.base.conversions import frame_name
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.memory_conversion import memory_to_msg, observation_from_msg
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import Housekeeping

@@ -16,14 +16,9 @@ from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import check_forget, check_names, check_recall
-from remembr_ros.nodes.base.conversions import (
-    frame_name,
-    hit_to_msg,
-    pose_from_msg,
-    time_from_msg,
-    time_to_msg,
-)
+from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import forget_conditions, order_of, search

@@ -6,13 +6,12 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base.conversions import (
     duration_from_msg,
     duration_to_msg,
-    hit_from_msg,
-    hit_to_msg,
     pose_from_msg,
     stamped_pose_to_msg,
     time_from_msg,
     time_to_msg,
 )
+from remembr_ros.nodes.base.memory_conversion import hit_from_msg, hit_to_msg
 
 KINDS = {
     Kind.TEXT: AnswerMsg.TEXT,
