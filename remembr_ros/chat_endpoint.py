@@ -104,7 +104,7 @@ class Refused(ChatUnavailable):
         self.retry_after = retry_after
 
 
-class Lost(ChatUnavailable):
+class ConnectionLost(ChatUnavailable):
     """Raised when there is no connection, or it ends before the answer does."""
 
 
@@ -128,7 +128,7 @@ class ChatEndpoint:
     def create(self, fields: dict[str, Any], guard: Guard) -> Any:
         """Ask for a chat completion, once.
 
-        :raises Refused, Lost: see there
+        :raises Refused, ConnectionLost: see there
         :raises ChatUnavailable: what came back is no chat reply
         :raises Cancelled, TimeOver: see :class:`Guard`
         """
@@ -160,7 +160,7 @@ class ChatEndpoint:
         for attempt in range(self._max_retries + 1):
             try:
                 return request()
-            except (Refused, Lost) as error:
+            except (Refused, ConnectionLost) as error:
                 status, after = (
                     (error.status, error.retry_after) if isinstance(error, Refused) else (None, None)
                 )
@@ -211,7 +211,7 @@ class ChatEndpoint:
             cause = error.__cause__
             if isinstance(cause, ReplyInvalid):
                 raise self.no_chat(cause) from error
-            raise Lost(
+            raise ConnectionLost(
                 f'{self.where} cannot be reached: is the server running? ({self._shown(cause or error)})'
             ) from error
         except (openai.OpenAIError, *_PARSING) as error:

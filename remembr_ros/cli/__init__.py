@@ -1,1 +1,1 @@
-"""The remembr command, one verb per file."""
+"""The remembr command: main.py finds a verb, verbs/ has each in a file, evaluation/ those of remembr eval."""

@@ -1,1 +1,1 @@
-"""Text to vectors."""
+"""Text to vectors. embedder.py says what an embedder is, embedders.py gives one by its name."""

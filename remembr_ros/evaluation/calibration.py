@@ -21,10 +21,10 @@ from remembr_ros.agent.offline.relevance_model import LEAST, Coefficients, Liken
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.offline.sighting import POOL
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.evaluation.datasets import loading as datasets
 from remembr_ros.evaluation.datasets import sample
 from remembr_ros.evaluation.datasets.building import ABSENT_THINGS
-from remembr_ros.evaluation.run.config import run_config
+from remembr_ros.evaluation.records.config import run_config
+from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.runner import remember
 from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
 from remembr_ros.memory.model.recall import Hit, Recall, Scope

@@ -18,7 +18,7 @@ from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
 from remembr_ros.memory.server.connection import Connection
-from remembr_ros.memory.server.engine import open_server
+from remembr_ros.memory.server.opening import open_server
 from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
 

@@ -16,7 +16,7 @@ import math
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -262,3 +262,10 @@ def _compared(candidate: _Candidate, following: _Candidate) -> _Tells:
         return _Tells.SAME_VIEW
     soon = following.start_ns - candidate.end_ns <= SOON_NS
     return _Tells.REPEATED_SOON if soon else _Tells.REPEATED
+
+
+def is_meant(memory: Memory, ids: Collection[str] | None, text: str) -> bool:
+    """Tell whether a forgetting by ids and a part of the text means a memory, see MemoryStore.matching."""
+    if ids is not None and memory.id not in ids:
+        return False
+    return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.embedding.embedders import checked_name, get_embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
+from remembr_ros.memory.connected_store import ConnectedStore
 from remembr_ros.memory.consolidation.merging import Stays
 from remembr_ros.memory.intake import Intake
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
@@ -20,22 +19,17 @@ from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.model.stamp import check_embedder
-from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed
-from remembr_ros.memory.search import StoreSearch
+from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed, is_meant
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter, SpoolState
 from remembr_ros.memory.store_info import StoreInfo, info_of
 from remembr_ros.memory.whole_changes import WholeChanges, move_asked
 
 
-class MemoryStore(StoreSearch):
+class MemoryStore(ConnectedStore):
     """Memories in Milvus, keyframes beside it. Safe to share between threads.
 
-    :param connect: opens the engine; called until it succeeds
-    :param uri: of the database, as it may be shown
-    :param embedder: an embedder, or the name of one; None: the one that the collection was made with
-    :param behind: of an embedder that takes long, only look at the files; it is loaded meanwhile
+    :param connect: as uri, collection, embedder and behind: see ConnectedStore
     :param keyframes: where images are kept; closed with the store
     :param undone: folder where is noted what was begun, see remembr_ros.memory.whole_changes
     :param spool: where memories wait while a server is away; None: they cannot
@@ -55,19 +49,14 @@ class MemoryStore(StoreSearch):
         spool: Spool | None = None,
         stays: Stays | None = None,
     ) -> None:
-        self._connect = connect
-        self._connected: Engine | None = None
-        self._uri = uri
-        self._collection = collection
-        self._embedder = embedder
-        self._behind = behind
-        self._keyframes = keyframes
-        self._intake = Intake(lambda: self.embedder, keyframes, stays)
         self._changes = WholeChanges(undone, keyframes)
-        self._connecting = threading.Lock()
+        super().__init__(
+            connect, uri, collection, embedder=embedder, behind=behind, on_open=self._changes.open
+        )
+        self.keyframes = keyframes
+        """Where images are kept, whether the server is there or not; their folder may not be there yet."""
+        self._intake = Intake(lambda: self.embedder, keyframes, stays)
         self._writing = threading.Lock()
-        self._loading = threading.Lock()
-        self._closed = False
         self._spooling = SpoolingWriter(self._store, spool) if spool else None
 
     def __enter__(self) -> 'MemoryStore':
@@ -79,75 +68,16 @@ class MemoryStore(StoreSearch):
         self.close(told=error is None)
 
     @property
-    def engine(self) -> Engine:
-        """What holds the memories.
-
-        :raises StoreUnavailable: it is closed, or its server is away
-        """
-        with self._connecting:
-            if self._closed:
-                raise StoreUnavailable(f'the memory {self._uri} is closed')
-            if self._connected is None:
-                engine = self._connect()
-                try:
-                    if self._embedder:
-                        check_embedder(engine.stamp, self._embedder, self._collection)
-                    self._changes.open(engine)
-                except BaseException:
-                    engine.close()
-                    raise
-                self._connected = engine
-            return self._connected
-
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder, loaded at first use.
-
-        :raises EmbedderUnavailable: it cannot be loaded, or only the memory's file names it
-        :raises StoreMismatch: it does not make the collection's vectors any more
-        """
-        engine = self.engine
-        with self._loading:
-            if not isinstance(self._embedder, Embedder):
-                name = self._embedder or checked_name(engine.stamp.embedder)
-                loaded = get_embedder(name, behind=True) if self._behind else get_embedder(name)
-                check_embedder(engine.stamp, loaded, self._collection)
-                self._embedder = loaded
-            return self._embedder
-
-    def adopt(self, embedder: Embedder) -> None:
-        """Use an embedder that was loaded for the stamp of a new collection."""
-        self._embedder = embedder
-
-    @property
-    def embedder_behind(self) -> EmbedderBehind | None:
-        """The embedder, where it is one that is loaded meanwhile; nothing is asked or loaded now."""
-        return self._embedder if isinstance(self._embedder, EmbedderBehind) else None
-
-    @property
     def problem(self) -> str:
         """What does not work at the moment, though memories are acknowledged; empty: everything does."""
         state = self._spooling.state() if self._spooling else None
-        problems = (state.problem if state else '', self._keyframes.problem, self._changes.problem)
+        problems = (state.problem if state else '', self.keyframes.problem, self._changes.problem)
         return '; '.join(filter(None, problems))
 
     @property
     def waiting(self) -> SpoolState | None:
         """What waits on this machine for the server; None: nothing can."""
         return self._spooling.state() if self._spooling else None
-
-    @property
-    def folder(self) -> Path:
-        """Where the keyframes are kept; it may not be there yet."""
-        return self._keyframes.folder
-
-    @property
-    def keyframe_bytes(self) -> int:
-        """What the keyframes take on this machine's disk; works while the server is away.
-
-        :raises OSError: their folder cannot be read
-        """
-        return self._keyframes.size_bytes()
 
     def add(self, observations: Sequence[Observation]) -> list[Memory]:
         """Store memories; they survive whatever happens once this returns. Storing one again changes nothing.
@@ -198,22 +128,15 @@ class MemoryStore(StoreSearch):
             raise InvalidRequest(
                 f'memory {memory_id} has {len(names)} keyframes, none with the index {index}'
             )
-        return self._keyframes.get(names[index])
+        return self.keyframes.get(names[index])
 
     def images(self, memory: Memory) -> tuple[bytes, ...]:
         """Return the keyframes of a memory that are there, as JPEG."""
         found = []
         for name in memory.keyframes:
             with suppress(InvalidRequest):
-                found.append(self._keyframes.get(name))
+                found.append(self.keyframes.get(name))
         return tuple(found)
-
-    def keep_images(self, images: Sequence[bytes]) -> tuple[str, ...]:
-        """Store keyframes for a memory that will name them; return their names.
-
-        :raises InvalidRequest: one is not a JPEG
-        """
-        return self._keyframes.put(images)
 
     def matching(
         self, ids: Collection[str] | None = None, scope: Scope = ANYTHING, text: str = ''
@@ -225,10 +148,10 @@ class MemoryStore(StoreSearch):
         :raises InvalidRequest: the scope makes no sense
         :raises StoreUnavailable: the database does not work
         """
-        found = {m.id: m for m in self.engine.select(scope) if _is_meant(m, ids, text)}
+        found = {m.id: m for m in self.engine.select(scope) if is_meant(m, ids, text)}
         if self._spooling:
             # One that is being stored right now may be in both.
-            waiting = self._spooling.matching(lambda m: scope.admits(m) and _is_meant(m, ids, text))
+            waiting = self._spooling.matching(lambda m: scope.admits(m) and is_meant(m, ids, text))
             found |= {memory.id: memory for memory in waiting}
         return sorted(found.values(), key=lambda memory: (memory.start_ns, memory.id))
 
@@ -254,9 +177,9 @@ class MemoryStore(StoreSearch):
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
         waiting = 0
         if self._spooling:
-            waiting = self._spooling.forget(lambda m: scope.admits(m) and _is_meant(m, ids, text))
+            waiting = self._spooling.forget(lambda m: scope.admits(m) and is_meant(m, ids, text))
         with self._changing() as engine:
-            doomed_ones = [m for m in engine.select(scope) if _is_meant(m, ids, text)]
+            doomed_ones = [m for m in engine.select(scope) if is_meant(m, ids, text)]
             self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)
         return waiting + len(doomed_ones)
 
@@ -276,9 +199,9 @@ class MemoryStore(StoreSearch):
         :raises StoreUnavailable: the database or the disk does not work
         """
         try:
-            return self._keyframes.collect(self.engine.named)
+            return self.keyframes.collect(self.engine.named)
         except OSError as error:
-            raise StoreUnavailable(f'cannot clean {self._keyframes.folder}: {error}') from error
+            raise StoreUnavailable(f'cannot clean {self.keyframes.folder}: {error}') from error
 
     def move_map(
         self,
@@ -340,7 +263,7 @@ class MemoryStore(StoreSearch):
             self._collection,
             stamp=stamp,
             stored=stored,
-            keyframes=self._keyframes,
+            keyframes=self.keyframes,
             waiting=self.waiting,
             problem=problem,
         )
@@ -359,11 +282,8 @@ class MemoryStore(StoreSearch):
         """
         if self._spooling:
             self._spooling.close()
-        with self._writing, self._connecting:
-            self._closed = True
-            if self._connected is not None:
-                self._connected.close()
-                self._connected = None
+        with self._writing:
+            self._disconnect()
             self._changes.close(told)
 
     @contextmanager
@@ -378,9 +298,3 @@ class MemoryStore(StoreSearch):
         """Store memories in the database."""
         with self._changing() as engine:
             return self._intake.store(engine, observations, self._changes.dropping)
-
-
-def _is_meant(memory: Memory, ids: Collection[str] | None, text: str) -> bool:
-    if ids is not None and memory.id not in ids:
-        return False
-    return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

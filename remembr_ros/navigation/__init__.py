@@ -1,1 +1,1 @@
-"""Answer to goal."""
+"""Answer to goal. Start at plan.py."""

@@ -15,13 +15,14 @@ import yaml
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.base.declaration import Parameters
 from remembr_ros.nodes.base.parameter_field import objection
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.speech.parameters import SpeechParameters
 
-NODE_PARAMETERS: dict[str, type] = {
+NODE_PARAMETERS: dict[str, type[Parameters]] = {
     'captioner': CaptionerParameters,
     'memory': MemoryParameters,
     'agent': AgentParameters,
@@ -141,6 +142,7 @@ def _fields(kinds: Sequence[str], name: str = '') -> 'list[dataclasses.Field[Any
 
 def _objection(field: 'dataclasses.Field[Any]', value: Any) -> str:
     kind = list if field.type in (list[str], list[float]) else field.type
+    assert isinstance(kind, type)  # the dataclasses of parameters have no annotations as text
     if kind is float and isinstance(value, str):  # '1e3' is a number to ROS, and a text to YAML 1.1
         with suppress(ValueError):
             value = float(value)

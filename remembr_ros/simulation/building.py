@@ -34,7 +34,7 @@ class Solid:
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class SignPanel:
     """A panel with one line of text.
 
     :param text: in capitals
@@ -136,7 +136,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Waypoint:
     """A corner of the robot's route.
 
     :param dwell_s: how long the robot stands here; where it stands, the route has no bend
@@ -159,9 +159,9 @@ class Building:
     size: tuple[float, float]
     walls: tuple[Solid, ...]
     places: tuple[Place, ...]
-    signs: tuple[Sign, ...]
+    signs: tuple[SignPanel, ...]
     things: tuple[Thing, ...]
-    route: tuple[Stop, ...]
+    route: tuple[Waypoint, ...]
 
     def solids(self) -> Iterator[Solid]:
         """Everything that stops a robot or a ray of light, apart from floor and ceiling."""
@@ -191,7 +191,7 @@ def mirrored(building: Building, axis: Literal[0, 1]) -> Building:
         low[axis], high[axis] = flip(body.high[axis]), flip(body.low[axis])
         return replace(body, low=(low[0], low[1], low[2]), high=(high[0], high[1], high[2]))
 
-    def sign(board: Sign) -> Sign:
+    def sign(board: SignPanel) -> SignPanel:
         x, y, z = board.centre
         yaw = wrap_angle(math.pi - board.yaw if axis == 0 else -board.yaw)
         return replace(board, centre=(flip(x), y, z) if axis == 0 else (x, flip(y), z), yaw=yaw)
@@ -201,7 +201,7 @@ def mirrored(building: Building, axis: Literal[0, 1]) -> Building:
         low[axis], high[axis] = flip(area.high[axis]), flip(area.low[axis])
         return replace(area, low=(low[0], low[1]), high=(high[0], high[1]))
 
-    def stop(corner: Stop) -> Stop:
+    def stop(corner: Waypoint) -> Waypoint:
         return replace(corner, x=flip(corner.x)) if axis == 0 else replace(corner, y=flip(corner.y))
 
     return replace(

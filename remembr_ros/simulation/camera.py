@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.building import Building, Sign, Solid, Thing
+from remembr_ros.simulation.building import Building, SignPanel, Solid, Thing
 
 WIDTH, HEIGHT = 640, 480
 FOCAL_PX = 525.0
@@ -91,7 +91,7 @@ class Sight:
             blocks[self._index[solid]] = False
         return not bool(blocks.any())
 
-    def can_read(self, pose: Pose, sign: Sign) -> bool:
+    def can_read(self, pose: Pose, sign: SignPanel) -> bool:
         """Return whether a sign is readable from a pose of the robot.
 
         Readable means: the whole panel is in the image; it is seen at most 60 degrees from its normal; its
@@ -130,7 +130,7 @@ class Sight:
             return False
         return self.is_clear(eye, centre, thing.solids)
 
-    def signs(self, pose: Pose) -> list[Sign]:
+    def signs(self, pose: Pose) -> list[SignPanel]:
         """Return the signs that are readable from a pose."""
         return [sign for sign in self._building.signs if self.can_read(pose, sign)]
 

@@ -29,10 +29,10 @@ from remembr_ros.simulation.building import (
     Building,
     Colour,
     Place,
-    Sign,
+    SignPanel,
     Solid,
-    Stop,
     Thing,
+    Waypoint,
     mirrored,
     sign_width,
 )
@@ -59,11 +59,13 @@ _WALLS = (  # x, y of one end, x, y of the other
     (11, 19, 11, 22.5), (18, 19, 18, 22.5), (0, 15.5, 4.5, 15.5), (0, 11.5, 4.5, 11.5), (0, 7.5, 4.5, 7.5),
 )  # fmt: skip
 
-_ROUTE = (
-    Stop(7.0, 5.5, 1.0), Stop(26.0, 5.5), Stop(26.0, 6.8), Stop(29.5, 9.3), Stop(29.5, 10.4, 2.0),
-    Stop(29.5, 11.2), Stop(26.0, 13.0), Stop(26.0, 17.5), Stop(24.2, 17.5, 1.5), Stop(20.2, 17.5),
-    Stop(17.9, 14.4), Stop(15.8, 14.4, 2.0), Stop(14.2, 14.4), Stop(11.6, 17.5), Stop(6.0, 17.5),
-    Stop(6.0, 16.3, 1.5), Stop(6.0, 3.4, 2.0),
+_ROUTE = tuple(
+    Waypoint(*corner) for corner in (
+        (7.0, 5.5, 1.0), (26.0, 5.5), (26.0, 6.8), (29.5, 9.3), (29.5, 10.4, 2.0), (29.5, 11.2),
+        (26.0, 13.0), (26.0, 17.5), (24.2, 17.5, 1.5), (20.2, 17.5), (17.9, 14.4),
+        (15.8, 14.4, 2.0), (14.2, 14.4), (11.6, 17.5), (6.0, 17.5), (6.0, 16.3, 1.5),
+        (6.0, 3.4, 2.0),
+    )
 )  # fmt: skip
 
 _SOUTH, _EAST, _NORTH, _WEST = -math.pi / 2, 0.0, math.pi / 2, math.pi
@@ -141,7 +143,7 @@ def generate_building(seed: int = 0) -> Building:
     side = {_EAST: names[south], _WEST: names[north], _SOUTH: names[west]}
     door_colour = rng.choice(list(COLOURS.items()))
 
-    signs: list[Sign] = []
+    signs: list[SignPanel] = []
     things: list[Thing] = []
     rooms: list[Place] = []
     for doorway, text in zip(_DOORWAYS, _texts(rng), strict=True):
@@ -190,23 +192,23 @@ def _wall(x0: float, y0: float, x1: float, y1: float) -> Solid:
     return Solid(low, high, _WALL_COLOUR)
 
 
-def _flag(doorway: _Doorway, text: str, place: str) -> Sign:
+def _flag(doorway: _Doorway, text: str, place: str) -> SignPanel:
     paper, ink = _PAPER.get(text, _ROOM_PAPER)
     x, y = off_wall(doorway.x, doorway.y, doorway.facing)
     dx, dy = DIRECTIONS[doorway.facing]
     reach = sign_width(text, FLAG_LETTER_M) / 2 + 0.03
     centre = (x + dx * reach, y + dy * reach, SIGN_CENTRE_M)
     towards = _EAST if doorway.drive == _WEST else _WEST if doorway.drive == _EAST else -doorway.drive
-    return Sign(text, place, centre, towards, FLAG_LETTER_M, paper, ink, two_sided=True)
+    return SignPanel(text, place, centre, towards, FLAG_LETTER_M, paper, ink, two_sided=True)
 
 
 def _wall_sign(
     text: str, place: str, at: tuple[float, float], yaw: float, up_m: float = SIGN_CENTRE_M
-) -> Sign:
+) -> SignPanel:
     paper, ink = _PAPER[text]
     out = HALF_WALL_M + 0.02
     centre = (at[0] + out * round(math.cos(yaw)), at[1] + out * round(math.sin(yaw)), up_m)
-    return Sign(text, place, centre, yaw, WALL_LETTER_M, paper, ink)
+    return SignPanel(text, place, centre, yaw, WALL_LETTER_M, paper, ink)
 
 
 def _door(doorway: _Doorway, text: str, place: str, colour: tuple[str, Colour]) -> Thing:

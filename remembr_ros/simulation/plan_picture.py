@@ -11,7 +11,7 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.simulation.building import Building, Place
 from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.truth import Truth
+from remembr_ros.simulation.truth import RecordingTruth
 
 _HIT_COLOURS = ('#d1495b', '#2e7d4f', '#8e5ea2', '#e08e1b', '#1b7f9e', '#7a5230', '#5b5f97', '#b5179e')
 _MARKERS = ('o', 's', '^', 'D', 'P', 'v', 'X', 'h')
@@ -21,7 +21,7 @@ _ROOM_INK = '#6b6459'
 
 def draw_plan(  # noqa: PLR0917
     out_png: Path,
-    plan: Truth | Building,
+    plan: RecordingTruth | Building,
     track: Sequence[Point] = (),
     memories: Sequence[Memory] = (),
     hits: Sequence[Hit] | Mapping[str, Sequence[Hit]] = (),
@@ -41,7 +41,7 @@ def draw_plan(  # noqa: PLR0917
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    building = generate_building(plan.seed) if isinstance(plan, Truth) else plan
+    building = generate_building(plan.seed) if isinstance(plan, RecordingTruth) else plan
     by_question = hits if isinstance(hits, Mapping) else ({'found': hits} if hits else {})
     wide, deep = building.size
     rows = len(by_question)

@@ -25,7 +25,7 @@ from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.odometry import correction, drifting_odometry
 from remembr_ros.simulation.renderer import Renderer, Shot
 from remembr_ros.simulation.tour import Tour
-from remembr_ros.simulation.truth import Truth, observe, save_truth
+from remembr_ros.simulation.truth import RecordingTruth, observe, save_truth
 from remembr_ros.timestamps import NS, parse_time
 
 START_NS = parse_time('2026-03-02T09:00:00Z')
@@ -48,7 +48,7 @@ def record_building(
     rate_hz: float = 5.0,
     progress: Progress | None = None,
     duration_s: float | None = None,
-) -> Truth:
+) -> RecordingTruth:
     """Render a tour; write the bag into path/bag and the truth into path/truth.json.
 
     A recording that is already there is replaced. The same arguments give the same recording.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr
-from remembr_ros.simulation.building import WALL_HEIGHT_M, Building, Colour, Sign, Solid
+from remembr_ros.simulation.building import WALL_HEIGHT_M, Building, Colour, SignPanel, Solid
 from remembr_ros.simulation.camera import DEPTH_DIVISOR, FOCAL_PX, HEIGHT, WIDTH, optical_centre
 from remembr_ros.simulation.sign_face import draw_sign_face
 from remembr_ros.simulation.surfaces import coloured_surface
@@ -156,7 +156,7 @@ class Renderer:
         surface.point_data['rgb'] = colours
         self._plotter.add_mesh(surface, scalars='rgb', rgb=True, lighting=False)
 
-    def _add_sign(self, sign: Sign) -> None:
+    def _add_sign(self, sign: SignPanel) -> None:
         texture = _texture(draw_sign_face(sign))
         for back in (False, True) if sign.two_sided else (False,):
             side, out = (-1, -0.022) if back else (1, 0.022)

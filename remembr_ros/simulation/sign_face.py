@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.simulation.building import Sign
+from remembr_ros.simulation.building import SignPanel
 
 _PX_PER_LETTER_HEIGHT = 96
 
 
-def draw_sign_face(sign: Sign) -> NDArray[np.uint8]:
+def draw_sign_face(sign: SignPanel) -> NDArray[np.uint8]:
     """Return the printed face.
 
     :return: shape (height, width, 3), red first, in the proportions of the sign

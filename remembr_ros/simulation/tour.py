@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Pose, wrap_angle
-from remembr_ros.simulation.building import Building, Stop
+from remembr_ros.simulation.building import Building, Waypoint
 
 CRUISE_M_PER_S = 0.8
 CORNER_M_PER_S = 0.5
@@ -99,7 +99,7 @@ class Tour:
         return Twist(float(np.interp(t_s, self._times, self._speed)), turned / (2 * half))
 
 
-def _rounded(route: tuple[Stop, ...]) -> tuple[Array, dict[int, float]]:
+def _rounded(route: tuple[Waypoint, ...]) -> tuple[Array, dict[int, float]]:
     """Return points 1 cm apart, shape (n, 2), with arcs for corners; and the dwells, index -> [s]."""
     corners = [np.array([stop.x, stop.y]) for stop in route]
     points: list[Array] = []

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import Point, Pose, StampedPose, mean_pose
-from remembr_ros.simulation.building import Building, Sign, Thing
+from remembr_ros.simulation.building import Building, SignPanel, Thing
 from remembr_ros.simulation.camera import Sight
 from remembr_ros.timestamps import NS
 
@@ -69,7 +69,7 @@ class SegmentTruth:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class RecordingTruth:
     """What is true about one recording. Positions and poses are in the map frame.
 
     :param start_ns: stamp of the first frame
@@ -85,7 +85,7 @@ class Truth:
     frame_id: str = 'map'
 
 
-def observe(building: Building, frames: Sequence[StampedPose]) -> Truth:
+def observe(building: Building, frames: Sequence[StampedPose]) -> RecordingTruth:
     """Return what is true about a tour.
 
     :param frames: where base_link was at each camera frame, in the order of time
@@ -95,7 +95,7 @@ def observe(building: Building, frames: Sequence[StampedPose]) -> Truth:
         raise ValueError('a tour without frames')
     sight = Sight(building)
     read = [sight.signs(frame.pose) for frame in frames]
-    return Truth(
+    return RecordingTruth(
         building.seed,
         frames[0].stamp_ns,
         frames[-1].stamp_ns,
@@ -105,7 +105,7 @@ def observe(building: Building, frames: Sequence[StampedPose]) -> Truth:
     )
 
 
-def _sign(sign: Sign, frames: Sequence[StampedPose], seen: Sequence[bool]) -> SignTruth:
+def _sign(sign: SignPanel, frames: Sequence[StampedPose], seen: Sequence[bool]) -> SignTruth:
     views: list[View] = []
     run: list[StampedPose] = []
     for frame, visible in [*zip(frames, seen, strict=True), (frames[-1], False)]:
@@ -118,7 +118,7 @@ def _sign(sign: Sign, frames: Sequence[StampedPose], seen: Sequence[bool]) -> Si
 
 
 def _segments(
-    building: Building, sight: Sight, frames: Sequence[StampedPose], read: Sequence[list[Sign]]
+    building: Building, sight: Sight, frames: Sequence[StampedPose], read: Sequence[list[SignPanel]]
 ) -> list[SegmentTruth]:
     length = round(SEGMENT_S * NS)
     members: dict[int, list[int]] = {}
@@ -177,12 +177,12 @@ def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f'{", ".join(parts[:-1])} and {parts[-1]}'
 
 
-def save_truth(truth: Truth, path: Path) -> None:
+def save_truth(truth: RecordingTruth, path: Path) -> None:
     """Write the truth as JSON."""
     path.write_text(json.dumps(asdict(truth), indent=1) + '\n', encoding='utf-8')
 
 
-def load_truth(path: Path) -> Truth:
+def load_truth(path: Path) -> RecordingTruth:
     """Return the truth of a recording.
 
     :param path: the truth file, or the folder of the recording with truth.json in it
@@ -190,7 +190,7 @@ def load_truth(path: Path) -> Truth:
     """
     file = path / 'truth.json' if path.is_dir() else path
     try:
-        return TypeAdapter(Truth).validate_json(file.read_bytes())
+        return TypeAdapter(RecordingTruth).validate_json(file.read_bytes())
     except OSError as error:
         raise BagUnreadable(f'cannot read {file}: {error}; record the building first') from error
     except ValidationError as error:

@@ -1,1 +1,1 @@
-"""Audio to question."""
+"""Audio to question. Start at listener.py, which cuts, transcribes and judges; sound/ is where it comes from."""

@@ -21,7 +21,7 @@ class Hearing(Enum):
     OPEN = 'everything is a question'
 
 
-class Verdict(Enum):
+class UtteranceKind(Enum):
     """What an utterance is."""
 
     QUESTION = 'question'
@@ -40,7 +40,7 @@ class Heard:
     :param question: without the wake phrase; empty unless the verdict is QUESTION
     """
 
-    verdict: Verdict
+    verdict: UtteranceKind
     question: str = ''
 
 
@@ -136,7 +136,7 @@ class Attention:
     def addressed(self, heard: Transcript, start_ns: int) -> bool:
         """Tell whether an utterance that goes on is meant for the robot, so that the rest matters."""
         with self._lock:
-            return self._judge(heard, start_ns).verdict in (Verdict.QUESTION, Verdict.CALL)
+            return self._judge(heard, start_ns).verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
 
     def judge(self, heard: Transcript, start_ns: int, end_ns: int) -> Heard:
         """Return what an utterance is; a question ends the follow-up window, a call opens one.
@@ -146,25 +146,25 @@ class Attention:
         """
         with self._lock:
             judged = self._judge(heard, start_ns)
-            if judged.verdict is Verdict.QUESTION:
+            if judged.verdict is UtteranceKind.QUESTION:
                 self._open = None
-            elif judged.verdict is Verdict.CALL:
+            elif judged.verdict is UtteranceKind.CALL:
                 self._open_window(start_ns, end_ns)
             return judged
 
     def _judge(self, heard: Transcript, start_ns: int) -> Heard:
         if self._muted:
-            return Heard(Verdict.MUTED)
+            return Heard(UtteranceKind.MUTED)
         if not heard.text.strip():
-            return Heard(Verdict.NOTHING)
+            return Heard(UtteranceKind.NOTHING)
         if heard.confidence < self._min_confidence:
-            return Heard(Verdict.UNSURE)
+            return Heard(UtteranceKind.UNSURE)
         question = after_wake_phrase(heard.text, self._phrases)
         if question is None and self._in_window(start_ns):
             question = after_wake_phrase(heard.text, ())
         if question is None:
-            return Heard(Verdict.OTHER)
-        return Heard(Verdict.QUESTION, question) if question else Heard(Verdict.CALL)
+            return Heard(UtteranceKind.OTHER)
+        return Heard(UtteranceKind.QUESTION, question) if question else Heard(UtteranceKind.CALL)
 
     def _state(self, now_ns: int) -> Hearing:
         if self._muted:

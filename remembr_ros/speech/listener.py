@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.attention import NS, Attention, Heard, Verdict
+from remembr_ros.speech.attention import NS, Attention, Heard, UtteranceKind
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio, Block, mixed
 from remembr_ros.speech.sound.resampling import StreamResampler
 from remembr_ros.speech.transcriber import Transcriber, Transcript
@@ -65,7 +65,7 @@ class Listener:
         self._start_ns = 0
         self._ignoring = False
         """The utterance that goes on is not for the robot."""
-        self.verdicts: Counter[Verdict] = Counter()
+        self.verdicts: Counter[UtteranceKind] = Counter()
         self.transcribing_s = 0.0
         """How long the last utterance took."""
         self.problem = ''
@@ -133,7 +133,7 @@ class Listener:
             self.problem = ''
         except TranscriberUnavailable as error:
             self.problem = str(error)
-            return Understood(Transcript('', '', 0.0), Heard(Verdict.FAILED))
+            return Understood(Transcript('', '', 0.0), Heard(UtteranceKind.FAILED))
         finally:
             self.transcribing_s = self._clock() - started
         self._parts.append((utterance.audio.size, part))

@@ -9,7 +9,7 @@ import numpy as np
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.errors import EmbedderUnavailable
-from remembr_ros.evaluation.metrics.haystack import RememberedEmbedder
+from remembr_ros.evaluation.run.haystack import RememberedEmbedder
 from remembr_ros.memory.consolidation.rule import Consolidation, consolidate, telling_sentences
 from remembr_ros.memory.model.record import Memory
 from test.bench.figure import Figure

@@ -22,7 +22,8 @@ from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.server.connection import Connection
-from remembr_ros.memory.server.engine import ServerEngine, open_server
+from remembr_ros.memory.server.engine import ServerEngine
+from remembr_ros.memory.server.opening import open_server
 from remembr_ros.memory.store import MemoryStore
 from test.bench.figure import Figure
 from test.bench.latency import timed

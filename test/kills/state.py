@@ -36,9 +36,9 @@ def state_of(path: Path) -> dict[str, Any]:
                 for key in info.__slots__
                 if key not in ('uri', 'database_bytes')
             ],
-            'pictures': pictures(store.folder),
-            'lost pictures': [n for n in named if not (store.folder / n[:2] / n).is_file()],
-            'orphans': [p for p in pictures(store.folder) if p.split()[0] not in named],
+            'pictures': pictures(store.keyframes.folder),
+            'lost pictures': [n for n in named if not (store.keyframes.folder / n[:2] / n).is_file()],
+            'orphans': [p for p in pictures(store.keyframes.folder) if p.split()[0] not in named],
         }
 
 

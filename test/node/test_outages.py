@@ -19,7 +19,7 @@ from remembr_ros.nodes.base.lifecycle import call
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from test.node.captioner.test_node import jpeg, pose
-from test.node.memory.test_keeping import caption
+from test.node.memory.test_node_keeping import caption
 from test.patience import patiently
 
 CLIENTS, QUESTIONS = 4, 25

@@ -18,8 +18,8 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.nodes.base.conversions import observation_to_msg
 from remembr_ros.nodes.base.lifecycle import bring_up
+from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS

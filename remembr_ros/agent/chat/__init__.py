@@ -1,1 +1,1 @@
-"""Language models behind a chat API: clients, what they send and what they reply."""
+"""Language models behind a chat API: what they are sent and what they reply. Start at client.py."""

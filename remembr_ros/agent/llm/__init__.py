@@ -1,1 +1,1 @@
-"""The planner with a language model: its loop, tools, evidence, budget and prompts."""
+"""The planner with a language model: its tools, evidence, budget and prompts. Start at loop.py."""

@@ -13,9 +13,9 @@ from importlib.resources import files
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.chat.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.budgeted_dialogue import Talk
 from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.second_look import SecondLook
 from remembr_ros.agent.llm.toolbox import Found, Toolbox
 from remembr_ros.agent.llm.tools import (

@@ -1,1 +1,1 @@
-"""Questions, answers, and the rules by which answers rest on memories."""
+"""Questions, answers, and the rules by which answers rest on memories. Start at answer.py, then grounding.py."""

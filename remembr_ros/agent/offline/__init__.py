@@ -1,1 +1,1 @@
-"""The planner without a language model: rules, and one fitted model of relevance."""
+"""The planner without a language model: rules, and one fitted model of relevance. Start at planner.py."""

@@ -2,6 +2,7 @@
 
 import re
 
+from remembr_ros.agent.model.quotation import unquoted
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
 PLACES = r'(?:room|place|location|position|corridor|floor|way)'
@@ -46,7 +47,6 @@ _PHRASES = re.compile(
     + r'|[?\uff1f!.,;:"“”«»]',
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r'["“”«»]([^"“”«»]+)["“”«»]|(?<!\w)\'([^\']+)\'(?!\w)')
 _COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b')
 _ADDED = re.compile(
     r'\b(?:with|without|in|inside|on|at|of|for|from|that|which|who|whose|where|when|while|near|beside'
@@ -63,21 +63,6 @@ _NEIGHBOUR = 100
 
 ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
 """What a room is called by some, while its sign has the number alone."""
-
-
-def quoted(text: str) -> list[str]:
-    """Return the texts within quotation marks."""
-    return [(a or b).strip() for a, b in _QUOTED.findall(text)]
-
-
-def unquoted(text: str) -> str:
-    """Return a text without what is within quotation marks."""
-    return _QUOTED.sub(' ', text)
-
-
-def masked(text: str) -> str:
-    """Return a text of the same length in which quotations have no words."""
-    return _QUOTED.sub(lambda found: '_' * len(found[0]), text)
 
 
 def target_of(text: str, *, rooms: bool = False) -> str:

@@ -6,6 +6,7 @@ from datetime import timezone, tzinfo
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
+from remembr_ros.agent.model.quotation import quoted, unquoted
 from remembr_ros.agent.offline.question_terms import (
     PLACES,
     ROOMS,
@@ -13,9 +14,7 @@ from remembr_ros.agent.offline.question_terms import (
     head_of,
     names,
     numbered,
-    quoted,
     target_of,
-    unquoted,
 )
 from remembr_ros.agent.offline.relation import Relation, parse_relation, unfronted
 from remembr_ros.agent.times.time_window import Window, parse_window

@@ -1,1 +1,1 @@
-"""Moments and windows of time in words, on the asker's clock."""
+"""Moments and windows of time in words, on the asker's clock. Start at time_window.py."""

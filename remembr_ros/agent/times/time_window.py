@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta, timezone, tzinfo
 
-from remembr_ros.agent.offline.question_terms import masked
+from remembr_ros.agent.model.quotation import masked
 from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, find_day
 from remembr_ros.agent.times.time_expression import (
     AGO,

@@ -1,1 +1,1 @@
-"""The captioners, one file each, and what they are made of."""
+"""The captioners, and what they are made of. captioner.py says what one is, by_name.py gives it."""

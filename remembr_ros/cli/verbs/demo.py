@@ -22,7 +22,7 @@ from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.simulation.plan_picture import draw_plan
 from remembr_ros.simulation.recording import record_building
-from remembr_ros.simulation.truth import SignTruth, Truth, load_truth
+from remembr_ros.simulation.truth import RecordingTruth, SignTruth, load_truth
 from remembr_ros.timestamps import NS
 
 NEAR_M = 5.0
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        from remembr_ros.nodes.replay.demo_graph import DemoGraph
+        from remembr_ros.nodes.demo_graph import DemoGraph
     except ImportError as error:
         raise RemembrError(
             f'the demo needs ROS 2 and remembr_msgs ({error}): run it by `make demo` in the repository, '
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if count >= len(results) - 1 else 1
 
 
-def questions(truth: Truth) -> list[DemoQuestion]:
+def questions(truth: RecordingTruth) -> list[DemoQuestion]:
     """Return five questions about a building: a room, a way, a time, something to read, something absent.
 
     :raises RemembrError: the building has too few signs that could be read
@@ -159,7 +159,7 @@ def questions(truth: Truth) -> list[DemoQuestion]:
     ]
 
 
-def is_right(asked: DemoQuestion, answer: Answer, truth: Truth) -> bool:
+def is_right(asked: DemoQuestion, answer: Answer, truth: RecordingTruth) -> bool:
     """Tell whether an answer agrees with what is true."""
     if answer.kind is not asked.kind:
         return False
@@ -189,7 +189,7 @@ def _seen_at(sign: SignTruth, time_ns: int) -> float:
     )
 
 
-def _recording(folder: Path, seed: int) -> Truth:
+def _recording(folder: Path, seed: int) -> RecordingTruth:
     """Return the truth of the recording in the folder; render it if this version has not done so before."""
     done = folder / 'rendered_by'
     if done.exists() and done.read_text() == __version__:

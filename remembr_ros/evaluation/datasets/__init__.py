@@ -1,1 +1,1 @@
-"""Data sets: memories and questions with what is true, from files or out of recordings."""
+"""Data sets: memories and questions with what is true. Start at sample.py, then navqa.py or building.py."""

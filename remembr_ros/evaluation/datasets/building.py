@@ -10,8 +10,7 @@ from remembr_ros.evaluation.datasets import sample
 from remembr_ros.evaluation.datasets.sample import Sample
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.simulation.truth import SignTruth, View, load_truth
-from remembr_ros.simulation.truth import Truth as BuildingTruth
+from remembr_ros.simulation.truth import RecordingTruth, SignTruth, View, load_truth
 from remembr_ros.timestamps import NS
 
 QUESTIONS = 60
@@ -74,7 +73,7 @@ def load_building(
 class _Maker:
     """Questions as they are asked at the end of the tour."""
 
-    def __init__(self, truth: BuildingTruth, memories: tuple[Memory, ...]) -> None:
+    def __init__(self, truth: RecordingTruth, memories: tuple[Memory, ...]) -> None:
         self._now_ns = truth.end_ns
         self._here = truth.segments[-1].pose
         self._frame_id = truth.frame_id

@@ -1,1 +1,1 @@
-"""Scores, their means and intervals, judges, and comparisons of runs."""
+"""Scores, their means and intervals, and judges. Start at scores.py."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from remembr_ros.agent.chat.client import ChatClient, Message
-from remembr_ros.agent.chat.reply_text import MAX_REPLY, json_objects
+from remembr_ros.agent.llm.reply_text import MAX_REPLY, json_objects
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid
 from remembr_ros.evaluation.metrics.verdict_cache import VerdictCache
 

@@ -11,6 +11,8 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
+from remembr_ros.evaluation.records.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report import charts
 from remembr_ros.evaluation.report.question_view import VERDICTS, question_views
 from remembr_ros.evaluation.report.tabulation import (
@@ -23,8 +25,6 @@ from remembr_ros.evaluation.report.tabulation import (
     tables,
 )
 from remembr_ros.evaluation.report.track_map import drive_path
-from remembr_ros.evaluation.run.reading import ANSWERS, Run, load_run, read_traces, read_tracks
-from remembr_ros.evaluation.run.record import QuestionRecord
 
 REPORT = 'report.html'
 TEMPLATE = 'templates/report.html.j2'
@@ -53,7 +53,7 @@ def write_report(folder: Path) -> Path:
     return path
 
 
-def _render(run: Run) -> str:
+def _render(run: RecordedRun) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
 
@@ -88,7 +88,7 @@ def _render(run: Run) -> str:
     )
 
 
-def _title(run: Run) -> dict[str, str]:
+def _title(run: RecordedRun) -> dict[str, str]:
     """Return planner, data, embedder and date, as far as they are known."""
     planners = Counter(record.answer.planner for record in run.records if record.answer)
     sequences = ', '.join(sorted({record.sequence for record in run.records}))
@@ -122,7 +122,7 @@ def _named(group: str) -> str:
     return 'overall correctness' if group == 'ALL' else group.lower()
 
 
-def _warnings(run: Run) -> list[str]:
+def _warnings(run: RecordedRun) -> list[str]:
     """Say where the folder does not agree with itself."""
     if not run.results:
         return ['The run has no results.json: it was cut off, and these are the questions that it came to.']

@@ -8,9 +8,9 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.records.reading import Key, TrackPoint, Tracks
+from remembr_ros.evaluation.records.record import AnswerRecord, QuestionRecord, TruthRecord
 from remembr_ros.evaluation.report.track_map import Map, draw_map
-from remembr_ros.evaluation.run.reading import Key, TrackPoint, Tracks
-from remembr_ros.evaluation.run.record import AnswerRecord, QuestionRecord, TruthRecord
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 
 VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')

@@ -1,1 +1,1 @@
-"""A run: planners are asked the questions of a data set, and all of it is kept in a folder."""
+"""A run: planners are asked the questions of a data set. Start at execution.py, then runner.py."""

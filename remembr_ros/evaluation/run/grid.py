@@ -7,7 +7,7 @@
       memories_per_call: [3, 5, 10]
       hybrid: [true, false]
 
-The names are those of :class:`remembr_ros.evaluation.run.config.RunConfig`.
+The names are those of :class:`remembr_ros.evaluation.records.config.RunConfig`.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from typing import Any
 import yaml
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.records.config import SERVERS, RunConfig, run_config
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.tabulation import across, table_markdown
-from remembr_ros.evaluation.run.config import SERVERS, RunConfig, run_config
-from remembr_ros.evaluation.run.record import QuestionRecord
 from remembr_ros.redaction import shown_url
 
 MAX_RUNS = 500

@@ -11,7 +11,7 @@ from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner
 from remembr_ros.evaluation.baselines.frames import FramesPlanner
 from remembr_ros.evaluation.baselines.one_call import OneCallPlanner
 from remembr_ros.evaluation.baselines.top1 import Top1Planner
-from remembr_ros.evaluation.run.config import PlannerName, RunConfig
+from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 
 RETRIES = 4
 """Of a call that was refused for its rate, or met a server that was starting again."""

@@ -144,7 +144,7 @@ def _import_batch(store: MemoryStore, batch: list[PortableMemory], fits: bool, d
         there = known.get(item.memory.id)
         names = there.keyframes if there else ()
         if item.images:
-            names = store.keep_images(item.images)
+            names = store.keyframes.put(item.images)
         memory = replace(item.memory, keyframes=names)
         if memory == there:
             continue

@@ -1,1 +1,1 @@
-"""The pictures of memories: JPEG files in a folder beside the database."""
+"""The pictures of memories: JPEG files in a folder beside the database. Start at folder.py."""

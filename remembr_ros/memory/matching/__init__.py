@@ -1,1 +1,1 @@
-"""How well a memory fits a text: words, sentences, spelling, and the ranking made of these."""
+"""How well a memory fits a text: words, sentences, spelling. ranking.py makes one order of these."""

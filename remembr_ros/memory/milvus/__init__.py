@@ -1,1 +1,1 @@
-"""Milvus as both engines use it: its client, the rows of its collections, filters, and Lite's process."""
+"""Milvus as both engines use it: filters, rows of collections, Lite's process. Start at client.py."""

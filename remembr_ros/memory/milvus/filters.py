@@ -116,3 +116,8 @@ def _encodable(text: str) -> bool:
 
 def _clamp(ns: int) -> int:
     return min(max(ns, 0), MAX_NS)
+
+
+def around(time_ns: int, half_ns: int) -> str:
+    """Return the filter of the memories at most half_ns from a time."""
+    return f'end_ns >= {max(time_ns - half_ns, 0)} and start_ns <= {min(time_ns + half_ns, MAX_NS)}'

@@ -1,16 +1,15 @@
 """Memories on a Milvus server, 2.3 or newer, that a fleet of robots shares."""
 
 import logging
-import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.milvus import filters, schema
@@ -18,29 +17,24 @@ from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry, Summary
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
+from remembr_ros.memory.model.stamp import Stamp
 from remembr_ros.memory.server import claim as server_claim
 from remembr_ros.memory.server import schema as server_schema
-from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.link import Link
-from remembr_ros.memory.server.passage_table import PassageTable, place
+from remembr_ros.memory.server.passage_table import PassageTable, place, within
 from remembr_ros.memory.server.schema import Features
 from remembr_ros.timestamps import MAX_NS, NS
 
 logger = logging.getLogger(__name__)
 
 _PLACE_AND_TIME = ['id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z']
-_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,199}')
 
 NAMES = 100
 """Keyframes asked for at once: each is a term of the filter."""
 
-_LOAD_S = 600.0
-"""For a server to load what it has on its disks into memory [s]."""
-
 
 class ServerEngine:
-    """The engine over two collections of a server; see memory.model.engine. Made by open_server.
+    """The engine over two collections of a server; see memory.model.engine. Made by memory.server.opening.
 
     :param able: what the server can do
     :param full_text: the collection has BM25
@@ -131,7 +125,7 @@ class ServerEngine:
         with self._tables() as (records, _):
             if scope.near is None:
                 return records.count(condition)
-            return sum(_within(scope, row) for row in records.rows(condition, _PLACE_AND_TIME))
+            return sum(within(scope, row) for row in records.rows(condition, _PLACE_AND_TIME))
 
     def summary(self) -> Summary:
         """Return what is stored."""
@@ -185,7 +179,7 @@ class ServerEngine:
                     found = records.search(
                         'words', text, condition, size, params={'metric_type': 'BM25'}, fields=_PLACE_AND_TIME
                     )
-                    near = [hit for hit in found if _within(scope, hit['entity'])]
+                    near = [hit for hit in found if within(scope, hit['entity'])]
                     if len(near) >= limit or len(found) < size or size == MOST:
                         break
                     size = min(4 * size, MOST)  # a radius is a box to the server
@@ -210,13 +204,13 @@ class ServerEngine:
             params = {'metric_type': 'L2'}
             found = records.search('position', near, condition, pool, params=params, fields=_PLACE_AND_TIME)
             rows = [{**hit['entity'], 'id': hit['id']} for hit in found]
-            away = sorted(distance(place(row), position) for row in rows if _within(scope, row))
+            away = sorted(distance(place(row), position) for row in rows if within(scope, row))
             if len(found) == pool:
                 # The index has 32-bit floats, which are metres apart far from the origin, and knows no ties:
                 # it tells how far to look, and the 64-bit fields tell what is there.
                 box = filters.box(position, away[limit - 1]) if len(away) >= limit else filters.EVERYTHING
                 rows = list(records.rows(f'{condition} and {box}', _PLACE_AND_TIME))
-        rows = [row for row in rows if _within(scope, row)]
+        rows = [row for row in rows if within(scope, row)]
         rows.sort(key=lambda row: (distance(place(row), position), -row['end_ns'], row['id']))
         return self.get([row['id'] for row in rows[:limit]])
 
@@ -226,8 +220,8 @@ class ServerEngine:
         condition = filters.expression(scope)
         with self._tables() as (records, _):
             reached, rows = records.reach(
-                lambda half: f'{_around(time_ns, half)} and {condition}',
-                lambda row: _within(scope, row),
+                lambda half: f'{filters.around(time_ns, half)} and {condition}',
+                lambda row: within(scope, row),
                 _PLACE_AND_TIME,
                 limit,
                 start=self._half_ns,
@@ -244,7 +238,7 @@ class ServerEngine:
         with self._tables() as (records, _):
             reached, rows = records.reach(
                 lambda reach: f'end_ns >= {-reach} and {condition}',
-                lambda row: _within(scope, row),
+                lambda row: within(scope, row),
                 _PLACE_AND_TIME,
                 limit,
                 start=-self._latest_ns,
@@ -295,63 +289,8 @@ class ServerEngine:
             yield Table(client, self._collection, timeout_s), passages
 
 
-def open_server(
-    connection: Connection, collection: str, new: Callable[[], Stamp] | None = None
-) -> ServerEngine:
-    """Open the memory of that name on a server; make it if there is none.
-
-    :param new: makes the stamp of a new memory; None: refuse to make one
-    :raises StoreUnavailable: the server does not work, or has no such memory
-    :raises StoreMismatch: another program, or a newer version of this one, made it
-    :raises InvalidRequest: the name or the connection makes no sense
-    """
-    if not _NAME.fullmatch(collection):
-        raise InvalidRequest(
-            f'{collection!r} is no name of a collection; use letters, digits and underscores'
-        )
-    link = Link(connection)
-    with ExitStack() as undo:
-        undo.callback(link.close)
-        with link.client() as client:
-            able = server_schema.features(client)
-            names = (collection, schema.passages_of(collection))
-            if not client.has_collection(collection, timeout=link.timeout_s):
-                if new is None:
-                    raise no_such_memory(client, collection, connection.shown)
-                server_schema.create(client, collection, new(), able, link.timeout_s)
-            stamp = read_stamp(client, collection)
-            fields = {field['name'] for field in client.describe_collection(collection)['fields']}
-            stored = client.describe_collection(schema.passages_of(collection))['fields']
-            if 'start_ns' not in {field['name'] for field in stored}:
-                raise StoreMismatch(
-                    f'{connection.shown} serves the file of an embedded memory, which is not laid out for a '
-                    'server; open the file itself, or export it and import it into a server'
-                )
-            for name in names:
-                client.load_collection(name, timeout=_LOAD_S)
-                # Whatever was acknowledged before is seen from now on, whoever wrote it.
-                Table(client, name, link.timeout_s).settle()
-            if stamp.version == 1 and not able.lite:
-                logger.warning(
-                    'the memory %r was made by an older version: it works, but slowly when it is large; '
-                    'export it and import it into a new collection to change that',
-                    collection,
-                )
-        undo.pop_all()
-    return ServerEngine(link, collection, stamp, able, full_text='words' in fields)
-
-
 def _ids(ids: Sequence[str]) -> list[str]:
     return [memory_id for memory_id in dict.fromkeys(ids) if schema.is_id(memory_id)]
-
-
-def _within(scope: Scope, row: Row) -> bool:
-    return scope.reaches(place(row) if row['placed'] else None)
-
-
-def _around(time_ns: int, half_ns: int) -> str:
-    """Return the filter of the memories at most half_ns from a time."""
-    return f'end_ns >= {max(time_ns - half_ns, 0)} and start_ns <= {min(time_ns + half_ns, MAX_NS)}'
 
 
 def _away_ns(row: Row, time_ns: int) -> int:

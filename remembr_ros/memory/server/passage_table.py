@@ -142,5 +142,10 @@ def place(row: Row) -> Point:
     return (row['x'], row['y'], row['z'])
 
 
+def within(scope: Scope, row: Row) -> bool:
+    """Tell whether the radius of a scope reaches a row, which the server has only compared with a box."""
+    return scope.reaches(place(row) if row['placed'] else None)
+
+
 def _ordered(best: dict[str, float]) -> dict[str, float]:
     return dict(sorted(best.items(), key=lambda item: (-item[1], item[0])))

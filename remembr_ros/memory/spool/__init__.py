@@ -1,1 +1,1 @@
-"""Observations that wait on disk until the server that they belong to is back."""
+"""Observations that wait on disk until the server that they belong to is back. Start at writer.py."""

@@ -3,16 +3,17 @@
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
-from remembr_ros.nodes.agent.ask_request import FULL, Feedback, Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Inquiries, Inquiry
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -24,7 +25,7 @@ TOPIC_ASKER = 'topic question'
 class AskEndpoints:
     """Takes questions and gives their outcomes back; there until :meth:`destroy`.
 
-    :param node: its parameters have 'timeout' [s] and 'navigate_on_topic'
+    :param parameters: those of now: 'timeout' [s] and 'navigate_on_topic' may change at any time
     :param inquiries: where a question is cancelled
     :param is_active: whether questions are answered now; else they are refused
     :param answer: waits for what becomes of a question
@@ -33,11 +34,13 @@ class AskEndpoints:
     def __init__(
         self,
         node: ManagedNode,
+        parameters: Callable[[], AgentParameters],
         inquiries: Inquiries,
         is_active: Callable[[], bool],
-        answer: Callable[[Inquiry], Awaitable[Outcome]],
+        answer: Callable[[Inquiry], Awaitable[AskOutcome]],
     ) -> None:
         self._node = node
+        self._parameters = parameters
         self._inquiries = inquiries
         self._is_active = is_active
         self._answer = answer
@@ -74,7 +77,7 @@ class AskEndpoints:
         for publisher in (self.answers, self.answer_texts):
             self._node.destroy_publisher(publisher)
 
-    async def _execute(self, goal: Any) -> AskAction.Result:
+    async def _execute(self, goal: ServerGoalHandle) -> AskAction.Result:
         key = bytes(goal.goal_id.uuid)
         inquiry = self._inquiry(goal.request, goal.publish_feedback)
         inquiry.follow = True
@@ -91,7 +94,7 @@ class AskEndpoints:
             goal.abort()
         return outcome.fill(AskAction.Result())
 
-    def _on_cancel(self, goal: Any) -> CancelResponse:
+    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
         inquiry = self._by_goal.get(bytes(goal.goal_id.uuid))
         if inquiry is not None:
             self._inquiries.cancel(inquiry)
@@ -99,7 +102,7 @@ class AskEndpoints:
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
         if not self._is_active():
-            return Outcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
+            return AskOutcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
         return (await self._answer(self._inquiry(request))).fill(response)
 
     def _on_topic(self, msg: String) -> None:
@@ -109,7 +112,7 @@ class AskEndpoints:
 
     async def _answer_next(self) -> None:
         text = self._heard.popleft()  # the oldest: the executor begins with the newest of its tasks
-        p = self._node.parameters
+        p = self._parameters()
         # A topic does not say who asks: whoever speaks to the robot goes on with the last question.
         deadline = time.monotonic() + p.timeout
         outcome = await self._answer(Inquiry(text, p.navigate_on_topic, deadline, asker=TOPIC_ASKER))
@@ -121,8 +124,10 @@ class AskEndpoints:
         self.answer_texts.publish(String(data=outcome.answer.text or outcome.error_msg))
 
     def _inquiry(
-        self, request: Any, on_feedback: Callable[[Feedback], None] = lambda feedback: None
+        self,
+        request: AskAction.Goal | AskSrv.Request,
+        on_feedback: Callable[[AskAction.Feedback], None] = lambda feedback: None,
     ) -> Inquiry:
         timeout_s = duration_from_msg(request.timeout)
-        deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self._node.parameters.timeout)
+        deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self._parameters().timeout)
         return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback)

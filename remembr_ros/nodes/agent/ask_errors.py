@@ -3,7 +3,7 @@
 from remembr_msgs.action import Ask
 from remembr_ros import errors
 
-_ASK_CODES = (
+_ASK_CODES: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (errors.InvalidRequest, Ask.Result.INVALID_QUESTION),
     (errors.StoreUnavailable, Ask.Result.MEMORY_UNAVAILABLE),
     (errors.StoreMismatch, Ask.Result.MEMORY_UNAVAILABLE),
@@ -27,4 +27,4 @@ _ASK_CODES = (
 
 def ask_error_code(error: BaseException) -> int:
     """Return the error_code of action and service Ask for an error."""
-    return next((code for kind, code in _ASK_CODES if isinstance(error, kind)), Ask.Result.INTERNAL)
+    return next((code for kind, code in _ASK_CODES if isinstance(error, kind)), int(Ask.Result.INTERNAL))

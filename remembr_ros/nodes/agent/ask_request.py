@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.clock import Clock
 from rclpy.node import Node
@@ -13,10 +13,11 @@ from rclpy.task import Future
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.errors import Cancelled
 from remembr_ros.nodes.base.worker_pool import settle
 
-Feedback = AskAction.Feedback
+AskResponse = TypeVar('AskResponse', AskAction.Result, AskSrv.Response)
 
 MOST = 100
 """Questions under way, most of which wait; one more would be answered too late."""
@@ -34,7 +35,7 @@ class Inquiry:
 
     :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
     :param follow: whoever asks waits until the robot has arrived, and not just until it drives
-    :param outcome: completes with an Outcome
+    :param outcome: completes with an AskOutcome
     :param answer: as soon as there is one
     """
 
@@ -42,7 +43,7 @@ class Inquiry:
     navigate: bool = False
     deadline: float = math.inf
     asker: str = ''
-    on_feedback: Callable[[Feedback], None] = lambda feedback: None
+    on_feedback: Callable[[AskAction.Feedback], None] = lambda feedback: None
     follow: bool = False
     cancel: threading.Event = field(default_factory=threading.Event)
     outcome: Future = field(default_factory=Future)
@@ -57,7 +58,7 @@ class Inquiry:
         if not self.cancel.is_set():
             driving = {'distance_remaining': math.nan, **fields}
             self.on_feedback(
-                Feedback(stage=stage, detail=detail, memories_found=self.memories_found, **driving)
+                AskAction.Feedback(stage=stage, detail=detail, memories_found=self.memories_found, **driving)
             )
 
     def waits(self, why: str) -> None:
@@ -71,14 +72,14 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AskOutcome:
     """What became of a question."""
 
     error_code: int = AskAction.Result.NONE
     error_msg: str = ''
     answer: AnswerMsg = field(default_factory=AnswerMsg)
 
-    def fill(self, response: Any) -> Any:
+    def fill(self, response: AskResponse) -> AskResponse:
         """Return the action's result, or the service's response, with this in it."""
         response.error_code, response.error_msg, response.answer = (
             self.error_code,
@@ -88,7 +89,7 @@ class Outcome:
         return response
 
 
-FULL = Outcome(
+FULL = AskOutcome(
     AskAction.Result.BUDGET_EXCEEDED, f'{MOST} questions wait for their answers already; ask again later'
 )
 """What becomes of a question that is one too many."""
@@ -121,7 +122,7 @@ class Inquiries:
         """Whether a question was one too many a moment ago."""
         return time.monotonic() - self._dropped_at < DROPPING_S
 
-    async def outcome(self, inquiry: Inquiry, start: Callable[[], Any]) -> Outcome:
+    async def outcome(self, inquiry: Inquiry, start: Callable[[], object]) -> AskOutcome:
         """Return what becomes of a question; at once when cancelled or too late, even if a thread works.
 
         Of one too many that is FULL.
@@ -141,7 +142,7 @@ class Inquiries:
         timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._clock)
         try:
             start()
-            outcome = await inquiry.outcome
+            outcome: AskOutcome = await inquiry.outcome
         finally:
             self._open.discard(inquiry)
             self._node.destroy_timer(timer)
@@ -171,4 +172,4 @@ class Inquiries:
 
     def _end(self, inquiry: Inquiry, error_code: int, reason: str) -> None:
         inquiry.cancel.set()
-        settle(self._node, inquiry.outcome, Outcome(error_code, reason, inquiry.answer))
+        settle(self._node, inquiry.outcome, AskOutcome(error_code, reason, inquiry.answer))

@@ -72,7 +72,7 @@ def _balls(namespace: str, hits: Sequence[Hit], diameter_m: float) -> Iterable[M
             if hit.memory.pose is not None and hit.memory.frame_id == frame_id
         ]
         if placed:
-            yield balls(frame_id, namespace, *zip(*placed, strict=True), diameter_m=diameter_m)
+            yield balls(frame_id, namespace, placed, diameter_m)
 
 
 def _goals(goals: Sequence[StampedPose]) -> Iterable[Marker]:

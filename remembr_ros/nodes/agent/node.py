@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from remembr_msgs.action import Ask as AskAction
+from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Progress
@@ -13,20 +14,20 @@ from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.navigation.keep_out import parse_keep_outs
+from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
-from remembr_ros.nodes.agent.ask_request import Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.markers import AnswerMarkers
+from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base.bounds import check_names
-from remembr_ros.nodes.base.conversions import answer_to_msg
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
-from remembr_ros.nodes.nav2.navigator import Navigator
 from remembr_ros.timestamps import zone_named
 
 
@@ -37,10 +38,10 @@ class AgentNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('agent', AgentParameters, **kwargs)
-        self._agent: Any = None
+        self._agent: Agent | None = None
         self._here: StampedPose | None = None
         self._inquiries = Inquiries(self, self._steady)
-        self._poses: PoseSource | None = None
+        self._poses: PoseSubscription | None = None
         self._recall: RecallClient | None = None
         self._pool: WorkerPool | None = None
         self._navigator: Navigator | None = None
@@ -59,6 +60,8 @@ class AgentNode(ManagedNode):
             self._recall.timeout_s = p.recall_timeout
         if self._navigator is not None:
             self._navigator.adapt(p)
+        if self._poses is not None:
+            self._poses.max_position_std_m = p.max_position_std
 
     def load(self) -> None:
         p = self.parameters
@@ -69,11 +72,13 @@ class AgentNode(ManagedNode):
         self._navigator = Navigator(self, self._steady, p)
         self._markers = AnswerMarkers(self)
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
-        self._endpoints = AskEndpoints(self, self._inquiries, lambda: self._active, self._outcome)
+        self._endpoints = AskEndpoints(
+            self, lambda: self.parameters, self._inquiries, lambda: self._active, self._outcome
+        )
 
     def start(self) -> None:
         self._here = None
-        self._poses = PoseSource(self, self.parameters, self._on_pose, self._on_lost)
+        self._poses = PoseSubscription(self, self.parameters, self._on_pose, self._on_lost)
         if self._navigator is not None:
             self._navigator.start()
 
@@ -111,9 +116,9 @@ class AgentNode(ManagedNode):
         while (self._inquiries or self._navigator) and time.monotonic() < deadline:
             time.sleep(0.02)
 
-    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         values = {
-            'planner': self._agent.planner,
+            'planner': self._agent.planner if self._agent is not None else '',
             'under way': len(self._inquiries),
             'drives': len(self._navigator or ()),
             'answered': self._inquiries.answered,
@@ -126,7 +131,7 @@ class AgentNode(ManagedNode):
             return Level.WARN, message, values
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
 
-    async def _outcome(self, inquiry: Inquiry) -> Outcome:
+    async def _outcome(self, inquiry: Inquiry) -> AskOutcome:
         pool = self._pool
         assert pool is not None  # there as long as the endpoints are
         return await self._inquiries.outcome(inquiry, lambda: pool.call(self._work, inquiry))
@@ -144,13 +149,15 @@ class AgentNode(ManagedNode):
                 if inquiry.navigate:
                     self._navigate(found, recalled, inquiry)
                     return
-            outcome = Outcome(answer=inquiry.answer)
+            outcome = AskOutcome(answer=inquiry.answer)
         except RemembrError as error:
-            outcome = Outcome(ask_error_code(error), str(error), inquiry.answer)
+            outcome = AskOutcome(ask_error_code(error), str(error), inquiry.answer)
         except Exception as error:  # noqa: BLE001  the top of a callback's thread
             if not inquiry.cancel.is_set():  # else it is the end of what it worked with
                 self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
-            outcome = Outcome(AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', inquiry.answer)
+            outcome = AskOutcome(
+                AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', inquiry.answer
+            )
         settle(self, inquiry.outcome, outcome)
 
     def _ask(self, inquiry: Inquiry) -> Answer:
@@ -160,7 +167,7 @@ class AgentNode(ManagedNode):
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
             raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
-        if (navigator := self._navigator) is None:
+        if (agent := self._agent) is None or (navigator := self._navigator) is None:
             raise Cancelled('the agent node was cleaned up')
         here = self._here
         question = Question(
@@ -173,7 +180,7 @@ class AgentNode(ManagedNode):
             zone=self._zone,
             same_place=navigator.same_place,
         )
-        return self._agent.ask(
+        return agent.ask(
             question,
             timeout_s=left_s,
             on_progress=lambda progress: self._tell(inquiry, progress),

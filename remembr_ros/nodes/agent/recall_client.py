@@ -19,7 +19,8 @@ from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import hit_from_msg, point_to_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import point_to_msg, time_to_msg
+from remembr_ros.nodes.base.memory_conversion import hit_from_msg
 
 MAX_LIMIT = 1000
 """As many memories as one request may ask for."""

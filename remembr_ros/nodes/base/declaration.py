@@ -2,7 +2,8 @@
 
 import dataclasses
 import difflib
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
@@ -10,7 +11,14 @@ from rclpy.parameter import Parameter
 
 from remembr_ros.nodes.base.parameter_field import objection
 
-P = TypeVar('P')
+
+class Parameters(Protocol):
+    """A dataclass of parameters, see :mod:`remembr_ros.nodes.base.parameter_field`."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+
+P = TypeVar('P', bound=Parameters)
 
 
 def declare_parameters(node: Node, cls: type[P]) -> P:
@@ -24,7 +32,7 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
 
     node.add_on_set_parameters_callback(refuse_unknown_choices)
     node.add_pre_set_parameters_callback(lambda parameters: _typed(cls, parameters))
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+    for field in dataclasses.fields(cls):
         if not _is_list(field):
             node.declare_parameter(field.name, default_of(field), _descriptor(field))
             continue
@@ -52,7 +60,7 @@ def unknown_overrides(node: Node) -> list[str]:
 def read_parameters(node: Node, cls: type[P]) -> P:
     """Return the present values of the declared parameters."""
     values = {}
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+    for field in dataclasses.fields(cls):
         parameter = node.get_parameter_or(field.name, None)
         unset = parameter is None or parameter.type_ == Parameter.Type.NOT_SET
         value = default_of(field) if unset else parameter.value
@@ -75,7 +83,7 @@ def _is_empty(parameter: Parameter) -> bool:
     return parameter.type_.name.endswith('_ARRAY') and not parameter.value
 
 
-def _typed(cls: type, parameters: list[Parameter]) -> list[Parameter]:
+def _typed(cls: type[Parameters], parameters: list[Parameter]) -> list[Parameter]:
     """Return the same parameters, an empty list with the type it should have: a tool cannot know it."""
     kinds = {field.name: _list_type(field) for field in dataclasses.fields(cls) if _is_list(field)}
     return [
@@ -107,14 +115,14 @@ def _descriptor(field: 'dataclasses.Field[Any]') -> ParameterDescriptor:
     return descriptor
 
 
-def _when(metadata: Any) -> str:
+def _when(metadata: Mapping[str, Any]) -> str:
     """Return when a new value counts."""
     if metadata['read_only']:
         return 'read at the start'
     return 'takes effect at once' if metadata['live'] else 'read on configure'
 
 
-def _check(cls: type, parameters: list[Parameter]) -> SetParametersResult:
+def _check(cls: type[Parameters], parameters: list[Parameter]) -> SetParametersResult:
     fields = {field.name: field for field in dataclasses.fields(cls)}
     for parameter in parameters:
         field = fields.get(parameter.name)

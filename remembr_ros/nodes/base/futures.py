@@ -38,7 +38,12 @@ async def until(
     if condition():
         return True
     held = Future()
-    timer = node.create_timer(LOOK_S, lambda: condition() and settle(node, held), clock=clock)
+
+    def look() -> None:
+        if condition():
+            settle(node, held)
+
+    timer = node.create_timer(LOOK_S, look, clock=clock)
     try:
         await first_of(node, clock, timeout_s, held, *futures)
     finally:

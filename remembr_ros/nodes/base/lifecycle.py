@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import rclpy
 from lifecycle_msgs.msg import State, Transition
@@ -22,6 +22,8 @@ from remembr_ros.errors import NodeUnavailable
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.stop import stop_on_signals
 
+NodeT = TypeVar('NodeT', bound=Node)
+
 _STEPS = {
     State.PRIMARY_STATE_UNCONFIGURED: (Transition.TRANSITION_CONFIGURE, 'configured'),
     State.PRIMARY_STATE_INACTIVE: (Transition.TRANSITION_ACTIVATE, 'activated'),
@@ -35,7 +37,7 @@ LOADING_S = 1.0
 """A node that loads is given so long to finish before its process ends [s]."""
 
 
-def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None) -> int:
+def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> int:
     """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work.
 
     :return: exit code: 0 after a signal, 1 when the node cannot be made
@@ -67,7 +69,7 @@ def run(make_node: Callable[[], ManagedNode], args: Sequence[str] | None = None)
     return 0
 
 
-def make_node_or_explain(make_node: Callable[[], Any]) -> Any:
+def make_node_or_explain(make_node: Callable[[], NodeT]) -> NodeT | None:
     """Return the node; None, with the reason on standard error, if its parameters are wrong."""
     try:
         return make_node()
@@ -122,7 +124,7 @@ def leave_at_once(node: ManagedNode) -> None:
 def autostart(node: ManagedNode) -> bool:
     """Configure and activate a node from within its process; the log says why it does not work."""
     success = TransitionCallbackReturn.SUCCESS
-    started = node.trigger_configure() == success and node.trigger_activate() == success
+    started = bool(node.trigger_configure() == success and node.trigger_activate() == success)
     if not started:
         name = node.get_fully_qualified_name()
         node.get_logger().error(f'not started; when the cause is gone: ros2 lifecycle set {name} configure')
@@ -165,7 +167,7 @@ def _state(node: Node, name: str, deadline: float) -> int:
 
 
 def call(
-    node: Node, kind: Any, name: str, request: Any, deadline: float, *, again_s: float = math.inf
+    node: Node, kind: type[Any], name: str, request: Any, deadline: float, *, again_s: float = math.inf
 ) -> Any:
     """Call a service and return its response.
 
@@ -183,11 +185,16 @@ def call(
         if not client.wait_for_service(max(0.0, deadline - time.monotonic())):
             raise NodeUnavailable(f'there is no service {name}; is the node running, in this ROS_DOMAIN_ID?')
         answered, heard = Future(), threading.Event()
+
+        def take(one: Future) -> None:
+            answered.set_result(one)
+            heard.set()
+
         while not answered.done():
             left = deadline - time.monotonic()
             if left <= 0.0:
                 raise NodeUnavailable(f'service {name} did not respond in time')
-            client.call_async(request).add_done_callback(lambda one: (answered.set_result(one), heard.set()))
+            client.call_async(request).add_done_callback(take)
             if executor is not None:
                 executor.spin_until_future_complete(answered, min(again_s, left))
             else:
@@ -195,6 +202,6 @@ def call(
         return answered.result().result()
     finally:
         if executor is not None:
-            node.executor = None  # which also removes it
+            node.executor = None  # type: ignore[assignment]  # which also removes it; rclpy takes None
             executor.shutdown()
         node.destroy_client(client)

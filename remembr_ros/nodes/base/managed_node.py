@@ -2,9 +2,9 @@
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from lifecycle_msgs.srv import ChangeState
@@ -15,10 +15,17 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 
 from remembr_ros.errors import RemembrError
-from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
+from remembr_ros.nodes.base.declaration import (
+    Parameters,
+    declare_parameters,
+    read_parameters,
+    unknown_overrides,
+)
 from remembr_ros.nodes.base.topic_watch import TopicWatch
 
 NAMESPACE = '/remembr'
+
+ChangeStateCallback = Callable[[ChangeState.Request, ChangeState.Response], ChangeState.Response]
 
 END_S = 0.7
 """When the process ends, for work that may also be left undone [s]."""
@@ -32,6 +39,16 @@ class Level(IntEnum):
     ERROR = 2
 
 
+class NodeParameters(Parameters, Protocol):
+    """What the parameters of every lifecycle node have."""
+
+    @property
+    def robot(self) -> str: ...
+
+    @property
+    def autostart(self) -> bool: ...
+
+
 class ManagedNode(LifecycleNode):
     """A lifecycle node whose transitions fail with a reason in the log, and can be tried again.
 
@@ -43,7 +60,7 @@ class ManagedNode(LifecycleNode):
     :param kwargs: handed on to the node; namespace is /remembr unless given or remapped
     """
 
-    def __init__(self, name: str, parameters: type, **kwargs: Any) -> None:
+    def __init__(self, name: str, parameters: type[NodeParameters], **kwargs: Any) -> None:
         super().__init__(name, namespace=kwargs.pop('namespace', NAMESPACE), **kwargs)
         self._service_change_state.callback = self._respond_always(self._service_change_state.callback)
         self._parameters_class = parameters
@@ -56,7 +73,7 @@ class ManagedNode(LifecycleNode):
         """Whether the node is being configured: that may take long, and there is nothing to save."""
         self.topics = TopicWatch(self)
         """Every subscription of the node, so that publishers which do not match are told of."""
-        self.parameters = declare_parameters(self, parameters)
+        self.parameters: NodeParameters = declare_parameters(self, parameters)
         if unknown := unknown_overrides(self):
             self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
         self.add_on_set_parameters_callback(self._refuse_what_cannot_change)
@@ -93,7 +110,7 @@ class ManagedNode(LifecycleNode):
         """Tell whether a library is at work in a thread that cannot be ended."""
         return False
 
-    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         """Return how the node is, a short message and the figures to show; called by the executor."""
         return Level.OK, '', {}
 
@@ -151,13 +168,13 @@ class ManagedNode(LifecycleNode):
 
     def now_ns(self) -> int:
         """Return the node's time, simulated or not, in nanoseconds since the epoch."""
-        return int(self.get_clock().now().nanoseconds)
+        return self.get_clock().now().nanoseconds
 
     def within_s(self, timeout_s: float) -> float:
         """Return how long to wait for what may be left undone: so long, but not when the process ends."""
         return min(timeout_s, END_S) if self.ending else timeout_s
 
-    def _respond_always(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def _respond_always(self, change_state: ChangeStateCallback) -> ChangeStateCallback:
         """Return a service's callback that refuses a transition which is not possible now.
 
         rclpy's own raises, so that there is no response, for which a lifecycle manager would wait.
@@ -176,7 +193,7 @@ class ManagedNode(LifecycleNode):
         self.check(self.parameters)
         self.load()
 
-    def _attempt(self, what: str, step: Any) -> bool:
+    def _attempt(self, what: str, step: Callable[[], None]) -> bool:
         try:
             step()
         except RemembrError as error:

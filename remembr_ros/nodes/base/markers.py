@@ -48,14 +48,14 @@ def age_colour(age_ns: int) -> ColorRGBA:
 
 
 def balls(
-    frame_id: str, namespace: str, poses: Sequence[Pose], colours: Sequence[ColorRGBA], diameter_m: float
+    frame_id: str, namespace: str, placed: Sequence[tuple[Pose, ColorRGBA]], diameter_m: float
 ) -> Marker:
     """Return a ball at each pose, each in its colour, as one marker: cheap to draw by the thousand."""
     marker = _marker(frame_id, namespace, Marker.SPHERE_LIST)
     marker.scale.x = marker.scale.y = marker.scale.z = diameter_m
     marker.color = WHITE
-    marker.points = [_point(pose) for pose in poses]
-    marker.colors = list(colours)
+    marker.points = [_point(pose) for pose, _ in placed]
+    marker.colors = [colour for _, colour in placed]
     return marker
 
 

@@ -24,7 +24,7 @@ def parameter(
     :param read_only: true: can only be set when the node starts
     :param live: true: takes effect whenever it is set; else it is read when the node is configured
     """
-    about = {'text': text, 'unit': unit, 'low': low, 'high': high}
+    about: dict[str, object] = {'text': text, 'unit': unit, 'low': low, 'high': high}
     about |= {'choices': tuple(choices), 'read_only': read_only, 'live': live}
     return dataclasses.field(default=default, metadata=about)
 

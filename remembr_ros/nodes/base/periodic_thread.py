@@ -3,7 +3,8 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 
 class Chore:
@@ -18,7 +19,13 @@ class Chore:
     """
 
     def __init__(
-        self, name: str, work: Callable[[], float | None], log: Any, *, period_s: float, first_s: float = 0.0
+        self,
+        name: str,
+        work: Callable[[], float | None],
+        log: RcutilsLogger,
+        *,
+        period_s: float,
+        first_s: float = 0.0,
     ) -> None:
         self._name = name
         self._work = work

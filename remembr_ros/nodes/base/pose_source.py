@@ -5,6 +5,7 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import NavSatFix
 
 from remembr_ros.bags.chain import ChainPoses
@@ -32,29 +33,39 @@ def check_pose_parameters(parameters: PoseParameters) -> None:
 
     :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
     """
-    if parameters.datum and len(parameters.datum) != 3:
-        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty')
+    _datum(parameters)
     if parameters.pose_source == 'tf':
         _tf_message()
 
 
-def _tf_message() -> Any:
+def _datum(parameters: PoseParameters) -> tuple[float, float, float] | None:
+    if not parameters.datum:
+        return None
+    try:
+        latitude, longitude, altitude = parameters.datum
+    except ValueError:
+        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty') from None
+    return latitude, longitude, altitude
+
+
+def _tf_message() -> type[Any]:
     try:
         from tf2_msgs.msg import TFMessage
     except ImportError as error:
         raise InvalidRequest(
             'pose_source tf needs tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); or choose another one'
         ) from error
-    return TFMessage
+    kind: type[Any] = TFMessage
+    return kind
 
 
-class PoseSource:
+class PoseSubscription:
     """Subscribes to what pose_source names and hands on every pose; until :meth:`close`.
 
     A pose that its own covariance calls less certain than max_position_std is none: from its stamp on it is
     not known where the robot is, until a better one comes.
 
-    :param node: its time stands in for stamps of zero; its parameters have max_position_std at any time
+    :param node: its time stands in for stamps of zero
     :param parameters: what does not change meanwhile
     :param on_pose: called in the executor's thread
     :param on_lost: the same, with the stamp [ns] of a pose that is too uncertain
@@ -72,6 +83,8 @@ class PoseSource:
         self._parameters = parameters
         self._on_pose = on_pose
         self._on_lost = on_lost
+        self.max_position_std_m = parameters.max_position_std
+        """Less certain poses are none from now on; 0: every pose counts [m]."""
         self.uncertain = 0
         """How many poses were too uncertain."""
         self.problem = ''
@@ -82,7 +95,7 @@ class PoseSource:
         self._subscriptions: list[WatchedSubscription] = []
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
-        self._fixes = FixTrack(tuple(parameters.datum) or None)
+        self._fixes = FixTrack(_datum(parameters))
         check_pose_parameters(parameters)
         source = parameters.pose_source
         if source == 'tf':
@@ -107,17 +120,17 @@ class PoseSource:
         self._subscriptions = []
 
     def _subscribe(
-        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any, **how: bool
+        self, kind: type[Any], topic: str, callback: Callable[[Any], None], profile: QoSProfile, **how: bool
     ) -> None:
         self._subscriptions.append(self._node.topics.subscribe(kind, topic, callback, profile, **how))
 
     def _now_ns(self) -> int:
-        return int(self._node.get_clock().now().nanoseconds)
+        return self._node.now_ns()
 
     def _on_message(self, msg: PoseStamped | PoseWithCovarianceStamped | Odometry) -> None:
         pose = stamped_pose_from_msg(msg, self._now_ns())
         std_m = 0.0 if isinstance(msg, PoseStamped) else position_std(msg.pose.covariance)
-        most_m = self._node.parameters.max_position_std
+        most_m = self.max_position_std_m
         if not most_m or std_m <= most_m:
             self._hand_on([pose])
             return

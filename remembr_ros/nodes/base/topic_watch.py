@@ -14,6 +14,8 @@ from rclpy.qos import (
     qos_check_compatible,
 )
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.subscription import Subscription
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 OVERRIDABLE = (
     QoSPolicyKind.HISTORY,
@@ -39,9 +41,9 @@ class WatchedSubscription:
     def __init__(
         self,
         node: Node,
-        kind: Any,
+        kind: type[Any],
         topic: str,
-        callback: Callable[[Any], Any],
+        callback: Callable[[Any], None],
         profile: QoSProfile,
         *,
         spare: bool,
@@ -58,7 +60,7 @@ class WatchedSubscription:
         self._yields = yields
         self._options = options
         self._mismatch = False
-        self._subscription: Any = None
+        self._subscription: Subscription | None = None
         # A copy: rclpy writes into it what the parameters say.
         self._subscribe(
             _like(profile, profile.reliability), QoSOverridingOptions(() if spare else OVERRIDABLE)
@@ -67,7 +69,7 @@ class WatchedSubscription:
     @property
     def topic(self) -> str:
         """The topic's full name, after remapping."""
-        return str(self._subscription.topic_name)
+        return self._node.resolve_topic_name(self._topic)
 
     def close(self) -> None:
         """End the subscription."""
@@ -83,9 +85,8 @@ class WatchedSubscription:
         for info in self._node.get_publishers_info_by_topic(self.topic):
             compatible, reason = qos_check_compatible(info.qos_profile, wanted)
             if compatible == QoSCompatibility.ERROR:
-                return (
-                    f'{self.topic} is not heard from {_who(info)}: {self._remedy(info.qos_profile, reason)}'
-                )
+                remedy = self._remedy(wanted, info.qos_profile, reason)
+                return f'{self.topic} is not heard from {_who(info)}: {remedy}'
         self._mismatch = False  # whoever it was is gone
         return ''
 
@@ -100,8 +101,7 @@ class WatchedSubscription:
                 return
             self._take(taken[0])
 
-    def _remedy(self, offered: QoSProfile, reason: str) -> str:
-        wanted = self._subscription.qos_profile
+    def _remedy(self, wanted: QoSProfile, offered: QoSProfile, reason: str) -> str:
         parameter = f'qos_overrides.{self.topic}.subscription'
         if (wanted.reliability, offered.reliability) == (
             ReliabilityPolicy.RELIABLE,
@@ -133,7 +133,7 @@ class WatchedSubscription:
             **self._options,
         )
 
-    def _on_mismatch(self, _: Any) -> None:
+    def _on_mismatch(self, _: object) -> None:
         self._mismatch = True
         if self._subscription is None:
             return
@@ -155,7 +155,7 @@ class WatchedSubscription:
         self._subscribe(_like(was, ReliabilityPolicy.BEST_EFFORT), QoSOverridingOptions(()))
 
 
-def _who(info: Any) -> str:
+def _who(info: TopicEndpointInfo) -> str:
     # What rmw says of a publisher whose node it has not discovered, or that is of another program on DDS.
     if any(mark in info.node_name for mark in ('_UNKNOWN_', '_BARE_DDS_APP_')):
         return 'a publisher whose node is not known'
@@ -177,9 +177,9 @@ class TopicWatch:
 
     def subscribe(
         self,
-        kind: Any,
+        kind: type[Any],
         topic: str,
-        callback: Callable[[Any], Any],
+        callback: Callable[[Any], None],
         profile: QoSProfile,
         *,
         spare: bool = False,

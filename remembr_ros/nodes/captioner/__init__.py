@@ -1,1 +1,1 @@
-"""The captioner node: images and poses become captions of segments."""
+"""The captioner node: images and poses become captions of segments. Start at node.py."""

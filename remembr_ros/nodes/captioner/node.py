@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from sensor_msgs.msg import CompressedImage, Image
 from std_srvs.srv import Trigger
 
 from remembr_ros.captioning.backlog import Backlog
+from remembr_ros.captioning.captioners.captioner import Captioner
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
@@ -19,10 +20,11 @@ from remembr_ros.captioning.segmenter import Segmenter
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import frame_from_image, observation_to_msg
+from remembr_ros.nodes.base.conversions import frame_from_image
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.base.memory_conversion import observation_to_msg
+from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import WorkerPool
 from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
@@ -45,15 +47,14 @@ class CaptionerNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('captioner', CaptionerParameters, **kwargs)
-        self._captioner: Any = None
-        self._describer: Any = None
+        self._captioner: Captioner | None = None
+        self._describer: Describer | None = None
         self._worker: CaptionWorker | None = None
         self._pool: WorkerPool | None = None
-        self._pose_source: PoseSource | None = None
+        self._pose_source: PoseSubscription | None = None
         self._images: dict[type, WatchedSubscription] = {}
         self._captions: Outbox | None = None
-        self._endpoints: list[Callable[[], Any]] = []
-        self._silence: Any = None
+        self._endpoints: list[Callable[[], object]] = []
         self._frames = self._unplaced = 0
         self._lost = ''  # why the last segment has no place
         self._size = ''
@@ -68,27 +69,28 @@ class CaptionerNode(ManagedNode):
         self.get_logger().info(f'captioner: {self._captioner.name}, pose from {p.pose_source}')
 
     def start(self) -> None:
-        p, outbox = self.parameters, self._captions
+        p, outbox, captioner = self.parameters, self._captions, self._captioner
         assert outbox is not None
+        assert captioner is not None
         self._segmenter = Segmenter(segmenter_config(p))
         poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
         self._placer = Placer(self._segmenter, poses, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
-        self._describer = Describer(
-            self._captioner,
+        describer = self._describer = Describer(
+            captioner,
             Remembering(p.robot, p.map_id, p.camera, p.keyframes),
             StillScene() if p.skip_unchanged else None,
         )
         self._backlog = Backlog(p.queue_size, p.when_slow, round(1e6 * p.queue_bytes_mb))
         self._worker = CaptionWorker(
-            self._describer.observe_all,
-            self._describer.keep,
+            describer.observe_all,
+            describer.keep,
             lambda observation: outbox.publish(observation_to_msg(observation)),
             log=self.get_logger(),
             backlog=self._backlog,
             batch=p.batch_size,
         )
         self._pool = WorkerPool(self, 2, 'flush')
-        self._pose_source = PoseSource(self, p, self._on_pose, self._on_lost)
+        self._pose_source = PoseSubscription(self, p, self._on_pose, self._on_lost)
         self._frames = self._unplaced = 0
         self._lost = ''
         self._last_image = time.monotonic()
@@ -109,11 +111,14 @@ class CaptionerNode(ManagedNode):
 
     def adapt(self) -> None:
         p = self.parameters
-        if self._active:
+        describer = self._describer
+        if self._active and describer is not None:
             self._silence.timer_period_ns = round(NS * p.flush_after)
             self._silence.reset()
             self._segmenter.adjust(segmenter_config(p))
-            self._describer.remembering = replace(self._describer.remembering, keyframes=p.keyframes)
+            describer.remembering = replace(describer.remembering, keyframes=p.keyframes)
+            if self._pose_source is not None:
+                self._pose_source.max_position_std_m = p.max_position_std
 
     def stop(self) -> None:
         for subscription in self._images.values():
@@ -152,18 +157,18 @@ class CaptionerNode(ManagedNode):
             self._captions.close()
             self._captions = None
 
-    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
-        worker = self._worker
-        if worker is None:
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
+        worker, describer = self._worker, self._describer
+        if worker is None or describer is None:
             return Level.OK, '', {}
         silent_s = time.monotonic() - self._last_image
         values = {
             'images': self._frames,
             'images not decoded': self._segmenter.dropped,
             'image size [px]': self._size,
-            'captioned': self._describer.captioned,
-            'unchanged': self._describer.repeated,
-            'without a caption': self._describer.uncaptioned,
+            'captioned': describer.captioned,
+            'unchanged': describer.repeated,
+            'without a caption': describer.uncaptioned,
             'merged': self._backlog.merged,
             'dropped': self._backlog.dropped,
             'without a place': self._unplaced,
@@ -178,7 +183,7 @@ class CaptionerNode(ManagedNode):
         damaged = self._segmenter.problem
         silent = silent_s > max(5.0, self.parameters.flush_after)
         problems = (
-            worker.problem or self._describer.problem,
+            worker.problem or describer.problem,
             unstored,
             f'images cannot be decoded: {damaged}' if damaged else '',
             f'no image for {silent_s:.0f} s' if silent else '',
@@ -251,6 +256,7 @@ class CaptionerNode(ManagedNode):
         self._end_segment()
         assert self._worker is not None
         assert self._pool is not None
+        assert self._describer is not None
         d, b = self._describer, self._backlog  # of now: the node may be cleaned up meanwhile
         response.success = await self._pool.call(self._worker.drain, FLUSH_TIMEOUT_S)
         response.message = (

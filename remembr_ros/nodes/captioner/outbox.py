@@ -14,8 +14,9 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.keyframes.jpeg import check_jpeg
 from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import observation_from_msg, time_from_msg
+from remembr_ros.nodes.base.conversions import time_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.memory_conversion import observation_from_msg
 
 MAX_CAPTIONS = 1000
 """Captions kept; then the oldest is given up."""

@@ -3,7 +3,8 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.captioning.backlog import Backlog
 from remembr_ros.captioning.placer import PlacedSegment
@@ -27,7 +28,7 @@ class CaptionWorker:
         keep: Callable[[PlacedSegment], Observation],
         publish: Callable[[Observation], None],
         *,
-        log: Any,
+        log: RcutilsLogger,
         backlog: Backlog,
         batch: int = 1,
     ) -> None:

@@ -1,1 +1,1 @@
-"""The memory node: sole owner of the store."""
+"""The memory node: sole owner of the store. Start at node.py."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.clock import JumpThreshold, ROSClock, TimeJump
 from rclpy.duration import Duration
 from rclpy.node import Node
 
@@ -25,7 +25,7 @@ class ClockWatch:
     def __init__(self, node: Node, now_ns: Callable[[], int]) -> None:
         self._now_ns = now_ns
         clock = node.get_clock()
-        self._simulated = bool(clock.ros_time_is_active)
+        self._simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
         self._since_ns = now_ns() if self._simulated else None
         threshold = JumpThreshold(
             min_forward=Duration(seconds=AHEAD_S), min_backward=Duration(seconds=-BACK_S)

@@ -1,6 +1,6 @@
 """What /diagnostics says of the memory node."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.nodes.base.managed_node import Level
@@ -22,7 +22,7 @@ def diagnosis(
     embedder: EmbedderBehind | None = None,
     invalid: int,
     read_only: bool = False,
-) -> tuple[Level, str, dict[str, Any]]:
+) -> tuple[Level, str, Mapping[str, object]]:
     """Return how the memory is, what is wrong with it, and its figures.
 
     :param embedder: one that is loaded meanwhile, or could not be; None: it is there

@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.errors import RemembrError
 from remembr_ros.memory.retention import RetentionPolicy
@@ -41,7 +43,7 @@ class Housekeeping:
         policy: RetentionPolicy | None,
         now_ns: Callable[[], int],
         on_deleted: Callable[[], None],
-        log: Any,
+        log: RcutilsLogger,
         *,
         clock: Doubts,
         deletes: bool = True,

@@ -106,7 +106,7 @@ def _draw(memories: list[Memory], selected: Memory | None) -> Iterable[Marker]:
             for memory in memories
             if memory.pose is not None and memory.frame_id == frame_id
         ]
-        yield balls(frame_id, 'memories', *zip(*placed, strict=True), diameter_m=0.3)
+        yield balls(frame_id, 'memories', placed, 0.3)
     for memory in [memory for memory in memories if memory.scene_text][-MAX_LABELS:]:
         if memory.pose is not None and memory is not selected:
             yield label(memory.frame_id, 'scene_text', memory.pose, '\n'.join(memory.scene_text[:4]))

@@ -3,10 +3,11 @@
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from geometry_msgs.msg import PointStamped
+from rclpy.publisher import Publisher
 from visualization_msgs.msg import MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -17,9 +18,10 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import frame_name, memory_to_msg, observation_from_msg
+from remembr_ros.nodes.base.conversions import frame_name
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.memory_conversion import memory_to_msg, observation_from_msg
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import Housekeeping
@@ -67,7 +69,9 @@ class MemoryNode(ManagedNode):
         self._invalid = self._refused = 0
         self._behind: EmbedderBehind | None = None
         self._clock_watch: ClockWatch | None = None
-        self._endpoints: list[Callable[[], Any]] = []
+        self._memories: Publisher | None = None
+        self._marker_publisher: Publisher | None = None
+        self._endpoints: list[Callable[[], object]] = []
 
     def load(self) -> None:
         p = self.parameters
@@ -115,7 +119,9 @@ class MemoryNode(ManagedNode):
         captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, eager=True)
         clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
         self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
-        self._offers = MemoryServices(self, store, self._gauge, self._publish_stored, self._show_newest)
+        self._offers = MemoryServices(
+            self, p, store, self._gauge, on_stored=self._publish_stored, on_deleted=self._show_newest
+        )
         timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
         self._endpoints.append(lambda: self.destroy_timer(timer))
 
@@ -165,7 +171,7 @@ class MemoryNode(ManagedNode):
         closing.join(HUNG_CLOSE_S if self._hangs else CLOSE_S)
         if closing.is_alive():
             self.get_logger().error('the store does not let itself be closed; it ends with this process')
-        for publisher in (getattr(self, '_memories', None), getattr(self, '_marker_publisher', None)):
+        for publisher in (self._memories, self._marker_publisher):
             if publisher is not None:
                 self.destroy_publisher(publisher)
         self._memories = self._marker_publisher = None
@@ -181,7 +187,7 @@ class MemoryNode(ManagedNode):
     def is_busy_behind(self) -> bool:
         return self._behind is not None and self._behind.busy
 
-    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         if self._store is None or self._writer is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
         level, message, values = diagnosis(
@@ -218,9 +224,11 @@ class MemoryNode(ManagedNode):
 
     def _publish_stored(self, memories: list[Memory]) -> None:
         """Publish memories; one that was extended comes again, with the id that it has."""
+        publisher = self._memories
+        assert publisher is not None  # there as long as the writer and the services are
         for memory in memories:
             try:
-                self._memories.publish(memory_to_msg(memory))
+                publisher.publish(memory_to_msg(memory))
             except Exception as error:  # noqa: BLE001  a callback: what is stored stays stored
                 self.get_logger().warning(f'memory {memory.id} is stored but not published: {error}')
         self._markers.add(memories)

@@ -1,7 +1,8 @@
 """The memory that the parameters of the memory node describe."""
 
 from dataclasses import replace
-from typing import Any
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedders import get_embedder
@@ -37,7 +38,7 @@ def open_memory(p: MemoryParameters) -> MemoryStore:
     )
 
 
-def tell_when_loaded(embedder: EmbedderBehind, log: Any) -> None:
+def tell_when_loaded(embedder: EmbedderBehind, log: RcutilsLogger) -> None:
     """Log what became of an embedder, once that is known."""
 
     def tell() -> None:

@@ -119,7 +119,7 @@ def _near(scope: Scope, request: RecallSrv.Request | ForgetSrv.Request) -> Scope
 def order_of(request: RecallSrv.Request) -> str:
     """Return what ranks, as it is said or follows from what is given."""
     if request.order:
-        return request.order
+        return str(request.order)
     if request.text:
         return 'text'
     if request.use_place:

@@ -10,22 +10,17 @@ from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.srv import Forget, GetKeyframe, Recall, Remember
-from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import check_forget, check_names, check_recall
-from remembr_ros.nodes.base.conversions import (
-    frame_name,
-    hit_to_msg,
-    pose_from_msg,
-    recall_error_code,
-    time_from_msg,
-    time_to_msg,
-)
+from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import forget_conditions, order_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
@@ -55,12 +50,15 @@ class MemoryServices:
     def __init__(
         self,
         node: ManagedNode,
+        parameters: MemoryParameters,
         store: MemoryStore,
         gauge: StoreGauge,
+        *,
         on_stored: Callable[[list[Memory]], None],
         on_deleted: Callable[[], None],
     ) -> None:
         self._node = node
+        self._parameters = parameters
         self._store = store
         self._gauge = gauge
         self._on_stored = on_stored
@@ -138,7 +136,7 @@ class MemoryServices:
             node.destroy_timer(timer)
 
     def _refuse_if_read_only(self) -> None:
-        if self._node.parameters.read_only:
+        if self._parameters.read_only:
             raise InvalidRequest(READ_ONLY)
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> None:
@@ -151,7 +149,7 @@ class MemoryServices:
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
         self._refuse_if_read_only()
-        parameters = self._node.parameters
+        parameters = self._parameters
         check_names(robot=request.robot, map_id=request.map_id, frame_id=request.pose.header.frame_id)
         pose_frame = request.pose.header.frame_id if request.use_pose else ''
         given_ns = time_from_msg(request.pose.header.stamp)
@@ -214,5 +212,14 @@ class MemoryServices:
 
 
 def _refuse(response: Any, error: RemembrError) -> None:
-    response.error_code = recall_error_code(error)
+    response.error_code = _error_code(error)
     response.error_msg = str(error)
+
+
+def _error_code(error: RemembrError) -> int:
+    """Return the error_code of service Recall, Remember or Forget for an error."""
+    if isinstance(error, EmbedderLoading):
+        return int(Recall.Response.LOADING)
+    if isinstance(error, InvalidRequest):
+        return int(Recall.Response.INVALID_REQUEST)
+    return int(Recall.Response.STORE_UNAVAILABLE)

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.memory.keyframes.folder import RESERVE_BYTES
@@ -64,7 +65,7 @@ class StoreGauge:
     """
 
     def __init__(
-        self, store: MemoryStore, server: bool, away: str, log: Any, on_there: Callable[[], None]
+        self, store: MemoryStore, server: bool, away: str, log: RcutilsLogger, on_there: Callable[[], None]
     ) -> None:
         self._store = store
         self._server = server
@@ -132,7 +133,7 @@ class StoreGauge:
 
     def _measure(self) -> None:
         store = self._store
-        keyframe_bytes, folder = store.keyframe_bytes, store.folder
+        keyframe_bytes, folder = store.keyframes.size_bytes(), store.keyframes.folder
         there: Path = next(f for f in (folder, *folder.absolute().parents) if f.exists())
         database_bytes = None
         if not self._server and not self._reading.away:

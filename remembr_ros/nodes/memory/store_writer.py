@@ -4,7 +4,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
@@ -43,7 +45,7 @@ class StoreWriter:
         self,
         store: Store,
         on_stored: Callable[[list[Memory]], None],
-        log: Any,
+        log: RcutilsLogger,
         *,
         queue_size: int = 1000,
         queue_bytes: int = 256_000_000,

@@ -1,1 +1,1 @@
-"""From an answer's place to a drive by Nav2."""
+"""Driving by Nav2: its actions, its maps, and goals that a person confirms. Start at client.py."""

@@ -8,8 +8,10 @@ from typing import Any
 
 from action_msgs.msg import GoalStatusArray
 from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 from rclpy.qos import qos_profile_action_status_default
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 
 from remembr_ros.errors import InvalidRequest, NavigationFailed
@@ -22,7 +24,7 @@ PROGRESS_S = 0.5
 
 
 @dataclass(frozen=True)
-class Progress:
+class DriveProgress:
     """How far a drive is.
 
     :param distance_m: along the way to the present place [m]; NaN: Nav2 does not tell
@@ -47,11 +49,12 @@ class Drive:
 
     goals: tuple[StampedPose, ...]
     on_taken: Callable[[], None] = lambda: None
-    on_progress: Callable[[Progress], None] = lambda progress: None
+    on_progress: Callable[[DriveProgress], None] = lambda progress: None
     stopped: Future = field(default_factory=Future)
     """Completes with the error that it is to end with."""
-    client: Any = None
-    handle: Any = None
+    server: 'Nav2Action | None' = None
+    """Where it was sent."""
+    handle: ClientGoalHandle | None = None
     result: Future | None = None
     cancelled: bool = False
     heard_at: float = 0.0
@@ -73,13 +76,13 @@ class Nav2Action:
     :param name: its full name
     """
 
-    def __init__(self, node: Node, kind: Any, name: str) -> None:
+    def __init__(self, node: Node, kind: type[Any], name: str) -> None:
         self._node = node
         self._kind = kind
         self._goals: dict[bytes, int] = {}
         self.name = name
         self.client = ActionClient(node, kind, name)
-        self._status = node.create_subscription(
+        self._status: Subscription | None = node.create_subscription(
             GoalStatusArray, f'{name}/_action/status', self._on_status, qos_profile_action_status_default
         )
 
@@ -107,6 +110,7 @@ class Nav2Action:
     def verdict(self, drive: Drive) -> NavigationFailed | None:
         """Return why a drive that Nav2 has ended is not at its goal; None: it is."""
         assert drive.result is not None
+        assert drive.handle is not None
         response = drive.result.result()
         # Humble has no error code, and its missed waypoints are numbers.
         missed = getattr(response.result, 'missed_waypoints', ())
@@ -148,10 +152,10 @@ def nav2_actions(node: Node, namespace: str) -> tuple['Nav2Action', 'Nav2Action'
     return one, Nav2Action(node, FollowWaypoints, f'{root}/follow_waypoints')
 
 
-def _progress(feedback: Any, places: int) -> Progress:
+def _progress(feedback: Any, places: int) -> DriveProgress:
     if hasattr(feedback, 'current_waypoint'):
-        return Progress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
-    return Progress(
+        return DriveProgress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
+    return DriveProgress(
         float(feedback.distance_remaining),
         duration_from_msg(feedback.estimated_time_remaining),
         max(0, feedback.number_of_recoveries),

@@ -46,12 +46,12 @@ class MapLayers:
         """What is known by now; never changed, but replaced."""
         self._subscriptions: list[WatchedSubscription] = []
         self._subscribe(
-            OccupancyGrid, MAP, lambda msg: self._set(map=self._grid(msg, occupied_from)), qos.MAPS
+            OccupancyGrid, MAP, lambda msg: self._use_map(self._grid(msg, occupied_from)), qos.MAPS
         )
         self._subscribe(
             OccupancyGrid,
             COSTMAP,
-            lambda msg: self._set(costmap=self._grid(msg, COSTMAP_OCCUPIED)),
+            lambda msg: self._use_costmap(self._grid(msg, COSTMAP_OCCUPIED)),
             qos.MAPS,
         )
         kind = _update_message()
@@ -68,7 +68,9 @@ class MapLayers:
             self._node.topics.close(subscription)
         self._subscriptions = []
 
-    def _subscribe(self, kind: Any, topic: str, use: Callable[[Any], None], profile: QoSProfile) -> None:
+    def _subscribe(
+        self, kind: type[Any], topic: str, use: Callable[[Any], None], profile: QoSProfile
+    ) -> None:
         def on_message(msg: Any) -> None:
             try:
                 use(msg)
@@ -79,14 +81,16 @@ class MapLayers:
 
         self._subscriptions.append(self._node.topics.subscribe(kind, topic, on_message, profile))
 
-    def _set(self, **grids: Grid) -> None:
-        self.terrain = replace(self.terrain, **grids)
+    def _use_map(self, grid: Grid) -> None:
+        self.terrain = replace(self.terrain, map=grid)
+
+    def _use_costmap(self, grid: Grid) -> None:
+        self.terrain = replace(self.terrain, costmap=grid)
 
     def _on_update(self, msg: Any) -> None:
         costmap = self.terrain.costmap
         if costmap is not None:  # else the whole is still to come
-            patched = costmap.patched(msg.data, x=msg.x, y=msg.y, width=msg.width, height=msg.height)
-            self._set(costmap=patched)
+            self._use_costmap(costmap.patched(msg.data, x=msg.x, y=msg.y, width=msg.width, height=msg.height))
 
     def _grid(self, msg: OccupancyGrid, occupied_from: int) -> Grid:
         frame_id = frame_name(msg.header.frame_id)
@@ -105,10 +109,11 @@ class MapLayers:
         )
 
 
-def _update_message() -> Any:
+def _update_message() -> type[Any] | None:
     """Return the type of Nav2's updates of a costmap; None where it is not installed."""
     try:
         from map_msgs.msg import OccupancyGridUpdate
     except ImportError:
         return None
-    return OccupancyGridUpdate
+    kind: type[Any] = OccupancyGridUpdate
+    return kind

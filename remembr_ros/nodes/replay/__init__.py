@@ -1,1 +1,1 @@
-"""Recordings played to the nodes, and the demo's graph."""
+"""The bag player node: recordings played to the other nodes. Start at node.py."""

@@ -13,6 +13,7 @@ from rclpy.duration import Duration
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
@@ -44,7 +45,7 @@ class BagPlayerNode(Node):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('bag_player', namespace=kwargs.pop('namespace', NAMESPACE), **kwargs)
         self.parameters = declare_parameters(self, BagPlayerParameters)
-        self._clock = self.create_publisher(Clock, CLOCK_TOPIC, qos.CLOCK)
+        self._clock_topic = self.create_publisher(Clock, CLOCK_TOPIC, qos.CLOCK)
         self._last_clock = 0.0
 
     def play(self, stop: Stop) -> int:
@@ -73,7 +74,7 @@ class BagPlayerNode(Node):
         self.get_logger().info(f'{published} messages of {len(publishers)} topics played from {p.bag}')
         return published
 
-    def _advertise(self, bag: RawBag) -> dict[str, Any]:
+    def _advertise(self, bag: RawBag) -> dict[str, Publisher]:
         wanted = self.parameters.topics
         missing = sorted(set(wanted) - set(bag.topics))
         if missing:
@@ -103,7 +104,7 @@ class BagPlayerNode(Node):
             raise BagUnreadable(f'{self.parameters.bag} has no topic that can be played')
         return publishers
 
-    def _wait_for_subscribers(self, bag: RawBag, publishers: dict[str, Any], stop: Stop) -> None:
+    def _wait_for_subscribers(self, bag: RawBag, publishers: dict[str, Publisher], stop: Stop) -> None:
         """Wait until an image topic is subscribed (in a bag without images: any topic), a bounded time."""
         images = [topic for topic in publishers if bag.topics[topic] in IMAGES] or list(publishers)
         deadline = time.monotonic() + self.parameters.wait_for_subscribers
@@ -114,7 +115,7 @@ class BagPlayerNode(Node):
         if self.parameters.wait_for_subscribers and not stop.is_set():
             self.get_logger().warning(f'nobody subscribes {", ".join(images)}; playing all the same')
 
-    def _play_once(self, bag: RawBag, publishers: dict[str, Any], stop: Stop) -> int:
+    def _play_once(self, bag: RawBag, publishers: dict[str, Publisher], stop: Stop) -> int:
         rate = self.parameters.rate
         published = 0
         first_ns = None
@@ -137,7 +138,7 @@ class BagPlayerNode(Node):
     def _tick(self, now_ns: int) -> None:
         if time.monotonic() - self._last_clock >= CLOCK_PERIOD_S / 2.0:
             self._last_clock = time.monotonic()
-            self._clock.publish(Clock(clock=time_to_msg(now_ns, clamp=True)))
+            self._clock_topic.publish(Clock(clock=time_to_msg(now_ns, clamp=True)))
 
 
 def _readable(bag: RawBag, topics: list[str], node: Node) -> Iterator[tuple[str, int, bytes]]:

@@ -1,1 +1,1 @@
-"""The speech node: sound becomes questions, and answers become sound."""
+"""The speech node: sound becomes questions, and answers become sound. Start at node.py."""

@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.speech.attention import Attention
 from remembr_ros.speech.listener import Listener, Understood
@@ -36,7 +36,7 @@ class Listening:
         *,
         max_s: float,
         end_silence_s: float,
-        log: Any,
+        log: RcutilsLogger,
     ) -> None:
         self._source = source
         self._listener = listener

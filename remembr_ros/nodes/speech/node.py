@@ -2,8 +2,11 @@
 
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
+from rclpy.publisher import Publisher
+from rclpy.service import Service
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool
 
@@ -11,11 +14,12 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.speech.audio_topic import AudioTopic
 from remembr_ros.nodes.speech.listening_thread import Listening
 from remembr_ros.nodes.speech.parameters import SpeechParameters
 from remembr_ros.nodes.speech.spoken_answers import SpokenAnswers
-from remembr_ros.speech.attention import NS, Attention, Verdict
+from remembr_ros.speech.attention import NS, Attention, UtteranceKind
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.microphone import Microphone
 from remembr_ros.speech.sound.source import SoundSource
@@ -40,13 +44,13 @@ class SpeechNode(ManagedNode):
         super().__init__('speech', SpeechParameters, **kwargs)
         self._source: SoundSource | None = None
         self._transcriber: WhisperTranscriber | None = None
-        self._attention: Attention | None = None
+        self._attention = Attention()
         self._listener: Listener | None = None
         self._listening: Listening | None = None
         self._answers: SpokenAnswers | None = None
-        self._speech_topics: dict[str, Any] = {}
-        self._heard_topics: list[Any] = []
-        self._mute: Any = None
+        self._speech_topics: dict[str, Publisher] = {}
+        self._heard_topics: list[WatchedSubscription] = []
+        self._mute: Service | None = None
         self._told = ''
         self._lost_s = 0.0
 
@@ -60,8 +64,7 @@ class SpeechNode(ManagedNode):
         Attention(**attention_of(p))  # refuses wake phrases without a word
 
     def adapt(self) -> None:
-        if self._attention is not None:
-            self._attention.adjust(**attention_of(self.parameters))
+        self._attention.adjust(**attention_of(self.parameters))
 
     def load(self) -> None:
         p = self.parameters
@@ -87,11 +90,11 @@ class SpeechNode(ManagedNode):
         )
 
     def start(self) -> None:
-        p = self.parameters
+        p, source, transcriber = self.parameters, self._source, self._transcriber
+        assert source is not None
+        assert transcriber is not None
         cutter = UtteranceCutter(end_silence_s=p.end_silence, max_s=p.max_utterance, threshold=p.threshold)
-        self._listener = Listener(
-            cutter, self._transcriber, self._attention, channel=p.channel, live=self._source.live
-        )
+        self._listener = Listener(cutter, transcriber, self._attention, channel=p.channel, live=source.live)
         if (speaker := self._make_speaker()) is not None:
             self._answers = SpokenAnswers(self, speaker, self._speech_topics['speaking'])
         self._heard_topics = [
@@ -103,7 +106,7 @@ class SpeechNode(ManagedNode):
         self._attention.speak(False, time.monotonic_ns())
         self._told, self._lost_s = '', 0.0
         self._listening = Listening(
-            self._source,
+            source,
             self._listener,
             self._attention,
             self._on_understood,
@@ -127,28 +130,29 @@ class SpeechNode(ManagedNode):
             self._mute = None
 
     def release(self) -> None:
-        self._source = self._transcriber = self._attention = self._listener = None
+        self._source = self._transcriber = self._listener = None
         for publisher in self._speech_topics.values():
             self.destroy_publisher(publisher)
         self._speech_topics = {}
 
-    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         listening, listener, source = self._listening, self._listener, self._source
-        if listening is None or listener is None or source is None:
+        transcriber = self._transcriber
+        if listening is None or listener is None or source is None or transcriber is None:
             return Level.OK, '', {}
         state = self._attention.state(time.monotonic_ns())
         lost_s, self._lost_s = listening.queue.dropped_s - self._lost_s, listening.queue.dropped_s
-        values = {
+        values: dict[str, object] = {
             'state': state.value,
             'source': source.name,
-            'whisper': self._transcriber.runs_on,
+            'whisper': transcriber.runs_on,
             'loudness [dB]': f'{listening.meter.loudness_db:.0f}',
             'clipped [%]': f'{100.0 * listening.meter.clipped:.2f}',
             'sound waiting [s]': f'{listening.queue.waiting_s:.1f}',
             'sound lost [s]': f'{listening.queue.dropped_s:.1f}',
             'last transcription [s]': f'{listener.transcribing_s:.2f}',
             'utterances': listener.verdicts.total(),
-            **{f'utterances: {verdict.value}': listener.verdicts[verdict] for verdict in Verdict},
+            **{f'utterances: {verdict.value}': listener.verdicts[verdict] for verdict in UtteranceKind},
         }
         problems = [listening.problem, f'Whisper is too slow: {lost_s:.1f} s lost' if lost_s > 0.0 else '']
         if self._answers is not None:
@@ -200,10 +204,14 @@ class SpeechNode(ManagedNode):
     def _on_understood(self, one: Understood) -> None:
         heard = one.heard
         # What is not meant for the robot is not written down.
-        said = repr(one.transcript.text) if heard.verdict in (Verdict.QUESTION, Verdict.CALL) else 'somebody'
+        said = (
+            repr(one.transcript.text)
+            if heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
+            else 'somebody'
+        )
         self.get_logger().info(f'heard {said} ({one.transcript.confidence:.2f}): {heard.verdict.value}')
         publisher = self._speech_topics.get('speech')
-        if heard.verdict is Verdict.QUESTION and publisher is not None:
+        if heard.verdict is UtteranceKind.QUESTION and publisher is not None:
             publisher.publish(String(data=heard.question))
 
 

@@ -1,8 +1,8 @@
 """Answers said aloud."""
 
-from typing import Any
-
 from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.task import Future
 from std_msgs.msg import Bool
 
 from remembr_ros.errors import SoundUnavailable
@@ -21,12 +21,12 @@ class SpokenAnswers:
     :param speaking: publisher of std_msgs/Bool; whoever listens is deaf while it is true
     """
 
-    def __init__(self, node: Node, speaker: Speaker, speaking: Any) -> None:
+    def __init__(self, node: Node, speaker: Speaker, speaking: Publisher) -> None:
         self._node = node
         self._speaker = speaker
         self._speaking = speaking
         self._worker = WorkerPool(node, 1, 'speaker')
-        self._waiting: list[Any] = []
+        self._waiting: list[Future] = []
         self.said = 0
         self.dropped = 0
         self.problem = ''

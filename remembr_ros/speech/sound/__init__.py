@@ -1,1 +1,1 @@
-"""Sound as it comes: sources, levels, sample rates, queues."""
+"""Sound as it comes: levels, sample rates, queues. source.py says what a source is."""

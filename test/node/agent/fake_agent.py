@@ -14,7 +14,7 @@ from remembr_ros.errors import Cancelled, ChatUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.base.conversions import hit_to_msg
+from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS

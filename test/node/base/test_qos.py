@@ -17,7 +17,7 @@ from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
 from test.node.agent.fake_agent import FakeAgent
 from test.node.captioner.test_node import Drive, amcl, jpeg, pose, transform
-from test.node.memory.test_keeping import caption
+from test.node.memory.test_node_keeping import caption
 from test.node.speech.test_node import Loud, Whisper, utterance
 
 BEST_EFFORT = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -15,7 +15,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import observation_to_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import time_from_msg, time_to_msg
+from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import NS
 

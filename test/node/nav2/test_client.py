@@ -28,7 +28,7 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent, FakeMemoryNode
-from test.node.base.test_live_parameters import change
+from test.node.base.test_managed_node_live_parameters import change
 from test.node.nav2 import fake_nav2
 from test.node.nav2.fake_nav2 import FakeNav2
 from test.patience import patiently

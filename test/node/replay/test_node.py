@@ -110,7 +110,7 @@ def test_messages_arrive_as_recorded_whatever_the_format(robot, bag):
 def test_clock_runs_with_the_bag(robot, mcap):
     clock = robot.listen(Clock, '/clock', 1000)
     node = player(robot, bag=str(mcap), rate=2.0, topics=['/pose'])
-    robot.wait(node._clock.get_subscription_count, 'a listener to the clock')
+    robot.wait(node._clock_topic.get_subscription_count, 'a listener to the clock')
     node.play(threading.Event())
     robot.wait(lambda: clock and time_from_msg(clock[-1].clock) >= T0 + (COUNT - 2) * STEP, 'the clock')
     times = [time_from_msg(msg.clock) for msg in clock]
@@ -183,3 +183,8 @@ def test_a_loop_over_one_moment_leaves_the_processor_alone(robot, tmp_path):
     timer.start()
     assert 1 <= node.play(stop) <= 0.5 / CLOCK_PERIOD_S + 1
     timer.join()
+
+
+def test_a_parameter_can_be_set_while_it_plays(robot, mcap):
+    node = player(robot, bag=str(mcap))
+    assert node.set_parameters([Parameter('use_sim_time', value=True)])[0].successful

@@ -10,7 +10,7 @@ import pytest
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
-from remembr_ros.evaluation.run.record import AnswerRecord, QuestionRecord, TruthRecord
+from remembr_ros.evaluation.records.record import AnswerRecord, QuestionRecord, TruthRecord
 
 COLUMNS = [
     'UUID',

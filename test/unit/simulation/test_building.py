@@ -3,7 +3,7 @@ import math
 import pytest
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.simulation.building import Building, Sign, mirrored
+from remembr_ros.simulation.building import Building, SignPanel, mirrored
 from remembr_ros.simulation.floor_plan import generate_building
 
 SEEDS = range(8)
@@ -95,7 +95,7 @@ def test_mirroring_twice_gives_the_same_building(building):
 
 def test_a_reader_sees_a_sign_from_left_to_right():
     # it hangs on a wall in the east and faces west: its reader looks east, so left is north
-    sign = Sign('EXIT', 'hall', (5.0, 2.0, 1.7), math.pi, 0.2, (0, 0, 0), (255, 255, 255))
+    sign = SignPanel('EXIT', 'hall', (5.0, 2.0, 1.7), math.pi, 0.2, (0, 0, 0), (255, 255, 255))
     left, right = sign.point(-0.5, 0.0), sign.point(0.5, 0.0)
     assert left[1] > right[1]
     assert left[0] == right[0] == 5.0

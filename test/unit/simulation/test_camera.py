@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.building import Building, Sign, Solid, Thing
+from remembr_ros.simulation.building import Building, SignPanel, Solid, Thing
 from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, UP_M, Sight, project
 
 WEST = math.pi
-SIGN = Sign('ROOM 101', 'hall', (4.0, 0.0, 1.5), WEST, 0.16, (255, 255, 255), (0, 0, 0))
+SIGN = SignPanel('ROOM 101', 'hall', (4.0, 0.0, 1.5), WEST, 0.16, (255, 255, 255), (0, 0, 0))
 BOX = Thing('box', 'hall', (Solid((2.9, -0.2, 0.8), (3.1, 0.2, 1.2), (200, 0, 0)),))
 SCREEN = Solid((1.5, -2.0, 0.0), (1.6, 2.0, 2.5), (90, 90, 90))
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.attention import NS, Attention, Heard, Hearing, Verdict
+from remembr_ros.speech.attention import NS, Attention, Heard, Hearing, UtteranceKind
 from remembr_ros.speech.transcriber import Transcript
 
 S = NS
@@ -18,15 +18,15 @@ def say(listener, text, at=0, confidence=1.0):
     return listener.judge(Transcript(text, 'en', confidence), at, at + 2 * S)
 
 
-QUESTION = Heard(Verdict.QUESTION, 'where is it?')
+QUESTION = Heard(UtteranceKind.QUESTION, 'where is it?')
 
 
 def test_with_the_wake_phrase_it_is_a_question_and_without_it_is_not():
     listener = attention()
     assert listener.state(0) is Hearing.WAITING
     assert say(listener, 'Robot, where is it?') == QUESTION
-    assert say(listener, 'where is it?') == Heard(Verdict.OTHER)
-    assert say(listener, ' ') == Heard(Verdict.NOTHING)
+    assert say(listener, 'where is it?') == Heard(UtteranceKind.OTHER)
+    assert say(listener, ' ') == Heard(UtteranceKind.NOTHING)
 
 
 def test_without_wake_phrases_everything_is_a_question():
@@ -40,7 +40,9 @@ def test_a_phrase_without_letters_is_refused():
         attention(phrases=('!?',))
 
 
-@pytest.mark.parametrize(('confidence', 'verdict'), [(0.29, Verdict.UNSURE), (0.3, Verdict.QUESTION)])
+@pytest.mark.parametrize(
+    ('confidence', 'verdict'), [(0.29, UtteranceKind.UNSURE), (0.3, UtteranceKind.QUESTION)]
+)
 def test_what_is_not_sure_enough_is_no_question(confidence, verdict):
     listener = attention(min_confidence=0.3)
     assert say(listener, 'Robot, where is it?', confidence=confidence).verdict is verdict
@@ -53,7 +55,7 @@ def test_what_is_not_sure_enough_is_no_question(confidence, verdict):
 def test_after_an_answer_a_question_that_begins_in_time_needs_no_wake_phrase(after, expected):
     listener = attention()
     listener.answer(100 * S)
-    assert say(listener, 'where is it?', (100 + after) * S).verdict is Verdict[expected]
+    assert say(listener, 'where is it?', (100 + after) * S).verdict is UtteranceKind[expected]
 
 
 def test_how_long_understanding_takes_does_not_matter():
@@ -66,14 +68,14 @@ def test_how_long_understanding_takes_does_not_matter():
 def test_what_was_said_before_the_answer_is_no_follow_up_question():
     listener = attention()
     listener.answer(100 * S)
-    assert say(listener, 'where is it?', 99 * S).verdict is Verdict.OTHER
+    assert say(listener, 'where is it?', 99 * S).verdict is UtteranceKind.OTHER
 
 
 def test_only_the_next_question_needs_no_wake_phrase():
     listener = attention()
     listener.answer(0)
     assert say(listener, 'where is it?', 1 * S) == QUESTION
-    assert say(listener, 'where is it?', 4 * S).verdict is Verdict.OTHER
+    assert say(listener, 'where is it?', 4 * S).verdict is UtteranceKind.OTHER
     listener.answer(6 * S)
     assert say(listener, 'where is it?', 7 * S) == QUESTION
 
@@ -81,8 +83,8 @@ def test_only_the_next_question_needs_no_wake_phrase():
 def test_what_is_not_understood_does_not_end_the_window():
     listener = attention(min_confidence=0.3)
     listener.answer(0)
-    assert say(listener, 'mumble', 1 * S, 0.1).verdict is Verdict.UNSURE
-    assert say(listener, '', 3 * S).verdict is Verdict.NOTHING
+    assert say(listener, 'mumble', 1 * S, 0.1).verdict is UtteranceKind.UNSURE
+    assert say(listener, '', 3 * S).verdict is UtteranceKind.NOTHING
     assert say(listener, 'where is it?', 5 * S) == QUESTION
 
 
@@ -96,12 +98,12 @@ def test_without_a_follow_up_time_there_is_no_window():
     listener = attention(follow_up_ns=0)
     listener.answer(0)
     assert listener.state(0) is Hearing.WAITING
-    assert say(listener, 'where is it?', 0).verdict is Verdict.OTHER
+    assert say(listener, 'where is it?', 0).verdict is UtteranceKind.OTHER
 
 
 def test_the_wake_phrase_alone_opens_the_window():
     listener = attention()
-    assert say(listener, 'Hey robot.', 10 * S) == Heard(Verdict.CALL)
+    assert say(listener, 'Hey robot.', 10 * S) == Heard(UtteranceKind.CALL)
     assert listener.state(19 * S) is Hearing.FOLLOW_UP
     assert say(listener, 'where is it?', 19 * S) == QUESTION
 
@@ -172,7 +174,7 @@ def test_muted_it_hears_nothing_until_told_otherwise():
     listener.mute(True)
     assert listener.deaf(0)
     assert listener.state(0) is Hearing.MUTED
-    assert say(listener, 'Robot, where is it?') == Heard(Verdict.MUTED)
+    assert say(listener, 'Robot, where is it?') == Heard(UtteranceKind.MUTED)
     listener.answer(S)
     listener.mute(False)
     assert listener.state(S) is Hearing.WAITING
@@ -185,7 +187,7 @@ def test_whether_a_long_utterance_is_meant_for_it_is_told_without_ending_the_win
     assert listener.addressed(Transcript('so I went', 'en'), S)
     assert not listener.addressed(Transcript('so I went', 'en'), 20 * S)
     assert listener.addressed(Transcript('Robot, I went', 'en'), 20 * S)
-    assert say(listener, 'so I went there', S).verdict is Verdict.QUESTION
+    assert say(listener, 'so I went there', S).verdict is UtteranceKind.QUESTION
 
 
 EVENTS = st.lists(
@@ -212,14 +214,14 @@ def test_whatever_happens_it_hears_again_and_only_questions_pass(events):
             window = listener.state(now)
             judged = say(listener, 'where is it?' if what == 'say' else 'Robot, where is it?', now)
             if muted:
-                assert judged.verdict is Verdict.MUTED
+                assert judged.verdict is UtteranceKind.MUTED
             elif what == 'call':
                 assert judged == QUESTION
             elif window is Hearing.FOLLOW_UP:
                 assert judged == QUESTION
                 assert listener.state(now) is Hearing.WAITING
             elif window is Hearing.WAITING:
-                assert judged.verdict is Verdict.OTHER
+                assert judged.verdict is UtteranceKind.OTHER
         assert (listener.state(now) is Hearing.MUTED) == muted
         assert muted <= listener.deaf(now)
     listener.mute(False)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
-from remembr_ros.speech.attention import NS, Attention, Verdict
+from remembr_ros.speech.attention import NS, Attention, UtteranceKind
 from remembr_ros.speech.listener import Listener, joined
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.transcriber import Transcript
@@ -71,7 +71,7 @@ def test_speech_becomes_a_question_when_it_ends():
     (one,) = stream.play(-0.5)
     assert one.heard.question == 'where is it?'
     assert one.transcript.text == 'Robot, where is it?'
-    assert stream.listener.verdicts == {Verdict.QUESTION: 1}
+    assert stream.listener.verdicts == {UtteranceKind.QUESTION: 1}
 
 
 @pytest.mark.parametrize(('rate', 'channels'), [(8_000, 1), (44_100, 2), (48_000, 6)])
@@ -111,7 +111,7 @@ def test_a_follow_up_question_counts_from_when_it_was_said(block_s):
     # It begins 0.2 s, with its margin, before the window ends, and is understood seconds later.
     assert questions(stream.play(1.5, -2.0)) == ['where is it?']
     stream.attention.answer(stream.now_ns - 10 * NS)
-    assert [one.heard.verdict for one in stream.play(1.5, -2.0)] == [Verdict.OTHER]
+    assert [one.heard.verdict for one in stream.play(1.5, -2.0)] == [UtteranceKind.OTHER]
 
 
 def test_what_was_said_before_the_stream_ended_is_understood():
@@ -127,7 +127,7 @@ def test_what_lies_before_and_after_a_gap_is_not_one_utterance():
     stream.play(1.0)
     stream.now_ns += 5 * NS
     found = stream.play(1.0, -1.2)
-    assert [one.heard.verdict for one in found] == [Verdict.QUESTION, Verdict.OTHER]
+    assert [one.heard.verdict for one in found] == [UtteranceKind.QUESTION, UtteranceKind.OTHER]
     assert found[0].heard.question == 'where'
 
 
@@ -144,13 +144,13 @@ def test_long_speech_to_the_robot_is_put_together():
     found = [*stream.play(-1.0, 9.0, -1.2)]
     assert questions(found) == ['where is the big red mug?']
     assert len(stream.whisper.heard) == 3
-    assert stream.listener.verdicts == {Verdict.QUESTION: 1}
+    assert stream.listener.verdicts == {UtteranceKind.QUESTION: 1}
 
 
 def test_long_speech_to_somebody_else_is_transcribed_once():
     stream = Stream('and so my fellow Americans', max_s=4.0)
     found = stream.play(-1.0, 60.0, -1.2)
-    assert [one.heard.verdict for one in found] == [Verdict.OTHER]
+    assert [one.heard.verdict for one in found] == [UtteranceKind.OTHER]
     assert len(stream.whisper.heard) == 1
     assert questions(stream.play(1.5, -1.2)) == ['where is it?'], 'and then it listens again'
 
@@ -164,7 +164,7 @@ def test_endless_speech_to_the_robot_is_bounded():
 def test_what_cannot_be_transcribed_is_counted_and_the_next_is_heard():
     stream = Stream(TranscriberUnavailable('out of memory'))
     found = stream.play(1.5, -1.2)
-    assert [one.heard.verdict for one in found] == [Verdict.FAILED]
+    assert [one.heard.verdict for one in found] == [UtteranceKind.FAILED]
     assert stream.listener.problem == 'out of memory'
     assert questions(stream.play(1.5, -1.2)) == ['where is it?']
     assert stream.listener.problem == ''
@@ -173,7 +173,7 @@ def test_what_cannot_be_transcribed_is_counted_and_the_next_is_heard():
 def test_the_failed_part_of_a_long_utterance_takes_the_rest_with_it():
     stream = Stream('Robot, where is', TranscriberUnavailable('out of memory'), max_s=4.0)
     found = stream.play(-1.0, 15.0, -1.2)
-    assert [one.heard.verdict for one in found] == [Verdict.FAILED]
+    assert [one.heard.verdict for one in found] == [UtteranceKind.FAILED]
     assert len(stream.whisper.heard) == 2
     assert questions(stream.play(1.5, -1.2)) == ['where is it?']
 

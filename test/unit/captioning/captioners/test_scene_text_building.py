@@ -11,7 +11,7 @@ import pytest
 from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr, decode_compressed, encode_jpeg
-from remembr_ros.simulation.building import Sign
+from remembr_ros.simulation.building import SignPanel
 from remembr_ros.simulation.camera import HEIGHT, WIDTH, Sight, optical_centre, project
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.renderer import Renderer
@@ -38,7 +38,7 @@ def words(texts: Iterable[str]) -> set[str]:
     return {word for text in texts for word in re.findall(r'[A-Z0-9]+', text.upper())}
 
 
-def is_in_view(sight: Sight, pose: Pose, sign: Sign) -> bool:
+def is_in_view(sight: Sight, pose: Pose, sign: SignPanel) -> bool:
     """Return whether any part of a sign's text is in the image and not hidden, however small or slanted."""
     eye = optical_centre(pose)
     for across in np.linspace(-0.5, 0.5, 9):

@@ -9,7 +9,7 @@ from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.cli.verbs.demo import DemoQuestion, is_right, questions
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
-from remembr_ros.simulation.truth import SignTruth, Truth, View
+from remembr_ros.simulation.truth import RecordingTruth, SignTruth, View
 
 NS = 1_000_000_000
 START_NS = 1_700_000_000 * NS
@@ -23,7 +23,7 @@ def sign(i: int, text: str, readable: bool = True) -> SignTruth:
     return SignTruth(text, (10.0 * i, 1.0, 1.5), 0.0, 'corridor', (view,) if readable else ())
 
 
-TRUTH = Truth(
+TRUTH = RecordingTruth(
     0, START_NS, START_NS + 100 * NS, tuple(sign(i, text) for i, text in enumerate(TEXTS)), (), (), 'map'
 )
 

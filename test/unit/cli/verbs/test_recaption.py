@@ -138,7 +138,7 @@ def test_memories_whose_images_are_not_here_are_passed_over(
     with open_store(path, 'hashing-64', create=True) as store:
         store.add([observation(index) for index in range(8)])
         others = [name for memory in store.all()[1:] for name in memory.keyframes]
-        folder = store.folder
+        folder = store.keyframes.folder
     for name in others:
         for file in folder.rglob(f'{name}*'):
             file.unlink()

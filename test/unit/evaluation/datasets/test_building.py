@@ -5,14 +5,14 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.evaluation.datasets.building import load_building
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.simulation.truth import SegmentTruth, SignTruth, Truth, View, save_truth
+from remembr_ros.simulation.truth import RecordingTruth, SegmentTruth, SignTruth, View, save_truth
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS
 TEXTS = ('EXIT', 'ROOM 101', 'ROOM 109', 'EXIT', 'LIFT')
 
 
-def truth(readable: bool = True) -> Truth:
+def truth(readable: bool = True) -> RecordingTruth:
     signs = []
     for i, text in enumerate(TEXTS):
         view = View(
@@ -20,7 +20,7 @@ def truth(readable: bool = True) -> Truth:
         )
         signs.append(SignTruth(text, (10.0 * i, 2.0, 1.7), 0.0, 'corridor', (view,) if readable else ()))
     segment = SegmentTruth(T0 + 47 * NS, T0 + 50 * NS, Pose(50.0, 0.0), 'The end.', (), ())
-    return Truth(7, T0, T0 + 50 * NS, tuple(signs), (), (segment,))
+    return RecordingTruth(7, T0, T0 + 50 * NS, tuple(signs), (), (segment,))
 
 
 def observations() -> list[Observation]:

@@ -11,8 +11,8 @@ from remembr_ros.agent.model.answer import Kind
 from remembr_ros.cli.evaluation import report
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.records.record import AnswerRecord, TruthRecord
 from remembr_ros.evaluation.report.page import write_report
-from remembr_ros.evaluation.run.record import AnswerRecord, TruthRecord
 
 VOID = {'meta', 'br', 'link', 'img', 'hr', 'input'}
 HOSTILE = (

@@ -2,8 +2,8 @@ import pytest
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.records.record import TruthRecord
 from remembr_ros.evaluation.report.tabulation import fraction, fraction_text, history_bins, tables
-from remembr_ros.evaluation.run.record import TruthRecord
 
 
 def rows(records, caption: str) -> dict[str, tuple[str, ...]]:

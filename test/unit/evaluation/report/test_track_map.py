@@ -4,10 +4,10 @@ import re
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
+from remembr_ros.evaluation.records.reading import TrackPoint
+from remembr_ros.evaluation.records.record import AnswerRecord, TruthRecord
 from remembr_ros.evaluation.report.map_marks import marks_of
 from remembr_ros.evaluation.report.track_map import draw_map, drive_path
-from remembr_ros.evaluation.run.reading import TrackPoint
-from remembr_ros.evaluation.run.record import AnswerRecord, TruthRecord
 
 
 @pytest.fixture

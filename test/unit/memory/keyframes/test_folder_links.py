@@ -143,7 +143,7 @@ def test_an_export_has_no_file_of_somebody_else(
     store: MemoryStore, make: Callable[..., Memory], tmp_path: Path, outside: Path, replace: Replace
 ) -> None:
     (memory,) = store.add([Observation(make(1), (JPEG,))])
-    picture = store.folder / NAME[:2] / NAME
+    picture = store.keyframes.folder / NAME[:2] / NAME
     try:
         replace(picture, outside)
         export_memories(store, tmp_path / 'm.jsonl')
@@ -158,7 +158,7 @@ def test_an_export_has_no_file_of_somebody_else(
             assert store.forget([memory.id]) == 1
         assert content(outside) == before
     finally:
-        if store.folder.is_symlink():  # the tests share it
-            store.folder.unlink()
+        if store.keyframes.folder.is_symlink():  # the tests share it
+            store.keyframes.folder.unlink()
         elif picture.parent.is_symlink():
             picture.parent.unlink()

@@ -19,7 +19,8 @@ from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.server.connection import Connection
-from remembr_ros.memory.server.engine import ServerEngine, open_server
+from remembr_ros.memory.server.engine import ServerEngine
+from remembr_ros.memory.server.opening import open_server
 from remembr_ros.memory.server.schema import features_of
 from remembr_ros.memory.store import MemoryStore
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory, names

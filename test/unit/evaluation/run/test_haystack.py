@@ -5,7 +5,7 @@ import pytest
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa
-from remembr_ros.evaluation.metrics.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
+from remembr_ros.evaluation.run.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
 from remembr_ros.memory.exchange.street_view import distractors, read_captions
 from remembr_ros.memory.opening import open_store
 

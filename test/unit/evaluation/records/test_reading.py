@@ -3,7 +3,7 @@ import json
 import pytest
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.run.reading import load_run, read_records, read_traces, read_tracks
+from remembr_ros.evaluation.records.reading import load_run, read_records, read_traces, read_tracks
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from remembr_ros.memory.model.record import UNCAPTIONED
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
 from test.node.captioner.test_node import T0, jpeg
-from test.node.memory.test_keeping import caption
+from test.node.memory.test_node_keeping import caption
 from test.patience import patiently
 from test.unit.speech import tiny_whisper
 

@@ -18,13 +18,13 @@ from remembr_ros.navigation.keep_out import parse_keep_outs
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
-from remembr_ros.nodes.agent.ask_request import Inquiry, Outcome
+from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import Drive, Progress
+from remembr_ros.nodes.nav2.action import Drive, DriveProgress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
@@ -153,9 +153,9 @@ class Navigator:
         executor.create_task(self._go, plan, inquiry)
 
     async def _go(self, plan: Plan, inquiry: Inquiry) -> None:
-        outcome = Outcome(answer=inquiry.answer)
+        outcome = AskOutcome(answer=inquiry.answer)
         drive = Drive(plan.goals)
-        taken = Outcome(answer=inquiry.answer)
+        taken = AskOutcome(answer=inquiry.answer)
         if not inquiry.follow:
             drive.on_taken = lambda: settle(self._node, inquiry.outcome, taken)
         drive.on_progress = lambda progress: self._tell(plan, inquiry, progress)
@@ -187,7 +187,7 @@ class Navigator:
         if inquiry.cancel.is_set():
             settle(self._node, drive.stopped, Cancelled('the question was cancelled'))
 
-    def _tell(self, plan: Plan, inquiry: Inquiry, progress: Progress | None = None) -> None:
+    def _tell(self, plan: Plan, inquiry: Inquiry, progress: DriveProgress | None = None) -> None:
         places = progress.places if progress is not None else len(plan.goals)
         detail = describe(plan.goals[len(plan.goals) - places :])
         if plan.left_out:

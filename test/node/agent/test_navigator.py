@@ -16,7 +16,7 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base import qos
 from test.node.agent.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent
-from test.node.base.test_live_parameters import change
+from test.node.base.test_managed_node_live_parameters import change
 
 CODES = AskAction.Result
 

@@ -14,7 +14,7 @@ MAX_HITS = 50
 
 
 @dataclass
-class Trace:
+class QuestionTrace:
     """Grows while a question is answered.
 
     :ivar recalls: JSON-ready
@@ -43,7 +43,7 @@ class Trace:
 class TracedRecall:
     """Writes down what is recalled."""
 
-    def __init__(self, recall: Recall, trace: Trace) -> None:
+    def __init__(self, recall: Recall, trace: QuestionTrace) -> None:
         self._recall = recall
         self._trace = trace
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from remembr_ros.agent.model.narrowed_recall import NarrowedRecall, Narrowing
+from remembr_ros.agent.narrowed_recall import NarrowedRecall, Narrowing
 from remembr_ros.agent.planner import Run
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
 from remembr_ros.memory.model.record import Memory

@@ -11,7 +11,7 @@ from remembr_msgs.srv import Ask, Forget, GetKeyframe, Recall, Remember
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base.managed_node import Level
 from remembr_ros.nodes.memory.node import MemoryNode
-from test.node.memory.test_keeping import JPEG, caption, figures
+from test.node.memory.test_node_keeping import JPEG, caption, figures
 from test.read_only_disk import read_only
 
 

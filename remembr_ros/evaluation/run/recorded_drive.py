@@ -10,7 +10,7 @@ from remembr_ros.captioning.captioners.prompt import read_prompt
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.segmenter import SegmenterConfig
 from remembr_ros.errors import BagUnreadable
-from remembr_ros.evaluation.run.config import RunConfig
+from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Frame
 from remembr_ros.memory.model.record import Observation

@@ -9,9 +9,9 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, ToolCall
-from remembr_ros.agent.chat.reply_text import calls_in_text
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.llm.reply_text import calls_in_text
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.errors import Ungrounded

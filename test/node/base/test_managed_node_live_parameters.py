@@ -16,12 +16,12 @@ from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
-from remembr_ros.speech.attention import Verdict
+from remembr_ros.speech.attention import UtteranceKind
 from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import FakeAgent
 from test.node.captioner.test_node import Drive, jpeg
-from test.node.memory.test_keeping import caption
+from test.node.memory.test_node_keeping import caption
 from test.node.speech.test_node import Loud, Whisper
 
 
@@ -160,14 +160,14 @@ def test_the_agent_asks_and_drives_by_the_new_values(robot, tmp_path):
 
 
 def test_speech_is_judged_by_the_new_values(robot, speech):
-    def verdict() -> Verdict:
+    def verdict() -> UtteranceKind:
         return speech._attention.judge(Transcript('Robot, where am I?', 'en', 0.9), 0, NS).verdict
 
-    assert verdict() is Verdict.QUESTION
+    assert verdict() is UtteranceKind.QUESTION
     assert change(speech, wake_phrases='computer').successful
-    assert verdict() is Verdict.OTHER
+    assert verdict() is UtteranceKind.OTHER
     assert change(speech, min_confidence=0.95).successful
-    assert verdict() is Verdict.UNSURE
+    assert verdict() is UtteranceKind.UNSURE
 
 
 @pytest.mark.parametrize('values', [{'wake_phrases': '!?'}, {'min_confidence': 1.5}], ids=['phrase', 'range'])

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,25 +16,19 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSHistoryPolicy, QoSProfile
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask
-from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer
 from remembr_ros.errors import NodeUnavailable, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.base.conversions import (
-    KINDS,
-    duration_from_msg,
-    hit_from_msg,
-    memory_from_msg,
-    pose_from_msg,
-    stamped_pose_from_msg,
-    time_from_msg,
-)
+from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
+from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.lifecycle import bring_up, call
+from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 
 NAMESPACE = '/remembr'
 NODES = ('memory', 'captioner', 'agent')
@@ -118,7 +112,7 @@ class DemoGraph:
         except NodeUnavailable as error:
             raise NodeUnavailable(f'{error} (logs: {self._folder})') from error
 
-    def play(self, bag: Path, rate: float, on_stored: Callable[[int], None]) -> None:
+    def play(self, bag: Path, rate: float, on_stored: Callable[[int], object]) -> None:
         """Play a bag, and wait until all that it shows is stored.
 
         :param rate: times real speed
@@ -164,10 +158,10 @@ class DemoGraph:
         if navigate and result.answer.kind == result.answer.POSITION:
             with self._news:
                 self._news.wait_for(lambda: len(self._goals) > before, 5.0)
-        return _answer(result.answer), self._goals[-1] if len(self._goals) > before else None
+        return answer_from_msg(result.answer), self._goals[-1] if len(self._goals) > before else None
 
     def _start(
-        self, name: str, parameters: dict[str, Any], *remaps: tuple[str, str], sim_time: bool = True
+        self, name: str, parameters: Mapping[str, object], *remaps: tuple[str, str], sim_time: bool = True
     ) -> 'subprocess.Popen[bytes]':
         arguments = ['-r', f'__ns:={NAMESPACE}', '-p', f'use_sim_time:={str(sim_time).lower()}']
         for parameter, value in parameters.items():
@@ -195,7 +189,7 @@ class DemoGraph:
             if code is not None:
                 raise RemembrError(f'the {name} node ended with {code}; see {self._folder / f"{name}.log"}')
 
-    def _result(self, future: Any, timeout_s: float) -> Any:
+    def _result(self, future: Future, timeout_s: float) -> Any:
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         if not done.wait(timeout_s):
@@ -217,21 +211,3 @@ class DemoGraph:
         with self._news:
             self._goals.append(stamped_pose_from_msg(message, 0))
             self._news.notify_all()
-
-
-def _answer(message: AnswerMsg) -> Answer:
-    """Return the answer that a message holds."""
-    kind = next(kind for kind, number in KINDS.items() if number == message.kind)
-    return Answer(
-        kind,
-        message.text,
-        message.planner,
-        binary=message.binary if kind is Kind.BINARY else None,
-        pose=pose_from_msg(message.pose.pose) if message.pose.header.frame_id else None,
-        frame_id=message.pose.header.frame_id,
-        map_id=message.map_id,
-        time_ns=time_from_msg(message.time) if kind is Kind.TIME else None,
-        duration_s=duration_from_msg(message.duration) if kind is Kind.DURATION else None,
-        evidence=tuple(hit_from_msg(memory) for memory in message.evidence),
-        cost=Cost(message.llm_calls, message.prompt_tokens, message.completion_tokens, message.latency),
-    )

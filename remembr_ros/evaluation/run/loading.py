@@ -11,9 +11,9 @@ from remembr_ros.evaluation.datasets.building import load_building
 from remembr_ros.evaluation.datasets.captions import joined, timed
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa, sequence_name
 from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
-from remembr_ros.evaluation.datasets.recorded_drive import remember_bag
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
-from remembr_ros.evaluation.run.config import RunConfig
+from remembr_ros.evaluation.records.config import RunConfig
+from remembr_ros.evaluation.run.recorded_drive import remember_bag
 from remembr_ros.memory.consolidation.rule import Consolidation, consolidate
 from remembr_ros.memory.exchange.captions_file import ROBOT
 from remembr_ros.memory.matching.similarity_threshold import alike_for

@@ -12,7 +12,7 @@ from rclpy.parameter import Parameter
 from remembr_ros.nodes.base.declaration import _check, default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
-FILE = Path(__file__).resolve().parents[4] / 'config' / 'remembr.yaml'
+FILE = Path(__file__).resolve().parents[3] / 'config' / 'remembr.yaml'
 TEXT = FILE.read_text()
 DOCUMENT = (FILE.parents[1] / 'docs' / 'nodes.md').read_text()
 NODES = sorted(NODE_PARAMETERS)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.chat.reply_text import MAX_CALLS, calls_in_text, json_objects, without_thoughts
+from remembr_ros.agent.llm.reply_text import MAX_CALLS, calls_in_text, json_objects, without_thoughts
 from test.patience import patiently
 
 LIFT = ('recall_text', {'query': 'lift'})

@@ -12,7 +12,7 @@ from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import FakeAgent
 from test.node.captioner.test_node import Drive, jpeg, pose
-from test.node.memory.test_keeping import T0, caption, figures
+from test.node.memory.test_node_keeping import T0, caption, figures
 
 DAY_NS = 86_400 * NS
 

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.evaluation.metrics.comparison import compare, comparison_json, comparison_table
 from remembr_ros.evaluation.metrics.scores import Outcome
-from remembr_ros.evaluation.run.record import TruthRecord
+from remembr_ros.evaluation.records.record import TruthRecord
+from remembr_ros.evaluation.report.comparison import compare, comparison_json, comparison_table
 
 
 @pytest.fixture

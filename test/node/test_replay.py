@@ -11,11 +11,13 @@ from std_srvs.srv import Trigger
 from remembr_msgs.action import Ask
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.cli.main import main
-from remembr_ros.evaluation.datasets.recorded_drive import remember_bag
-from remembr_ros.evaluation.run.config import RunConfig
+from remembr_ros.evaluation.records.config import RunConfig
+from remembr_ros.evaluation.run.recorded_drive import remember_bag
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.base.conversions import KINDS, memory_from_msg, time_from_msg
+from remembr_ros.nodes.agent.answer_conversion import KINDS
+from remembr_ros.nodes.base.conversions import time_from_msg
 from remembr_ros.nodes.base.lifecycle import bring_up
+from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 
 IMAGES = '/camera/image_raw/compressed'
 EMBEDDER = 'hashing'

@@ -11,7 +11,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 from remembr_ros.nodes.base.declaration import default_of
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
-FOLDER = Path(__file__).resolve().parents[4] / 'config' / 'presets'
+FOLDER = Path(__file__).resolve().parents[3] / 'config' / 'presets'
 FILES = sorted(FOLDER.glob('*.yaml'))
 NODES = {f'/**/{node}': cls for node, cls in NODE_PARAMETERS.items()}
 

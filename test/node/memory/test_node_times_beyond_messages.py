@@ -30,7 +30,7 @@ def memory(robot, tmp_path: Path):
     store.add([Observation(each) for each in good])
     late = [Memory(f'late{i}', 'r', T2100 + i, T2100 + i, f'a red mug {i}', pose) for i in range(20)]
     astride = Memory('astride', 'r', T0 + 1, T2100, 'a red mug', pose)
-    late[0] = replace(late[0], keyframes=store.keep_images([JPEG]))
+    late[0] = replace(late[0], keyframes=store.keyframes.put([JPEG]))
     vector = store.embedder.embed(['a red mug'])
     store.engine.put([Entry(each, vector) for each in (*late, astride)])
     return node

@@ -1,0 +1,1 @@
+"""What a run was made with, and what it leaves in its folder. Start at record.py."""

@@ -1,0 +1,68 @@
+"""Opening a memory on a Milvus server, or making one there."""
+
+import logging
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from remembr_ros.errors import InvalidRequest, StoreMismatch
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.milvus.table import Table
+from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
+from remembr_ros.memory.server import schema as server_schema
+from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.engine import ServerEngine
+from remembr_ros.memory.server.link import Link
+
+logger = logging.getLogger(__name__)
+
+_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,199}')
+
+_LOAD_S = 600.0
+"""For a server to load what it has on its disks into memory [s]."""
+
+
+def open_server(
+    connection: Connection, collection: str, new: Callable[[], Stamp] | None = None
+) -> ServerEngine:
+    """Open the memory of that name on a server; make it if there is none.
+
+    :param new: makes the stamp of a new memory; None: refuse to make one
+    :raises StoreUnavailable: the server does not work, or has no such memory
+    :raises StoreMismatch: another program, or a newer version of this one, made it
+    :raises InvalidRequest: the name or the connection makes no sense
+    """
+    if not _NAME.fullmatch(collection):
+        raise InvalidRequest(
+            f'{collection!r} is no name of a collection; use letters, digits and underscores'
+        )
+    link = Link(connection)
+    with ExitStack() as undo:
+        undo.callback(link.close)
+        with link.client() as client:
+            able = server_schema.features(client)
+            names = (collection, schema.passages_of(collection))
+            if not client.has_collection(collection, timeout=link.timeout_s):
+                if new is None:
+                    raise no_such_memory(client, collection, connection.shown)
+                server_schema.create(client, collection, new(), able, link.timeout_s)
+            stamp = read_stamp(client, collection)
+            fields = {field['name'] for field in client.describe_collection(collection)['fields']}
+            stored = client.describe_collection(schema.passages_of(collection))['fields']
+            if 'start_ns' not in {field['name'] for field in stored}:
+                raise StoreMismatch(
+                    f'{connection.shown} serves the file of an embedded memory, which is not laid out for a '
+                    'server; open the file itself, or export it and import it into a server'
+                )
+            for name in names:
+                client.load_collection(name, timeout=_LOAD_S)
+                # Whatever was acknowledged before is seen from now on, whoever wrote it.
+                Table(client, name, link.timeout_s).settle()
+            if stamp.version == 1 and not able.lite:
+                logger.warning(
+                    'the memory %r was made by an older version: it works, but slowly when it is large; '
+                    'export it and import it into a new collection to change that',
+                    collection,
+                )
+        undo.pop_all()
+    return ServerEngine(link, collection, stamp, able, full_text='words' in fields)

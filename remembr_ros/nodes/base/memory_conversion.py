@@ -1,0 +1,133 @@
+"""Between memories, observations and hits, and the message that carries them."""
+
+import math
+from collections.abc import Iterable
+
+from sensor_msgs.msg import CompressedImage
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros import errors
+from remembr_ros.geometry import MAX_COORDINATE, StampedPose, is_place
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import SOURCES, Memory, Observation, memory_id
+from remembr_ros.nodes.base.bounds import check_caption
+from remembr_ros.nodes.base.conversions import (
+    frame_name,
+    point_from_msg,
+    pose_from_msg,
+    stamped_pose_to_msg,
+    time_from_msg,
+    time_to_msg,
+)
+
+
+def memory_to_msg(memory: Memory, keyframes: Iterable[bytes] = ()) -> MemoryMsg:
+    """Return a memory as a message.
+
+    :param keyframes: on their way to the store, JPEG
+    :raises InvalidRequest: a time that no message can hold
+    """
+    msg = MemoryMsg(
+        id=memory.id,
+        robot=memory.robot,
+        map_id=memory.map_id,
+        start=time_to_msg(memory.start_ns),
+        end=time_to_msg(memory.end_ns),
+        placed=memory.pose is not None,
+        travelled=float(memory.travelled),
+        caption=memory.caption,
+        scene_text=list(memory.scene_text),
+        captioner=memory.captioner,
+        camera=memory.camera,
+        source=memory.source,
+        keyframes=list(memory.keyframes),
+        merged=memory.merged,
+        distance=math.nan,
+        time_offset=math.nan,
+    )
+    if memory.pose is not None:
+        msg.pose = stamped_pose_to_msg(StampedPose(memory.start_ns, memory.pose, memory.frame_id))
+    for jpeg in keyframes:
+        keyframe = CompressedImage(format='jpeg', data=jpeg)
+        keyframe.header.stamp = msg.start
+        msg.keyframe_images.append(keyframe)
+    return msg
+
+
+def memory_from_msg(msg: MemoryMsg) -> Memory:
+    """Return the memory of a message; an empty id is derived from robot, source, start and camera.
+
+    :raises InvalidRequest: the message makes no sense
+    """
+    start_ns, end_ns = time_from_msg(msg.start), time_from_msg(msg.end)
+    source = msg.source or 'captioner'
+    pose = pose_from_msg(msg.pose.pose) if msg.placed else None
+    if end_ns < start_ns:
+        raise errors.InvalidRequest(f'the memory ends ({end_ns} ns) before it starts ({start_ns} ns)')
+    if start_ns < 0:
+        raise errors.InvalidRequest(f'the memory starts at {start_ns} ns, before 1970')
+    if source not in SOURCES:
+        raise errors.InvalidRequest(f'source {source!r} is none of {", ".join(SOURCES)}')
+    if pose is not None and not is_place(pose):
+        raise errors.InvalidRequest('the pose of the memory is no place; leave placed false without a pose')
+    if not math.isfinite(msg.travelled) or msg.travelled < 0.0:
+        raise errors.InvalidRequest(f'travelled is {msg.travelled} m')
+    return Memory(
+        id=msg.id or memory_id(msg.robot, source, start_ns, msg.camera),
+        robot=msg.robot,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        caption=msg.caption,
+        pose=pose,
+        frame_id=frame_name(msg.pose.header.frame_id),
+        map_id=msg.map_id,
+        travelled=msg.travelled,
+        scene_text=tuple(msg.scene_text),
+        captioner=msg.captioner,
+        camera=msg.camera,
+        source=source,
+        keyframes=tuple(msg.keyframes),
+        merged=max(1, msg.merged),
+    )
+
+
+def observation_to_msg(observation: Observation) -> MemoryMsg:
+    """Return an observation as a message with an empty id, for the memory node to store."""
+    msg = memory_to_msg(observation.memory, observation.images)
+    msg.id = ''
+    return msg
+
+
+def observation_from_msg(msg: MemoryMsg) -> Observation:
+    """Return the observation of a message; any names of keyframes are left out.
+
+    :raises InvalidRequest: the message makes no sense
+    """
+    check_caption(msg)
+    msg.keyframes = []
+    position = point_from_msg(msg.pose.pose.position)
+    # A corrupt pose is none, and what was seen is true without; one of no numbers is refused below.
+    msg.placed = msg.placed and not MAX_COORDINATE < max(map(abs, position)) < math.inf
+    return Observation(memory_from_msg(msg), tuple(bytes(image.data) for image in msg.keyframe_images))
+
+
+def hit_to_msg(hit: Hit) -> MemoryMsg:
+    """Return a found memory as a message."""
+    msg = memory_to_msg(hit.memory)
+    msg.score = float(hit.score)
+    msg.distance = math.nan if hit.distance_m is None else float(hit.distance_m)
+    msg.time_offset = math.nan if hit.offset_s is None else float(hit.offset_s)
+    return msg
+
+
+def hit_from_msg(msg: MemoryMsg) -> Hit:
+    """Return the found memory of a message.
+
+    :raises InvalidRequest: the message makes no sense
+    """
+    return Hit(
+        memory_from_msg(msg),
+        msg.score,
+        None if math.isnan(msg.distance) else msg.distance,
+        None if math.isnan(msg.time_offset) else msg.time_offset,
+    )

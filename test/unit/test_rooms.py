@@ -1,0 +1,165 @@
+"""The rooms of the package: what each may import, how full it may be, what classes and tests are called."""
+
+import ast
+from collections import Counter
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+PACKAGE = TESTS.parent / 'remembr_ros'
+SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob('*.py'))
+
+ROOMS: dict[str, dict[str, set[str]]] = {
+    'memory': {
+        'durable': set(),
+        'problem': set(),
+        'model': set(),
+        'matching': {'model'},
+        'consolidation': {'model', 'matching'},
+        'keyframes': {'durable', 'problem'},
+        'milvus': {'model', 'matching'},
+        'embedded': {'durable', 'problem', 'model', 'matching', 'milvus'},
+        'server': {'problem', 'model', 'matching', 'milvus'},
+        'spool': {'durable', 'problem', 'model', 'milvus'},
+        '': {'model', 'matching', 'consolidation', 'keyframes', 'milvus', 'embedded', 'server', 'spool'}
+        | {'durable', 'problem'},
+        'exchange': {'', 'durable', 'model', 'matching', 'keyframes', 'milvus'},
+    },
+    'agent': {
+        'model': set(),
+        'planner': {'model'},
+        'times': {'model'},
+        'chat': {'model', 'planner'},
+        'scripted': {'model', 'chat'},
+        'offline': {'model', 'planner', 'times'},
+        'llm': {'model', 'planner', 'times', 'chat'},
+        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm'},
+    },
+    'nodes': {
+        'base': set(),
+        **{room: {'base'} for room in ('captioner', 'memory', 'nav2', 'replay', 'speech')},
+        'agent': {'base', 'nav2'},
+        '': {'base', 'captioner', 'memory', 'agent', 'replay', 'speech'},
+    },
+    'evaluation': {
+        'datasets': set(),
+        'metrics': {'datasets'},
+        'records': {'datasets', 'metrics'},
+        'report': {'datasets', 'metrics', 'records'},
+        'baselines': {'datasets'},
+        'run': {'datasets', 'metrics', 'records', 'report', 'baselines'},
+        '': {'datasets', 'metrics', 'records', 'report', 'run'},
+    },
+    'captioning': {
+        'frame_choice': set(),
+        'sharpness': set(),
+        'captioners': {'frame_choice', 'sharpness'},
+        '': {'frame_choice', 'sharpness', 'captioners'},
+    },
+    'speech': {'sound': set(), '': {'sound'}},
+    'cli': {'': set(), 'evaluation': {''}, 'verbs': {'', 'evaluation'}},
+}
+"""Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
+with an entry of their own, which rooms import."""
+
+MOST_MODULES = 15
+"""In one folder, besides its __init__."""
+
+OF_NO_MODULE = {
+    'unit/test_docker.py': 'docker/',
+    'unit/test_documented_launches.py': 'the launch commands of docs/',
+    'unit/test_imports.py': 'the whole package',
+    'unit/test_rooms.py': 'the whole package',
+    'unit/test_package.py': 'the wheel and the ROS package',
+    'unit/test_views.py': 'config/ of RViz and Foxglove',
+    'unit/simulated/test_idle_day.py': 'test/simulated',
+    'unit/cli/verbs/test_memory_verbs.py': 'verbs that change a memory, one after the other on the same',
+    'unit/cli/verbs/test_questions.py': 'verbs that read a memory, on the same',
+    'node/test_clock.py': 'nodes together, while time jumps',
+    'node/test_idle.py': 'all nodes together, with nothing to do',
+    'node/test_outages.py': 'nodes together, one of which goes',
+    'node/test_processes.py': 'every node as a process',
+    'node/test_replay.py': 'nodes together, and the command line on the same recording',
+    'node/test_secrets.py': 'nodes together, whose logs are read',
+    'node/test_sros2_policy.py': 'config/sros2, against the graph',
+}
+"""Tests that do not lie where a module does, and what they test."""
+
+SHARED = {'Found', 'Narrowing', 'Run'}
+"""Names that two public classes still have."""
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    return ast.parse((PACKAGE / source).read_text())
+
+
+def room_of(module: str, package: str) -> str:
+    """Return the room of a subpackage that a module is in, by its path or dotted name within it."""
+    first, *rest = module.removesuffix('.py').replace('/', '.').split('.')
+    rooms = ROOMS[package]
+    assert not rest or first in rooms, f'{package}/{first} is in no table of rooms'
+    return first if first in rooms else ''
+
+
+def imported_within(source: str, package: str) -> set[str]:
+    """Return what a module imports of its own subpackage, by dotted names within it."""
+    inside = f'remembr_ros.{package}'
+    found: set[str] = set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == inside:
+            found |= {f'{inside}.{alias.name}' for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return {name.removeprefix(f'{inside}.') for name in found if name.startswith(f'{inside}.')}
+
+
+@pytest.mark.parametrize('package', ROOMS)
+def test_rooms_import_one_way(package: str) -> None:
+    order = list(
+        TopologicalSorter(ROOMS[package]).static_order()
+    )  # raises CycleError where rooms form a circle
+    assert set(order) == set(ROOMS[package])
+    for source in (source for source in SOURCES if source.startswith(f'{package}/')):
+        room = room_of(source.removeprefix(f'{package}/'), package)
+        entered = {room_of(name, package) for name in imported_within(source, package)} - {room}
+        assert entered <= ROOMS[package][room], f'{source} imports {entered - ROOMS[package][room]}'
+
+
+def test_every_subpackage_with_rooms_has_its_table() -> None:
+    folders = {PurePosixPath(source).parts[0] for source in SOURCES if source.count('/') > 1}
+    assert folders == set(ROOMS)
+
+
+def test_no_folder_is_full() -> None:
+    sizes = Counter(str(PurePosixPath(s).parent) for s in SOURCES if not s.endswith('__init__.py'))
+    assert {folder: size for folder, size in sizes.items() if size > MOST_MODULES} == {}
+
+
+def test_a_test_is_found_by_the_name_of_its_module() -> None:
+    tests = {kind: sorted((TESTS / kind).rglob('test_*.py')) for kind in ('unit', 'node')}
+    lost = set()
+    for kind, paths in tests.items():
+        package = PACKAGE / 'nodes' if kind == 'node' else PACKAGE
+        for path in paths:
+            room = package / path.relative_to(TESTS / kind).parent
+            modules = {module.stem for module in room.glob('*.py')} - {'__init__'}
+            what = path.stem.removeprefix('test_')
+            if not any(what == module or what.startswith(f'{module}_') for module in modules):
+                lost.add(path.relative_to(TESTS).as_posix())
+    assert lost == set(OF_NO_MODULE)
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for source in SOURCES:
+        for node in parsed(source).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
+                places.setdefault(node.name, []).append(source)
+    shared = {name: found for name, found in places.items() if len(found) > 1 and name not in SHARED}
+    assert shared == {}
