@@ -9,15 +9,24 @@ from typing import Any
 from geometry_msgs.msg import PointStamped
 from visualization_msgs.msg import MarkerArray
 
+from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.memory.keyframes.jpeg import check_jpeg
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import frame_name, memory_to_msg, observation_from_msg
+from remembr_ros.nodes.base.bounds import MAX_NAME, MAX_REASON
+from remembr_ros.nodes.base.conversions import (
+    acks_topic,
+    caption_id,
+    frame_name,
+    memory_to_msg,
+    observation_from_msg,
+)
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
@@ -48,7 +57,7 @@ HUNG_CLOSE_S = 2.0
 
 
 class MemoryNode(ManagedNode):
-    """Subscribes captions; offers recall, remember, forget and get_keyframe; publishes what is stored."""
+    """Subscribes captions, answers them and publishes what is stored; offers recall, remember, forget, ..."""
 
     parameters: MemoryParameters
 
@@ -86,6 +95,9 @@ class MemoryNode(ManagedNode):
         if (behind := self._store.embedder_behind) is not None:
             tell_when_loaded(behind, self.get_logger())
         self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
+        self._acks = self.create_publisher(
+            CaptionAck, acks_topic(self.resolve_topic_name('captions')), qos.CAPTIONS
+        )
         self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
 
     def start(self) -> None:
@@ -105,7 +117,8 @@ class MemoryNode(ManagedNode):
         )
         self._writer = StoreWriter(
             store,
-            self._publish_stored,
+            self._on_stored,
+            lambda observation, why: self._answer(observation.memory.id, CaptionAck.REFUSED, why),
             log,
             queue_size=p.queue_size,
             queue_bytes=round(p.queue_bytes_mb * 1e6),
@@ -165,10 +178,10 @@ class MemoryNode(ManagedNode):
         closing.join(HUNG_CLOSE_S if self._hangs else CLOSE_S)
         if closing.is_alive():
             self.get_logger().error('the store does not let itself be closed; it ends with this process')
-        for publisher in (getattr(self, '_memories', None), getattr(self, '_marker_publisher', None)):
-            if publisher is not None:
+        for name in ('_memories', '_acks', '_marker_publisher'):
+            if (publisher := getattr(self, name, None)) is not None:
                 self.destroy_publisher(publisher)
-        self._memories = self._marker_publisher = None
+        self._memories = self._acks = self._marker_publisher = None
 
     def linger(self) -> None:
         self._stop_by = end = time.monotonic() + self.parameters.drain_timeout
@@ -201,12 +214,16 @@ class MemoryNode(ManagedNode):
         self._last_caption = time.monotonic()
         if self.parameters.read_only:
             self._refused += 1
+            self._answer(caption_id(msg), CaptionAck.READ_ONLY, READ_ONLY)
             self.get_logger().warning(f'a caption is not stored: {READ_ONLY}', throttle_duration_sec=60.0)
             return
         try:
             observation = observation_from_msg(msg)
+            for image in observation.images:  # now: one that waits for a server is not looked at before
+                check_jpeg(image)
         except InvalidRequest as error:
             self._invalid += 1
+            self._answer(caption_id(msg), CaptionAck.REFUSED, str(error))
             self.get_logger().warning(f'caption rejected: {error}', throttle_duration_sec=1.0)
             return
         if self._writer is not None:
@@ -215,6 +232,19 @@ class MemoryNode(ManagedNode):
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""
         self._markers.select(frame_name(msg.header.frame_id), msg.point.x, msg.point.y)
+
+    def _on_stored(self, observations: list[Observation], memories: list[Memory]) -> None:
+        for observation in observations:
+            self._answer(observation.memory.id, CaptionAck.STORED)
+        self._publish_stored(memories)
+
+    def _answer(self, memory_id: str, result: int, reason: str = '') -> None:
+        """Tell whoever sent a caption what became of it."""
+        ack = CaptionAck(id=memory_id[:MAX_NAME], result=result, reason=reason[:MAX_REASON])
+        try:
+            self._acks.publish(ack)
+        except Exception as error:  # noqa: BLE001  a callback: without an answer the caption comes again
+            self.get_logger().warning(f'caption {ack.id} is not answered: {error}')
 
     def _publish_stored(self, memories: list[Memory]) -> None:
         """Publish memories; one that was extended comes again, with the id that it has."""

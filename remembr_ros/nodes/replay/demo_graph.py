@@ -20,6 +20,7 @@ from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask
 from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.agent.model.answer import Answer, Cost, Kind
 from remembr_ros.errors import NodeUnavailable, RemembrError
@@ -27,6 +28,8 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.nodes.base.conversions import (
     KINDS,
+    acks_topic,
+    caption_id,
     duration_from_msg,
     hit_from_msg,
     memory_from_msg,
@@ -54,8 +57,8 @@ class DemoGraph:
         self._memory = memory
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._memories: dict[str, Memory] = {}
-        self._stored = 0
-        self._captions = 0
+        self._sent: set[str] = set()
+        self._stored: set[str] = set()
         self._goals: list[StampedPose] = []
         self._news = threading.Condition()
         # A domain of its own, on this machine only: a demo must not talk to a robot nearby.
@@ -78,6 +81,7 @@ class DemoGraph:
         self._start('agent', {}, pose)
         keep_all = QoSProfile(depth=1000, history=QoSHistoryPolicy.KEEP_ALL)
         self._node.create_subscription(MemoryMsg, 'captions', self._on_caption, keep_all)
+        self._node.create_subscription(CaptionAck, acks_topic('captions'), self._on_ack, keep_all)
         self._node.create_subscription(MemoryMsg, 'memories', self._on_memory, keep_all)
         self._node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, 10)
         self._ask = ActionClient(self._node, Ask, 'ask')
@@ -137,10 +141,10 @@ class DemoGraph:
         if not flush.success:
             raise RemembrError(f'the captioner did not finish: {flush.message}')
         deadline = time.monotonic() + 60.0
-        while self._stored < self._captions:
+        while waiting := len(self._sent - self._stored):
             if time.monotonic() > deadline:
                 raise RemembrError(
-                    f'{self._captions} captions, but {self._stored} stored; see {self._folder}'
+                    f'of {len(self._sent)} captions {waiting} are not stored; see {self._folder}'
                 )
             self._wait(0.2)
             on_stored(len(self._memories))
@@ -202,15 +206,20 @@ class DemoGraph:
             raise RemembrError(f'the agent did not respond within {timeout_s:.0f} s')
         return future.result()
 
-    def _on_caption(self, _: MemoryMsg) -> None:
+    def _on_caption(self, message: MemoryMsg) -> None:
         with self._news:
-            self._captions += 1
+            self._sent.add(caption_id(message))
+
+    def _on_ack(self, message: CaptionAck) -> None:
+        with self._news:
+            if message.result == CaptionAck.STORED:
+                self._stored.add(message.id)
+            self._news.notify_all()
 
     def _on_memory(self, message: MemoryMsg) -> None:
         with self._news, contextlib.suppress(RemembrError):
             memory = memory_from_msg(message)
             self._memories[memory.id] = memory  # one that was extended comes again
-            self._stored += 1
             self._news.notify_all()
 
     def _on_goal(self, message: PoseStamped) -> None:
