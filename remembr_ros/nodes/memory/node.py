@@ -9,26 +9,18 @@ from typing import Any
 from geometry_msgs.msg import PointStamped
 from visualization_msgs.msg import MarkerArray
 
-from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.embedding.behind import EmbedderBehind
-from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
-from remembr_ros.memory.keyframes.jpeg import check_jpeg
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import MAX_NAME, MAX_REASON
-from remembr_ros.nodes.base.conversions import (
-    acks_topic,
-    caption_id,
-    frame_name,
-    memory_to_msg,
-    observation_from_msg,
-)
+from remembr_ros.nodes.base.conversions import frame_name, memory_to_msg
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.memory.caption_intake import CaptionIntake
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import Housekeeping
@@ -38,7 +30,6 @@ from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import TELLABLE
 from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
-from remembr_ros.nodes.memory.store_writer import StoreWriter
 
 LINGER_S = 1.2
 """When all nodes are stopped at once, the captioner's last captions come within this time [s]."""
@@ -64,7 +55,7 @@ class MemoryNode(ManagedNode):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('memory', MemoryParameters, **kwargs)
         self._store: MemoryStore | None = None
-        self._writer: StoreWriter | None = None
+        self._intake: CaptionIntake | None = None
         self._offers: MemoryServices | None = None
         self._housekeeping: Housekeeping | None = None
         self._gauge: StoreGauge | None = None
@@ -72,8 +63,6 @@ class MemoryNode(ManagedNode):
         self._away = ''
         self._hangs = False
         self._stop_by: float | None = None
-        self._last_caption = 0.0
-        self._invalid = self._refused = 0
         self._behind: EmbedderBehind | None = None
         self._clock_watch: ClockWatch | None = None
         self._endpoints: list[Callable[[], Any]] = []
@@ -95,9 +84,6 @@ class MemoryNode(ManagedNode):
         if (behind := self._store.embedder_behind) is not None:
             tell_when_loaded(behind, self.get_logger())
         self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
-        self._acks = self.create_publisher(
-            CaptionAck, acks_topic(self.resolve_topic_name('captions')), qos.CAPTIONS
-        )
         self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
 
     def start(self) -> None:
@@ -115,19 +101,9 @@ class MemoryNode(ManagedNode):
             clock=self._clock_watch,
             deletes=not p.read_only,
         )
-        self._writer = StoreWriter(
-            store,
-            self._on_stored,
-            lambda observation, why: self._answer(observation.memory.id, CaptionAck.REFUSED, why),
-            log,
-            queue_size=p.queue_size,
-            queue_bytes=round(p.queue_bytes_mb * 1e6),
-            batch_size=p.batch_size,
-            retry_period_s=p.retry_period,
-        )
-        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, eager=True)
+        self._intake = CaptionIntake(self, store, p, self._publish_stored)
         clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
-        self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
+        self._endpoints = [self._intake.end, lambda: self.topics.close(clicks)]
         self._offers = MemoryServices(self, store, self._gauge, self._publish_stored, self._show_newest)
         timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
         self._endpoints.append(lambda: self.destroy_timer(timer))
@@ -148,17 +124,19 @@ class MemoryNode(ManagedNode):
         self._endpoints = []
         if self._offers is not None:
             self._offers.withdraw()
-        if self._writer is not None:
-            self._writer.drain(timeout_s)
-            lost = self._writer.close(END_S)
-            self._hangs = self._writer.hangs
+        if self._intake is not None:
+            writer = self._intake.writer
+            writer.drain(timeout_s)
+            lost = writer.close(END_S)
+            self._hangs = writer.hangs
+            self._intake.close()
             if lost:
-                why = self._writer.problem or 'the store did not come back'
+                why = writer.problem or 'the store did not come back'
                 self.get_logger().error(
                     f'{lost} captions could not be stored within {timeout_s:.1f} s and are lost: {why}'
                 )
             self._publish_markers()
-            self._writer = None
+            self._intake = None
         for part in (self._offers, self._housekeeping, self._gauge):
             if part is not None:
                 part.close(PART_END_S)
@@ -178,15 +156,17 @@ class MemoryNode(ManagedNode):
         closing.join(HUNG_CLOSE_S if self._hangs else CLOSE_S)
         if closing.is_alive():
             self.get_logger().error('the store does not let itself be closed; it ends with this process')
-        for name in ('_memories', '_acks', '_marker_publisher'):
-            if (publisher := getattr(self, name, None)) is not None:
+        for publisher in (getattr(self, '_memories', None), getattr(self, '_marker_publisher', None)):
+            if publisher is not None:
                 self.destroy_publisher(publisher)
-        self._memories = self._acks = self._marker_publisher = None
+        self._memories = self._marker_publisher = None
 
     def linger(self) -> None:
         self._stop_by = end = time.monotonic() + self.parameters.drain_timeout
-        self._last_caption = time.monotonic()
-        while self._writer is not None and time.monotonic() < min(end, self._last_caption + LINGER_S):
+        began = time.monotonic()
+        while self._intake is not None and (
+            time.monotonic() < min(end, max(began, self._intake.last_at) + LINGER_S)
+        ):
             if self.count_publishers('captions') == 0:
                 return
             time.sleep(0.05)
@@ -195,56 +175,24 @@ class MemoryNode(ManagedNode):
         return self._behind is not None and self._behind.busy
 
     def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
-        if self._store is None or self._writer is None or self._gauge is None or self._housekeeping is None:
+        if self._store is None or self._intake is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
         level, message, values = diagnosis(
-            self._writer,
+            self._intake.writer,
             self._gauge.reading,
             self._housekeeping,
             embedder=self._store.embedder_behind,
-            invalid=self._invalid,
+            invalid=self._intake.invalid,
             read_only=self.parameters.read_only,
         )
-        if self._refused:
+        if self._intake.unwanted:
             level = max(level, Level.WARN)
-            message = f'{self._refused} captions were not stored: {READ_ONLY}'
+            message = f'{self._intake.unwanted} captions were not stored: {READ_ONLY}'
         return level, message, values
-
-    def _on_caption(self, msg: MemoryMsg) -> None:
-        self._last_caption = time.monotonic()
-        if self.parameters.read_only:
-            self._refused += 1
-            self._answer(caption_id(msg), CaptionAck.READ_ONLY, READ_ONLY)
-            self.get_logger().warning(f'a caption is not stored: {READ_ONLY}', throttle_duration_sec=60.0)
-            return
-        try:
-            observation = observation_from_msg(msg)
-            for image in observation.images:  # now: one that waits for a server is not looked at before
-                check_jpeg(image)
-        except InvalidRequest as error:
-            self._invalid += 1
-            self._answer(caption_id(msg), CaptionAck.REFUSED, str(error))
-            self.get_logger().warning(f'caption rejected: {error}', throttle_duration_sec=1.0)
-            return
-        if self._writer is not None:
-            self._writer.put(observation)
 
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""
         self._markers.select(frame_name(msg.header.frame_id), msg.point.x, msg.point.y)
-
-    def _on_stored(self, observations: list[Observation], memories: list[Memory]) -> None:
-        for observation in observations:
-            self._answer(observation.memory.id, CaptionAck.STORED)
-        self._publish_stored(memories)
-
-    def _answer(self, memory_id: str, result: int, reason: str = '') -> None:
-        """Tell whoever sent a caption what became of it."""
-        ack = CaptionAck(id=memory_id[:MAX_NAME], result=result, reason=reason[:MAX_REASON])
-        try:
-            self._acks.publish(ack)
-        except Exception as error:  # noqa: BLE001  a callback: without an answer the caption comes again
-            self.get_logger().warning(f'caption {ack.id} is not answered: {error}')
 
     def _publish_stored(self, memories: list[Memory]) -> None:
         """Publish memories; one that was extended comes again, with the id that it has."""

@@ -156,7 +156,7 @@ def test_an_answer_that_was_lost_is_given_again_and_the_memory_is_one(robot, out
     """As after a kill between storing and answering."""
     uri = str(tmp_path / 'm.db')
     killed = robot.start(MemoryNode, uri=uri, embedder='hashing')
-    monkeypatch.setattr(killed, '_answer', lambda *_: None)
+    monkeypatch.setattr(killed._intake, '_answer', lambda *_: None)
     stored = robot.listen(MemoryMsg, 'memories')
     robot.wait(out.get_subscription_count, 'the memory node')
     out.publish(caption(0))
@@ -227,7 +227,7 @@ def test_what_a_memory_node_refuses_is_not_kept_but_counted(robot, out, tmp_path
     out.publish(caption(6))
     robot.wait(lambda: heard, 'the caption that makes sense')
     assert {msg.start.sec for msg in heard} == {caption(6).start.sec}
-    assert memory._invalid + memory._writer.rejected == 1
+    assert memory._intake.invalid + memory._intake.writer.rejected == 1
 
     def said() -> list[str]:
         every = (one for array in diagnostics for one in array.status)

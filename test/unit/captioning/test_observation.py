@@ -332,6 +332,14 @@ def test_segment_that_cannot_be_captioned_is_kept_and_the_rest_goes_on():
     assert all(o.memory.pose is not None and o.images for o in found)
 
 
+@pytest.mark.parametrize('batch', [1, 4])
+def test_a_dead_server_costs_one_try_more_however_many_segments_come_together(batch: int):
+    captioner = RecordingCaptioner(fail_at=range(100))
+    found = list(observations(recording(12), Describer(captioner, Remembering('r')), batch=batch))
+    assert [o.memory.caption for o in found] == [UNCAPTIONED] * 4
+    assert len(captioner.asked) == 5
+
+
 def test_nothing_in_nothing_out():
     assert collect(iter([])) == []
     assert collect(iter([pose(0, 1.0)])) == []
