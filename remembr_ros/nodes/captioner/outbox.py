@@ -97,15 +97,12 @@ class Outbox:
         with self._lock:
             return sum(kept.sent < sent_by for kept in self._kept.values())
 
-    def get_subscription_count(self) -> int:
-        """Return how many nodes hear captions."""
-        return int(self._publisher.get_subscription_count())
-
     def publish(self, caption: MemoryMsg) -> None:
         """Send a caption; any thread may."""
         with self._lock:
             self._publisher.publish(caption)  # first: what cannot be sent is not kept
             self._drop(key := caption_id(caption))
+            self._timer.reset()
             now = time.monotonic()
             self._kept[key] = _Kept(caption, now, now + OVERDUE_S)
             self._bytes += _size(caption)
@@ -126,10 +123,13 @@ class Outbox:
 
     def send_due(self) -> None:
         """Send again what should have been answered by now, if anybody is there to answer."""
-        if not self._node.count_publishers(self._acks.topic):
-            return
+        answered = self._node.count_publishers(self._acks.topic)
         now = time.monotonic()
         with self._lock:
+            if not self._kept:
+                self._timer.cancel()  # until there is something to send
+            if not answered:
+                return
             due = [kept for kept in self._kept.values() if kept.due <= now]
             for kept in due[:AT_ONCE]:
                 self._publisher.publish(kept.caption)

@@ -51,7 +51,7 @@ class CaptionIntake:
         self.writer = StoreWriter(
             store,
             self._stored,
-            self._refused,
+            lambda observation, why: self._answer(observation.memory.id, CaptionAck.REFUSED, why),
             node.get_logger(),
             queue_size=p.queue_size,
             queue_bytes=round(p.queue_bytes_mb * 1e6),
@@ -93,9 +93,6 @@ class CaptionIntake:
         for observation in observations:
             self._answer(observation.memory.id, CaptionAck.STORED)
         self._on_stored(memories)
-
-    def _refused(self, observation: Observation, reason: str) -> None:
-        self._answer(observation.memory.id, CaptionAck.REFUSED, reason)
 
     def _answer(self, memory_id: str, result: int, reason: str = '') -> None:
         ack = CaptionAck(id=memory_id[:MAX_NAME], result=result, reason=reason[:MAX_REASON])

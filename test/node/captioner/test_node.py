@@ -78,7 +78,7 @@ class Drive:
         self.node = robot.start(CaptionerNode, **(defaults | parameters))
         self.captioner = self.node._describer.captioner = Captioner()
         self.captions = robot.listen(MemoryMsg, 'captions')
-        robot.wait(self.node._captions.get_subscription_count, 'a listener')
+        robot.wait(self.node._captions._publisher.get_subscription_count, 'a listener')
         self.talkers = {}
 
     def say(self, topic: str, msg, profile=1000) -> None:

@@ -58,7 +58,7 @@ def test_captions_that_extend_a_memory_count_as_stored(robot, out, tmp_path):
 def test_what_is_sent_twice_is_remembered_once(robot, out, tmp_path):
     acks = robot.listen(CaptionAck, 'captions/acks')
     robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
-    robot.wait(out.get_subscription_count, 'the memory node')
+    robot.wait(out._publisher.get_subscription_count, 'the memory node')
     for times in (1, 2):
         for second in range(0, 15, 3):
             out.publish(caption(second))
@@ -142,7 +142,7 @@ def test_what_a_memory_may_not_store_is_kept_for_one_that_may(robot, out, tmp_pa
     assert memory.trigger_deactivate() == memory.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
     acks = robot.listen(CaptionAck, 'captions/acks')
     reader = robot.start(MemoryNode, uri=uri, embedder='hashing', read_only=True)
-    robot.wait(out.get_subscription_count, 'the memory node')
+    robot.wait(out._publisher.get_subscription_count, 'the memory node')
     out.publish(caption(0))
     robot.wait(lambda: acks, 'its answer')
     assert (acks[0].result, len(out), out.refused) == (CaptionAck.READ_ONLY, 1, 0)
@@ -158,7 +158,7 @@ def test_an_answer_that_was_lost_is_given_again_and_the_memory_is_one(robot, out
     killed = robot.start(MemoryNode, uri=uri, embedder='hashing')
     monkeypatch.setattr(killed._intake, '_answer', lambda *_: None)
     stored = robot.listen(MemoryMsg, 'memories')
-    robot.wait(out.get_subscription_count, 'the memory node')
+    robot.wait(out._publisher.get_subscription_count, 'the memory node')
     out.publish(caption(0))
     robot.wait(lambda: stored, 'the memory')
     assert len(out) == 1
@@ -171,7 +171,7 @@ def test_an_answer_that_was_lost_is_given_again_and_the_memory_is_one(robot, out
 def test_what_was_forgotten_does_not_come_back(robot, out, tmp_path):
     uri = str(tmp_path / 'm.db')
     memory = robot.start(MemoryNode, uri=uri, embedder='hashing')
-    robot.wait(out.get_subscription_count, 'the memory node')
+    robot.wait(out._publisher.get_subscription_count, 'the memory node')
     for second in range(0, 30, 3):
         out.publish(caption(second))
     robot.wait(lambda: not len(out), 'every caption stored')
@@ -185,7 +185,7 @@ def test_what_was_forgotten_does_not_come_back(robot, out, tmp_path):
 
 def test_somebody_who_only_listens_does_not_make_captions_get_lost(robot, out, tmp_path):
     heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)  # as ros2 bag record and ros2 topic echo do
-    robot.wait(out.get_subscription_count, 'a listener')
+    robot.wait(out._publisher.get_subscription_count, 'a listener')
     for second in range(0, 15, 3):
         out.publish(caption(second, f'door number {second}'))
     robot.wait(lambda: len(heard) >= 5, 'the captions')
@@ -223,7 +223,7 @@ def test_what_a_memory_node_refuses_is_not_kept_but_counted(robot, out, tmp_path
     memory = robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
     robot.wait(lambda: not len(out), 'every caption answered')
     heard = robot.listen(MemoryMsg, 'captions', qos.CAPTIONS)
-    robot.wait(lambda: out.get_subscription_count() > 1, 'a listener')
+    robot.wait(lambda: out._publisher.get_subscription_count() > 1, 'a listener')
     out.publish(caption(6))
     robot.wait(lambda: heard, 'the caption that makes sense')
     assert {msg.start.sec for msg in heard} == {caption(6).start.sec}

@@ -47,7 +47,7 @@ def held(robot, tmp_path) -> Iterator[Held]:
         skip_unchanged=False,
     )
     held = node._describer.captioner = Held()
-    robot.wait(node._captions.get_subscription_count, 'the memory node')
+    robot.wait(node._captions._publisher.get_subscription_count, 'the memory node')
     images = robot.talk(type(jpeg(0.0)), 'image/compressed')
     for i in range(2 * SEGMENTS):
         images.publish(jpeg(0.5 * i))
