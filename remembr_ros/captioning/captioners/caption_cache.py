@@ -29,10 +29,6 @@ class CachingCaptioner:
         self._captioner = captioner
         self._folder = folder
         self._settings = settings
-        self.found = 0
-        """How many captions were there."""
-        self.made = 0
-        """How many the captioner made."""
 
     @property
     def name(self) -> str:
@@ -43,7 +39,6 @@ class CachingCaptioner:
         kept = [_read(file) for file in files]
         made = self._captioner.caption([c for c, there in zip(clips, kept, strict=True) if there is None])
         for file, there in zip(files, kept, strict=True):
-            self.found += there is not None
             yield there or self._keep(next(made), file)
 
     def close(self) -> None:
@@ -51,7 +46,6 @@ class CachingCaptioner:
 
     def _keep(self, outcome: Caption | CaptionerFailed, file: Path) -> Caption | CaptionerFailed:
         if isinstance(outcome, Caption):
-            self.made += 1
             try:
                 _write(file, outcome)
             except OSError as error:
