@@ -34,7 +34,7 @@ def test_each_caption_is_answered_with_its_id_and_why_it_was_refused(robot, node
         'stored': caption(0, 'a red door', images=(JPEG,)),
         'merged': caption(3, 'a red door', images=(JPEG,)),
         'source': changed(caption(6, 'a red door'), source='rumour'),
-        'robot': changed(caption(9, 'a red door'), robot='robbie\n'),
+        'robbie': changed(caption(9, 'a red door'), robot='robbie\n'),
         'not a JPEG': caption(12, 'a red door', images=(b'GIF89a',)),
         'of its own id': changed(caption(15, 'a red door'), id='x' * 20),
     }
@@ -44,7 +44,7 @@ def test_each_caption_is_answered_with_its_id_and_why_it_was_refused(robot, node
     answer = {ack.id: ack for ack in acks}
     for why, msg in sent.items():
         ack = answer[caption_id(msg)]
-        if why in ('source', 'robot', 'not a JPEG'):
+        if why in ('source', 'robbie', 'not a JPEG'):
             assert (ack.result, why in ack.reason) == (CaptionAck.REFUSED, True), ack
         else:
             assert (ack.result, ack.reason) == (CaptionAck.STORED, '')
