@@ -229,7 +229,7 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         own: dict[str, str | bool] = {'camera': camera} if camera else {}
         if values['reliable_images'] == 'true':
             own |= {f'qos_overrides.{name}.subscription.reliability': 'reliable' for _, name in images}
-        captions = tuple((name, f'{home}/{name}') for name in ('captions', 'memories')) if camera else ()
+        captions = (('captions', f'{home}/captions'),) if camera else ()
         place = f'{home}/{camera}' if camera else home
         plans.append(_plan('captioner', place, values, (*images, *poses, *captions), own))
     asked = (('goal_pose', topics['goal_topic']), ('question', topics['question_topic']))

@@ -65,10 +65,14 @@ class EmbedderUnavailable(RemembrError):
 
 
 class CaptionerFailed(RemembrError):
-    """Raised when a captioner could not describe a segment."""
+    """Raised when a captioner could not describe a segment.
 
-    scene_text: tuple[str, ...] = ()
-    """What could be read in the segment all the same, one entry per sign, as of a caption."""
+    :param scene_text: what could be read in it all the same, one entry per sign, as of a caption
+    """
+
+    def __init__(self, message: str, scene_text: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.scene_text = scene_text
 
 
 class TranscriberUnavailable(RemembrError):

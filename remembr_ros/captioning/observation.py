@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from remembr_ros.captioning.captioners.captioner import BatchCaptioner, Caption, Captioner, caption_segment
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
@@ -59,7 +59,6 @@ class Describer:
         self.remembering = remembering
         """May be replaced at any time."""
         self._still = still
-        self._working = True
         self._counting = threading.Lock()
         self._last: Caption | CaptionerFailed = Caption('')
         self.captioned = 0
@@ -76,7 +75,7 @@ class Describer:
         return self.observe_all([placed])[0]
 
     def observe_all(self, segments: Sequence[PlacedSegment]) -> list[Observation]:
-        """Return what is remembered of segments, captioned together where the captioner can do that.
+        """Return what is remembered of segments, captioned together.
 
         :param segments: at least one, in the order of time
         """
@@ -88,7 +87,7 @@ class Describer:
         if any(asked):
             # Whatever else a captioner raises: what was said before is not said of what it broke on.
             self._last = CaptionerFailed('the captioner broke')
-        captions = iter(self._captions([p for p, asks in zip(segments, asked, strict=True) if asks]))
+        captions = self._captions([p for p, asks in zip(segments, asked, strict=True) if asks])
         observed = []
         for placed, asks, same in zip(segments, asked, unchanged, strict=True):
             last = next(captions) if asks else last
@@ -122,39 +121,19 @@ class Describer:
         self._still.keep(placed)
         return False
 
-    def _captions(self, segments: Sequence[PlacedSegment]) -> list[Caption | CaptionerFailed]:
-        """Return what the captioner says of each segment, or how it failed."""
-        if len(segments) > 1 and isinstance(self.captioner, BatchCaptioner):
-            try:
-                found = self.captioner.caption_batch([_images(placed) for placed in segments])
-            except CaptionerFailed as error:
-                _log.warning('%d segments are captioned one by one: %s', len(segments), error)
-            else:
-                failures = [caption for caption in found if isinstance(caption, CaptionerFailed)]
-                self._working, self.problem = not failures, str(failures[-1]) if failures else ''
-                return found
-        return [self._caption(placed) for placed in segments]
-
-    def _caption(self, placed: PlacedSegment) -> Caption | CaptionerFailed:
-        # One that failed on the last segment is not tried twice on this one.
-        for last in (False, True) if self._working else (True,):
-            try:
-                segment = placed.segment
-                caption = caption_segment(self.captioner, _images(placed), segment.start_ns, segment.end_ns)
-            except CaptionerFailed as error:
-                failure = error
-                _log.log(
-                    logging.ERROR if last else logging.WARNING,
-                    'the segment at %d ns is %s: %s',
-                    placed.segment.start_ns,
-                    'kept without a caption' if last else 'tried once more',
-                    error,
-                )
-            else:
-                self._working, self.problem = True, ''
-                return caption
-        self._working, self.problem = False, str(failure)
-        return failure
+    def _captions(self, segments: Sequence[PlacedSegment]) -> Iterator[Caption | CaptionerFailed]:
+        """Yield what the captioner says of each segment, or how it failed."""
+        clips = [_clip(placed.segment) for placed in segments]
+        for clip, placed, said in zip(clips, segments, self.captioner.caption(clips), strict=True):
+            outcome, start_ns = said, placed.segment.start_ns
+            # One that failed on the last segment is not tried twice on this one.
+            if isinstance(outcome, CaptionerFailed) and not self.problem:
+                _log.warning('the segment at %d ns is tried once more: %s', start_ns, outcome)
+                (outcome,) = self.captioner.caption([clip])
+            if isinstance(outcome, CaptionerFailed):
+                _log.error('the segment at %d ns is kept without a caption: %s', start_ns, outcome)
+            self.problem = str(outcome) if isinstance(outcome, CaptionerFailed) else ''
+            yield outcome
 
     def _observation(self, placed: PlacedSegment, caption: Caption, captioner: str) -> Observation:
         of, segment = self.remembering, placed.segment
@@ -208,8 +187,8 @@ def observations(
         yield from describer.observe_all(waiting[start : start + batch])
 
 
-def _images(placed: PlacedSegment) -> list[Bgr]:
-    return [frame.image for frame in placed.segment.frames]
+def _clip(segment: Segment) -> Clip:
+    return Clip([frame.image for frame in segment.frames], (segment.start_ns, segment.end_ns))
 
 
 def _keyframes(segment: Segment, n: int, quality: int, width: int) -> tuple[bytes, ...]:

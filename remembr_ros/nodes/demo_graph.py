@@ -17,7 +17,6 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSHistoryPolicy, QoSProfile
 from rclpy.task import Future
-from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -27,7 +26,7 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
-from remembr_ros.nodes.base.lifecycle import bring_up, call
+from remembr_ros.nodes.base.lifecycle import bring_up
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 
 NAMESPACE = '/remembr'
@@ -48,8 +47,6 @@ class DemoGraph:
         self._memory = memory
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._memories: dict[str, Memory] = {}
-        self._stored = 0
-        self._captions = 0
         self._goals: list[StampedPose] = []
         self._news = threading.Condition()
         # A domain of its own, on this machine only: a demo must not talk to a robot nearby.
@@ -71,7 +68,6 @@ class DemoGraph:
         self._start('captioner', {'queue_size': 1000, 'drain_timeout': 60.0}, images, pose)
         self._start('agent', {}, pose)
         keep_all = QoSProfile(depth=1000, history=QoSHistoryPolicy.KEEP_ALL)
-        self._node.create_subscription(MemoryMsg, 'captions', self._on_caption, keep_all)
         self._node.create_subscription(MemoryMsg, 'memories', self._on_memory, keep_all)
         self._node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, 10)
         self._ask = ActionClient(self._node, Ask, 'ask')
@@ -120,25 +116,9 @@ class DemoGraph:
         :raises RemembrError: the player or a node failed; the message names its log
         """
         settings = {'bag': str(bag), 'rate': rate, 'wait_for_subscribers': 20.0}
-        player = self._start('bag_player', settings, sim_time=False)
-        while player.poll() is None:
-            self._wait(0.2)
-            on_stored(len(self._memories))
-        if player.returncode != 0:
-            raise RemembrError(f'the bag player failed; see {self._folder / "bag_player.log"}')
-        deadline = time.monotonic() + 180.0
-        flush = call(self._node, Trigger, 'captioner/flush', Trigger.Request(), deadline, again_s=30.0)
-        if not flush.success:
-            raise RemembrError(f'the captioner did not finish: {flush.message}')
-        deadline = time.monotonic() + 60.0
-        while self._stored < self._captions:
-            if time.monotonic() > deadline:
-                raise RemembrError(
-                    f'{self._captions} captions, but {self._stored} stored; see {self._folder}'
-                )
-            self._wait(0.2)
-            on_stored(len(self._memories))
-        on_stored(len(self._memories))
+        self._finish('bag_player', self._start('bag_player', settings, sim_time=False), on_stored)
+        end = [sys.executable, '-m', 'remembr_ros.nodes.replay.bag_end', f'{NAMESPACE}/captioner']
+        self._finish('bag_end', self._run('bag_end', [*end, '--patience', '120']), on_stored)
 
     def ask(self, question: str, navigate: bool = False) -> tuple[Answer, StampedPose | None]:
         """Ask through the action; return the answer and the goal that was published.
@@ -170,6 +150,9 @@ class DemoGraph:
             arguments += ['-r', f'{source}:={target}']
         room = 'replay' if name == 'bag_player' else name
         command = [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments]
+        return self._run(name, command)
+
+    def _run(self, name: str, command: list[str]) -> 'subprocess.Popen[bytes]':
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / f'{name}.log').open('wb') as log:
             process = subprocess.Popen(
@@ -177,6 +160,15 @@ class DemoGraph:
             )
         self._processes[name] = process
         return process
+
+    def _finish(
+        self, name: str, process: 'subprocess.Popen[bytes]', on_stored: Callable[[int], object]
+    ) -> None:
+        while process.poll() is None:
+            self._wait(0.2)
+            on_stored(len(self._memories))
+        if process.returncode != 0:
+            raise RemembrError(f'{name} failed; see {self._folder / f"{name}.log"}')
 
     def _wait(self, seconds: float) -> None:
         with self._news:
@@ -196,15 +188,10 @@ class DemoGraph:
             raise RemembrError(f'the agent did not respond within {timeout_s:.0f} s')
         return future.result()
 
-    def _on_caption(self, _: MemoryMsg) -> None:
-        with self._news:
-            self._captions += 1
-
     def _on_memory(self, message: MemoryMsg) -> None:
         with self._news, contextlib.suppress(RemembrError):
             memory = memory_from_msg(message)
             self._memories[memory.id] = memory  # one that was extended comes again
-            self._stored += 1
             self._news.notify_all()
 
     def _on_goal(self, message: PoseStamped) -> None:

@@ -11,7 +11,7 @@ from remembr_ros.agent.scripted.reply import ScriptedReply
 from remembr_ros.agent.scripted.server import ScriptedServer
 from remembr_ros.captioning.backlog import Backlog
 from remembr_ros.captioning.captioners.by_name import get_captioner
-from remembr_ros.captioning.captioners.captioner import Caption, Captioner
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip, caption_clip
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
@@ -25,6 +25,7 @@ from remembr_ros.nodes.captioner.worker import CaptionWorker
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.processes import resident_mb
+from test.fake_captioner import FakeCaptioner
 
 START_NS = 1_700_000_000 * NS
 SEGMENT_S = 3
@@ -50,16 +51,17 @@ def run() -> list[Figure]:
     return [*_backends(), *_idle_day(), *_stress()]
 
 
-class _Counting:
+class _Counting(FakeCaptioner):
     """Says which caption it is, and takes its time."""
 
     name = 'counting'
 
     def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__()
         self.calls = 0
         self._seconds = seconds
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
+    def describe(self, images: Sequence[Bgr]) -> Caption:
         self.calls += 1
         threading.Event().wait(self._seconds)
         return Caption(f'Caption {self.calls} of {len(images)} frames.')
@@ -76,13 +78,13 @@ def _backends() -> list[Figure]:
         for name, make in makes.items():
             try:
                 captioner: Captioner = make()
-                captioner.caption(images)
+                caption_clip(captioner, Clip(images))
             except CaptionerFailed as error:
                 print(f'captioner {name} left out: {error}', file=sys.stderr)
                 continue
             began, count = time.perf_counter(), 0
             while time.perf_counter() - began < 4.0:
-                captioner.caption(images)
+                caption_clip(captioner, Clip(images))
                 count += 1
             rate = count / (time.perf_counter() - began)
             figures.append(Figure(f'captioner {name}: segments of 6 frames', rate, 1 / SEGMENT_S, '1/s'))

@@ -10,7 +10,7 @@ import numpy as np
 
 from remembr_ros.bags.reader import open_bag
 from remembr_ros.captioning.captioners.by_name import get_captioner
-from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption_clip
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
@@ -43,7 +43,7 @@ def run() -> list[Figure]:
         except CaptionerFailed as error:
             print(f'ingest with {captioner_name} left out: {error}', file=sys.stderr)
             continue
-        captioner.caption([np.zeros((480, 640, 3), np.uint8)] * 2)  # loads the models
+        caption_clip(captioner, Clip([np.zeros((480, 640, 3), np.uint8)] * 2))  # loads the models
         speed = seconds / _ingest(events, captioner, embedder)
         title = f'ingest {name}, captioner {captioner_name}, embedder {embedder.name}'
         figures.append(Figure(title, speed, baseline, UNIT, least))

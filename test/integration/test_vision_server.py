@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
@@ -46,13 +47,13 @@ def frames(count: int, seed: int) -> list[Bgr]:
 
 def test_segments_are_captioned_from_what_the_server_sees(url: str, model: Path) -> None:
     captioner = get_captioner('openai', model=str(model), base_url=url, options=VlmOptions(max_tokens=24))
-    captions = [captioner.caption(frames(6, seed)).text for seed in range(3)]
+    captions = [caption_clip(captioner, Clip(frames(6, seed))).text for seed in range(3)]
     for caption in captions:
         assert len(caption.split()) >= 3
         assert set(caption.split()) <= set(WORDS), caption
     assert len(set(captions)) > 1, 'the images count'
-    assert captioner.caption(frames(6, 0)).text == captions[0]
-    captioner.close()  # type: ignore[attr-defined]
+    assert caption_clip(captioner, Clip(frames(6, 0))).text == captions[0]
+    captioner.close()
 
 
 def test_the_server_and_the_process_see_the_same(url: str, model: Path) -> None:
@@ -60,10 +61,10 @@ def test_the_server_and_the_process_see_the_same(url: str, model: Path) -> None:
     options = VlmOptions(max_tokens=12)
     remote = get_captioner('openai', model=str(model), base_url=url, options=options)
     here = get_captioner('transformers', model=str(model), options=options)
-    plain = [[np.full((120, 160, 3), value, np.uint8)] * 2 for value in (0, 128, 255)]
-    assert [remote.caption(images) for images in plain] == [here.caption(images) for images in plain]
-    remote.close()  # type: ignore[attr-defined]
-    here.close()  # type: ignore[attr-defined]
+    clips = [Clip([np.full((120, 160, 3), value, np.uint8)] * 2) for value in (0, 128, 255)]
+    assert list(remote.caption(clips)) == list(here.caption(clips))
+    remote.close()
+    here.close()
 
 
 def test_a_model_that_the_server_refuses_is_a_failure_and_the_next_caption_is_made(
@@ -71,8 +72,8 @@ def test_a_model_that_the_server_refuses_is_a_failure_and_the_next_caption_is_ma
 ) -> None:
     wrong = get_captioner('openai', model='another/model', base_url=url)
     with pytest.raises(CaptionerFailed, match='check the model'):
-        wrong.caption(frames(1, 1))
+        caption_clip(wrong, Clip(frames(1, 1)))
     right = get_captioner('openai', model=str(model), base_url=url, options=VlmOptions(max_tokens=24))
-    assert right.caption(frames(1, 1)).text
-    wrong.close()  # type: ignore[attr-defined]
-    right.close()  # type: ignore[attr-defined]
+    assert caption_clip(right, Clip(frames(1, 1))).text
+    wrong.close()
+    right.close()

@@ -18,6 +18,7 @@ from remembr_ros.nodes.base.conversions import duration_to_msg
 from remembr_ros.nodes.base.lifecycle import call
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
+from test.fake_captioner import FakeCaptioner
 from test.node.captioner.test_node import jpeg, pose
 from test.node.memory.test_node_keeping import caption
 from test.patience import patiently
@@ -95,15 +96,14 @@ def test_nothing_is_lost_and_questions_fail_politely_while_the_memory_node_is_aw
     is_answered()
 
 
-class Reader:
+class Reader(FakeCaptioner):
     """Reads a sign."""
 
-    name = 'fake'
-
     def __init__(self, text: str) -> None:
+        super().__init__()
         self._text = text
 
-    def caption(self, images) -> Caption:
+    def describe(self, images) -> Caption:
         return Caption(f'There is a sign that says "{self._text}".', (self._text,))
 
 

@@ -76,7 +76,6 @@ def test_each_camera_has_a_captioner_that_tells_the_same_memory():
     assert dict(rear.remappings)['image'] == '/r1/rear/image'
     for captioner in (front, rear):
         assert dict(captioner.remappings)['captions'] == '/r1/remembr/captions'
-        assert dict(captioner.remappings)['memories'] == '/r1/remembr/memories', 'to hear what is stored'
 
 
 def test_speech_goes_where_questions_are_heard():

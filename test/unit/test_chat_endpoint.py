@@ -14,6 +14,7 @@ from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics.judge import Judge
 
@@ -55,7 +56,7 @@ def describe(url: str) -> str:
     """Return what a captioner says there of an image."""
     captioner: Any = get_captioner('openai', model='vlm', base_url=url)
     try:
-        return str(captioner.caption(IMAGES).text)
+        return str(caption_clip(captioner, Clip(IMAGES)).text)
     finally:
         captioner.close()
 

@@ -9,7 +9,7 @@ from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Picture
 from remembr_ros.agent.llm.token_budget import PER_MESSAGE, PER_PICTURE, estimate
 from remembr_ros.agent.planner import Run
-from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.model.record import Memory
@@ -85,7 +85,8 @@ class CaptionerLook:
 
     def look(self, memory: Memory, question: str, run: Run) -> str:
         try:
-            caption = self._captioner.caption(_decoded(_pictures(memory, self._keyframes)))
+            images = _decoded(_pictures(memory, self._keyframes))
+            caption = caption_clip(self._captioner, Clip(images, (memory.start_ns, memory.end_ns)))
         except CaptionerFailed as error:
             raise InvalidRequest(f'the pictures could not be read: {error}') from error
         read = ', '.join(caption.scene_text)

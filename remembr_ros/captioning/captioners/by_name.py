@@ -1,12 +1,11 @@
 """The captioners by name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from remembr_ros.captioning.captioners.captioner import Caption, Captioner
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.images import Bgr
 
 CAPTIONERS = ('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none')
 
@@ -22,8 +21,11 @@ class NoCaptioner:
 
     name = 'none'
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        return Caption('Nothing was described.')
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption]:
+        return (Caption('Nothing was described.') for _ in clips)
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 def get_captioner(

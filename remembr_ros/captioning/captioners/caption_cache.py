@@ -5,10 +5,11 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from remembr_ros.captioning.captioners.captioner import Caption, Captioner, TimedCaptioner, caption_segment
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 
 _log = logging.getLogger(__name__)
@@ -19,7 +20,7 @@ class CachingCaptioner:
 
     A caption appears whole or not at all; one that cannot be read is made anew.
 
-    :param captioner: asked for what is not there
+    :param captioner: asked for what is not there; not one that goes by the time of a clip
     :param folder: made when the first caption is kept
     :param settings: whatever else decides the captions, such as the model's name and the prompt
     """
@@ -28,44 +29,31 @@ class CachingCaptioner:
         self._captioner = captioner
         self._folder = folder
         self._settings = settings
-        self.found = 0
-        """How many captions were there."""
-        self.made = 0
-        """How many the captioner made."""
 
     @property
     def name(self) -> str:
         return self._captioner.name
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        return self._kept_or_made(images, (), lambda: self._captioner.caption(images))
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        files = [self._folder / f'{self._key(clip.images)}.json' for clip in clips]
+        kept = [_read(file) for file in files]
+        made = self._captioner.caption([c for c, there in zip(clips, kept, strict=True) if there is None])
+        for file, there in zip(files, kept, strict=True):
+            yield there or self._keep(next(made), file)
 
-    def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
-        """See :class:`TimedCaptioner`; the time is part of the key if the captioner looks at it."""
-        times = (start_ns, end_ns) if isinstance(self._captioner, TimedCaptioner) else ()
-        return self._kept_or_made(
-            images, times, lambda: caption_segment(self._captioner, images, start_ns, end_ns)
-        )
+    def close(self) -> None:
+        self._captioner.close()
 
-    def _kept_or_made(
-        self, images: Sequence[Bgr], times: tuple[int, ...], make: Callable[[], Caption]
-    ) -> Caption:
-        file = self._folder / f'{self._key(images, times)}.json'
-        kept = _read(file)
-        if kept is not None:
-            self.found += 1
-            return kept
-        caption = make()
-        self.made += 1
-        try:
-            _write(file, caption)
-        except OSError as error:
-            _log.warning('a caption is not kept for the next time: %s', error)
-        return caption
+    def _keep(self, outcome: Caption | CaptionerFailed, file: Path) -> Caption | CaptionerFailed:
+        if isinstance(outcome, Caption):
+            try:
+                _write(file, outcome)
+            except OSError as error:
+                _log.warning('a caption is not kept for the next time: %s', error)
+        return outcome
 
-    def _key(self, images: Sequence[Bgr], times: tuple[int, ...]) -> str:
-        # Without times it is the key that it was before there were any: what was kept stays of use.
-        digest = hashlib.sha256(json.dumps([self.name, self._settings, len(images), *times]).encode())
+    def _key(self, images: Sequence[Bgr]) -> str:
+        digest = hashlib.sha256(json.dumps([self.name, self._settings, len(images)]).encode())
         for image in images:
             digest.update(str(image.shape).encode())
             digest.update(image.tobytes())

@@ -1,11 +1,24 @@
 """What a captioner is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """What a captioner is shown of a segment.
+
+    :param images: in the order of time
+    :param span_ns: stamps of its first and its last frame, both inclusive, nanoseconds since the Unix epoch;
+        None: nobody knows when it was
+    """
+
+    images: Sequence[Bgr]
+    span_ns: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,49 +34,42 @@ class Caption:
 
 
 class Captioner(Protocol):
-    """Describes the frames of one segment."""
+    """Describes clips, several of them in the time of fewer where it can."""
 
     @property
     def name(self) -> str:
         """Kept with each memory, so that one knows what wrote it."""
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        """Return what the images show, in the order of time.
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        """Yield what each clip shows, in their order, as soon as it is known; of one that failed, why.
 
-        :raises CaptionerFailed: the model is out of reach or its reply is of no use
+        Each gets what it would get alone: a failure is yielded, not raised, and costs the others nothing.
+        What nobody takes of the iterator is not made.
         """
 
-
-@runtime_checkable
-class TimedCaptioner(Captioner, Protocol):
-    """A captioner that has to know when a segment was."""
-
-    def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
-        """Return what a segment shows.
-
-        :param images: of the segment, in the order of time
-        :param start_ns: stamp of its first frame, inclusive, nanoseconds since the Unix epoch
-        :param end_ns: stamp of its last frame, inclusive
-        :raises CaptionerFailed: as :meth:`Captioner.caption`
-        """
+    def close(self) -> None:
+        """Let go what is held, models and connections; may come twice. A later caption takes it up again."""
 
 
-@runtime_checkable
-class BatchCaptioner(Captioner, Protocol):
-    """A captioner that describes several segments in the time of fewer."""
+def one_by_one(
+    describe: Callable[[Clip], Caption], clips: Sequence[Clip]
+) -> Iterator[Caption | CaptionerFailed]:
+    """Yield what a function returns of each clip, or the CaptionerFailed that it raises."""
+    for clip in clips:
+        outcome: Caption | CaptionerFailed
+        try:
+            outcome = describe(clip)
+        except CaptionerFailed as error:
+            outcome = error
+        yield outcome
 
-    def caption_batch(self, segments: Sequence[Sequence[Bgr]]) -> list[Caption | CaptionerFailed]:
-        """Return what each segment shows, the same as one by one; of one that failed, why.
 
-        :raises CaptionerFailed: no segment can be described, as the model cannot be loaded
-        """
+def caption_clip(captioner: Captioner, clip: Clip) -> Caption:
+    """Return what a single clip shows.
 
-
-def caption_segment(captioner: Captioner, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
-    """Return what a segment shows, by any captioner; parameters as in TimedCaptioner.
-
-    :raises CaptionerFailed: as the captioner
+    :raises CaptionerFailed: the model is out of reach or its reply is of no use
     """
-    if isinstance(captioner, TimedCaptioner):
-        return captioner.caption_between(images, start_ns, end_ns)
-    return captioner.caption(images)
+    (outcome,) = captioner.caption([clip])
+    if isinstance(outcome, CaptionerFailed):
+        raise outcome
+    return outcome

@@ -3,11 +3,11 @@
 import base64
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from remembr_ros.captioning.captioners.caption_check import checked, whole_sentences
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.prompt import read_prompt
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.captioning.frame_choice import evenly, jpeg_within
@@ -51,14 +51,20 @@ class OpenAIVisionCaptioner:
         self._prompt = read_prompt(self._options.prompt)
         self._endpoint = ChatEndpoint(server, self._options.max_retries, model_option='--vlm')
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        if not images:
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        return one_by_one(self._described, clips)
+
+    def close(self) -> None:
+        self._endpoint.close()
+
+    def _described(self, clip: Clip) -> Caption:
+        if not clip.images:
             return Caption('')
         where, timeout_s = self._endpoint.where, self._options.timeout_s
         guard = Guard(time.monotonic() + timeout_s)
         content: list[dict[str, Any]] = [
             {'type': 'image_url', 'image_url': {'url': self._data_url(image)}}
-            for image in evenly(images, self._options.max_images)
+            for image in evenly(clip.images, self._options.max_images)
         ]
         # The frames come first, as most open models are trained.
         content.append({'type': 'text', 'text': self._prompt})
@@ -79,10 +85,6 @@ class OpenAIVisionCaptioner:
             ) from error
         except ChatUnavailable as error:
             raise CaptionerFailed(str(error)) from error
-
-    def close(self) -> None:
-        """Let go what is held; a later caption takes it up again."""
-        self._endpoint.close()
 
     def _said(self, content: list[dict[str, Any]], guard: Guard, again: bool) -> str:
         fields = {

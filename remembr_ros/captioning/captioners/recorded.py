@@ -1,12 +1,11 @@
 """The captioner that reads: captions that were made before, in a file in NaVQA's format."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.errors import BagUnreadable, CaptionerFailed, InvalidRequest
-from remembr_ros.images import Bgr
 from remembr_ros.memory.exchange.captions_file import read_captions
 from remembr_ros.timestamps import format_iso
 
@@ -36,19 +35,21 @@ class RecordedCaptioner:
         self._ends = [end_ns for _, end_ns in self._spans]
         self._captions = [memory.caption for memory in memories]
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        """Return nothing for no images; else it takes the time of the segment, see TimedCaptioner.
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        return one_by_one(self._found, clips)
 
-        :raises CaptionerFailed: there are images
-        """
-        if not images:
-            return Caption('')
-        raise CaptionerFailed(
-            'the recorded captioner finds captions by their time, and these images have none; use it with a '
-            'recording or a camera'
-        )
+    def close(self) -> None:
+        """Nothing is held."""
 
-    def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
+    def _found(self, clip: Clip) -> Caption:
+        if clip.span_ns is None:
+            if not clip.images:
+                return Caption('')
+            raise CaptionerFailed(
+                'the recorded captioner finds captions by their time, and these images have none; use it '
+                'with a recording or a camera'
+            )
+        start_ns, end_ns = clip.span_ns
         first = bisect_left(self._ends, start_ns)
         best, most_ns = -1, -1
         for index in range(first, len(self._spans)):

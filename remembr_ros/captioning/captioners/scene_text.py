@@ -2,12 +2,12 @@
 
 import importlib.util
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.signs import Line, Sign, group_signs, merge_signs
 from remembr_ros.captioning.sharpness import sharpness
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
@@ -67,8 +67,15 @@ class SceneTextCaptioner:
         self._readers: dict[int, Any] = {}
         self._loading = threading.Lock()
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        chosen = sharpest_parts(images, self._frames)
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        return one_by_one(self._read_clip, clips)
+
+    def close(self) -> None:
+        with self._loading:
+            self._readers = {}
+
+    def _read_clip(self, clip: Clip) -> Caption:
+        chosen = sharpest_parts(clip.images, self._frames)
         by_sharpness = sorted(range(len(chosen)), key=lambda index: -sharpness(chosen[index]))
         close = set(by_sharpness[: self._close_frames])
         # A frame per thread takes a third less CPU time than all threads on one frame.
@@ -91,10 +98,11 @@ class SceneTextCaptioner:
         with self._loading:
             if side not in self._readers:
                 self._readers[side] = _load(side)
+            reader = self._readers[side]
         from rapidocr.inference_engine.onnxruntime.main import ONNXRuntimeError
 
         try:
-            result = self._readers[side](image)
+            result = reader(image)
         except (ONNXRuntimeError, RuntimeError, ValueError) as error:
             raise CaptionerFailed(
                 f'reading a {image.shape[1]} x {image.shape[0]} image failed: {str(error)[-300:]}'

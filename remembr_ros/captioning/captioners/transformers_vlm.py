@@ -3,10 +3,11 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 from remembr_ros.captioning.captioners.caption_check import fault_of, settled, whole, whole_sentences
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip
 from remembr_ros.captioning.captioners.prompt import read_prompt
 from remembr_ros.captioning.captioners.vlm_model import OutOfMemory, VlmModel, Written, free_memory
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
@@ -45,34 +46,34 @@ class TransformersCaptioner:
         self._model: VlmModel | None = None
         self._lock = threading.Lock()
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
-        (outcome,) = self.caption_batch([images])
-        if isinstance(outcome, CaptionerFailed):
-            raise outcome
-        return outcome
-
-    def caption_batch(self, segments: Sequence[Sequence[Bgr]]) -> list[Caption | CaptionerFailed]:
-        """See :class:`remembr_ros.captioning.captioners.captioner.BatchCaptioner`."""
-        outcomes: list[_Outcome] = [Caption('')] * len(segments)
-        left = [index for index, images in enumerate(segments) if images]
-        with self._lock:
-            if left and self._model is None:
-                self._model = VlmModel(self._name, self._options)
-            while left and self._model is not None:
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        left = list(clips)
+        while left:
+            with self._lock:
                 now, left = left[: self._batch_size], left[self._batch_size :]
-                shown = [self._shown(segments[index]) for index in now]
-                deadline = time.monotonic() + self._options.timeout_s * len(now)
-                described = self._described(self._model, shown, deadline)
-                for index, outcome in zip(now, described, strict=True):
-                    outcomes[index] = outcome
-        return outcomes
+                shown = [self._shown(clip.images) for clip in now if clip.images]
+                try:
+                    described = iter(self._captions(shown))
+                except CaptionerFailed as error:  # no model: it is not loaded for each batch in vain
+                    now, left, described = now + left, [], repeat(error)
+            yield from (next(described) if clip.images else Caption('') for clip in now)
 
     def close(self) -> None:
-        """Give the model's memory back; a later caption loads it again."""
         with self._lock:
             if self._model is not None:
                 self._model.close()
                 self._model = None
+
+    def _captions(self, batch: _Batch) -> list[_Outcome]:
+        """Describe a batch.
+
+        :raises CaptionerFailed: the model cannot be loaded
+        """
+        if not batch:
+            return []
+        if self._model is None:
+            self._model = VlmModel(self._name, self._options)
+        return self._described(self._model, batch, time.monotonic() + self._options.timeout_s * len(batch))
 
     def _shown(self, images: Sequence[Bgr]) -> list[Bgr]:
         chosen = evenly(images, self._options.max_images)

@@ -5,10 +5,11 @@ import os
 import resource
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption_clip
 from remembr_ros.captioning.captioners.vlm_model import gpu_peak_bytes
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.options import add_json
@@ -44,13 +45,11 @@ def run(args: argparse.Namespace) -> int:
     tested: list[dict[str, Any]] = []
     with stdout_for_json(args.json):
         for name in args.captioner or [default_captioner(args)]:
-            captioner = captioner_from(args, name)
-            tested.append(
-                {'captioner': name, 'segments': [_caption(captioner, *s) for s in segments], **_memory()}
-            )
-            # Or the next one's memory is counted with this one's.
-            if (close := getattr(captioner, 'close', None)) is not None:
-                close()
+            # Closed, or the next one's memory is counted with this one's.
+            with closing(captioner_from(args, name)) as captioner:
+                tested.append(
+                    {'captioner': name, 'segments': [_caption(captioner, *s) for s in segments], **_memory()}
+                )
     if args.json:
         print_json({'captioners': tested})
     else:
@@ -71,7 +70,7 @@ def _caption(captioner: Captioner, paths: Sequence[str], images: Sequence[Bgr]) 
     began = time.monotonic()
     said: dict[str, Any] = {'images': list(paths), 'caption': '', 'scene_text': [], 'error': None}
     try:
-        caption = captioner.caption(images)
+        caption = caption_clip(captioner, Clip(images))
         said |= {'caption': caption.text, 'scene_text': list(caption.scene_text)}
     except CaptionerFailed as error:
         said |= {'scene_text': list(error.scene_text), 'error': str(error)}

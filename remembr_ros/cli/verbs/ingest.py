@@ -5,6 +5,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import chain
 from typing import Any
 
@@ -94,14 +95,16 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
     name = args.captioner or default_captioner(args)
     tf = (args.tf[0], args.tf[1]) if args.tf else None
     # The bag first: what is wrong with it is known before any model is loaded.
-    with open_bag(
-        args.bag,
-        image_topic=args.image_topic,
-        pose_topic=args.pose_topic,
-        tf=tf,
-        max_position_std_m=args.max_position_std,
-    ) as bag:
-        captioner = captioner_from(args, name)
+    with (
+        open_bag(
+            args.bag,
+            image_topic=args.image_topic,
+            pose_topic=args.pose_topic,
+            tf=tf,
+            max_position_std_m=args.max_position_std,
+        ) as bag,
+        closing(captioner_from(args, name)) as captioner,
+    ):
         poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
         print(f'{args.bag}: images from {bag.image_topic}, {poses}; captioner {name}', file=sys.stderr)
         began = time.monotonic()

@@ -3,12 +3,13 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 from tqdm import tqdm
 
-from remembr_ros.captioning.captioners.captioner import BatchCaptioner, Caption, Captioner, caption_segment
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.options import add_json, add_memory, check_memory, count, open_memory
 from remembr_ros.cli.output import print_json, stdout_for_json
@@ -51,8 +52,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _recaption(args: argparse.Namespace) -> dict[str, Any]:
     check_memory(args)
-    captioner = captioner_from(args, args.captioner or default_captioner(args))
-    with open_memory(args) as store:
+    with (
+        closing(captioner_from(args, args.captioner or default_captioner(args))) as captioner,
+        open_memory(args) as store,
+    ):
         wanted = [
             memory
             for memory in store.matching(scope=scope_of(args, point(args.near)))
@@ -99,28 +102,12 @@ def _captions(
         images = {memory.id: _images(store, memory) for memory in some}
         yield from ((memory, None) for memory in some if not images[memory.id])
         pictured = [memory for memory in some if images[memory.id]]
-        segments = [images[memory.id] for memory in pictured]
-        for memory, caption in zip(pictured, _described(captioner, pictured, segments), strict=True):
+        clips = [Clip(images[memory.id], (memory.start_ns, memory.end_ns)) for memory in pictured]
+        for memory, caption in zip(pictured, captioner.caption(clips), strict=True):
             yield memory, caption
             failures = failures + 1 if isinstance(caption, CaptionerFailed) else 0
             if failures == PATIENCE:
                 return
-
-
-def _described(
-    captioner: Captioner, memories: Sequence[Memory], segments: Sequence[Sequence[Bgr]]
-) -> Iterator[Caption | CaptionerFailed]:
-    if isinstance(captioner, BatchCaptioner) and len(segments) > 1:
-        try:
-            yield from captioner.caption_batch(segments)
-            return
-        except CaptionerFailed as error:
-            print(f'{len(segments)} memories are captioned one by one: {error}', file=sys.stderr)
-    for memory, images in zip(memories, segments, strict=True):
-        try:
-            yield caption_segment(captioner, images, memory.start_ns, memory.end_ns)
-        except CaptionerFailed as error:
-            yield error
 
 
 def _images(store: MemoryStore, memory: Memory) -> list[Bgr]:

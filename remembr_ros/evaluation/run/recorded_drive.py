@@ -1,6 +1,7 @@
 """A drive out of a rosbag: what a robot would remember of it, with every caption kept for the next run."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from remembr_ros.bags.reader import BagReader, open_bag
@@ -34,13 +35,14 @@ def remember_bag(
     :raises CaptionerFailed: the captioner is not installed or not configured
     """
     captioner = get_captioner(config.captioner, model=config.vlm or None, base_url=config.vlm_url or None)
-    kept = CachingCaptioner(
-        captioner, cache, f'{config.vlm} {read_prompt()}' if config.captioner in VLMS else ''
-    )
+    settings = f'{config.vlm} {read_prompt()}' if config.captioner in VLMS else ''
     tf = (config.tf[0], config.tf[1]) if config.tf else None
-    with open_bag(
-        path, image_topic=config.image_topic or None, pose_topic=config.pose_topic or None, tf=tf
-    ) as bag:
+    with (
+        closing(CachingCaptioner(captioner, cache, settings)) as kept,
+        open_bag(
+            path, image_topic=config.image_topic or None, pose_topic=config.pose_topic or None, tf=tf
+        ) as bag,
+    ):
         events = _counted(bag, on_frame)
         segments = SegmenterConfig(length_s=config.segment_length) if config.segment_length else None
         found = list(observations(events, Describer(kept, Remembering(robot, map_id)), segments))

@@ -24,6 +24,9 @@ MAX_KEYFRAMES = 20
 MAX_KEYFRAME_BYTES = 50_000_000
 """Of all keyframes of a caption."""
 
+MAX_REASON = 500
+"""Characters of why a caption is not stored."""
+
 MAX_IDS = 10_000
 """Ids, or robots, named in one request."""
 

@@ -130,6 +130,14 @@ def frame_from_image(msg: Image | CompressedImage, arrival_ns: int) -> Frame:
     )
 
 
+def acks_topic(captions: str) -> str:
+    """Return the topic of the answers to captions.
+
+    :param captions: the topic that they come on, in full: where that is remapped, so are the answers
+    """
+    return f'{captions}/acks'
+
+
 def point_from_msg(msg: PointMsg) -> Point:
     """Return a point [m]."""
     return (msg.x, msg.y, msg.z)

@@ -73,7 +73,7 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
     if not math.isfinite(msg.travelled) or msg.travelled < 0.0:
         raise errors.InvalidRequest(f'travelled is {msg.travelled} m')
     return Memory(
-        id=msg.id or memory_id(msg.robot, source, start_ns, msg.camera),
+        id=caption_id(msg),
         robot=msg.robot,
         start_ns=start_ns,
         end_ns=end_ns,
@@ -89,6 +89,12 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
         keyframes=tuple(msg.keyframes),
         merged=max(1, msg.merged),
     )
+
+
+def caption_id(msg: MemoryMsg) -> str:
+    """Return the id of the memory that a caption asks for, whatever else it says."""
+    start_ns = time_from_msg(msg.start)
+    return msg.id or memory_id(msg.robot, msg.source or 'captioner', start_ns, msg.camera)
 
 
 def observation_to_msg(observation: Observation) -> MemoryMsg:

@@ -144,11 +144,10 @@ class CaptionerNode(ManagedNode):
             self._pool = None
 
     def release(self) -> None:
-        close = getattr(self._captioner, 'close', None)
-        self._captioner = self._describer = None
-        if close is not None:
+        captioner, self._captioner, self._describer = self._captioner, None, None
+        if captioner is not None:
             # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
-            closing = threading.Thread(target=close, name='captioner-close', daemon=True)
+            closing = threading.Thread(target=captioner.close, name='captioner-close', daemon=True)
             closing.start()
             closing.join(CLOSE_S)
         if self._captions is not None:

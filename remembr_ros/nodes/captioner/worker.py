@@ -41,10 +41,6 @@ class CaptionWorker:
         self._changed = threading.Condition()
         self._taken: list[PlacedSegment] = []
         self._closed = False
-        self.done = 0
-        """How many segments were described and published."""
-        self.failed = 0
-        """How many made the captioner break."""
         self.latency_s = 0.0
         """How long the last description took [s]."""
         self.problem = ''
@@ -112,8 +108,6 @@ class CaptionWorker:
                     return  # they were given up meanwhile
                 self.latency_s = time.monotonic() - started
                 self.problem = problem
-                self.done += len(observed)
-                self.failed += len(segments) if problem else 0
                 for one in segments if problem else observed:
                     self._send(one)
                 self._taken = []

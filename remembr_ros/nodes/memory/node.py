@@ -12,7 +12,7 @@ from visualization_msgs.msg import MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.embedding.behind import EmbedderBehind
-from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT
@@ -21,7 +21,8 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_name
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.memory_conversion import memory_to_msg, observation_from_msg
+from remembr_ros.nodes.base.memory_conversion import memory_to_msg
+from remembr_ros.nodes.memory.caption_intake import CaptionIntake
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import Housekeeping
@@ -31,7 +32,6 @@ from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import TELLABLE
 from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
-from remembr_ros.nodes.memory.store_writer import StoreWriter
 
 LINGER_S = 1.2
 """When all nodes are stopped at once, the captioner's last captions come within this time [s]."""
@@ -50,14 +50,14 @@ HUNG_CLOSE_S = 2.0
 
 
 class MemoryNode(ManagedNode):
-    """Subscribes captions; offers recall, remember, forget and get_keyframe; publishes what is stored."""
+    """Subscribes captions, answers them and publishes what is stored; offers recall, remember, forget, ..."""
 
     parameters: MemoryParameters
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('memory', MemoryParameters, **kwargs)
         self._store: MemoryStore | None = None
-        self._writer: StoreWriter | None = None
+        self._intake: CaptionIntake | None = None
         self._offers: MemoryServices | None = None
         self._housekeeping: Housekeeping | None = None
         self._gauge: StoreGauge | None = None
@@ -65,8 +65,6 @@ class MemoryNode(ManagedNode):
         self._away = ''
         self._hangs = False
         self._stop_by: float | None = None
-        self._last_caption = 0.0
-        self._invalid = self._refused = 0
         self._behind: EmbedderBehind | None = None
         self._clock_watch: ClockWatch | None = None
         self._memories: Publisher | None = None
@@ -107,18 +105,9 @@ class MemoryNode(ManagedNode):
             clock=self._clock_watch,
             deletes=not p.read_only,
         )
-        self._writer = StoreWriter(
-            store,
-            self._publish_stored,
-            log,
-            queue_size=p.queue_size,
-            queue_bytes=round(p.queue_bytes_mb * 1e6),
-            batch_size=p.batch_size,
-            retry_period_s=p.retry_period,
-        )
-        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, eager=True)
+        self._intake = CaptionIntake(self, store, p, self._publish_stored)
         clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
-        self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
+        self._endpoints = [self._intake.end, lambda: self.topics.close(clicks)]
         self._offers = MemoryServices(
             self, p, store, self._gauge, on_stored=self._publish_stored, on_deleted=self._show_newest
         )
@@ -141,17 +130,19 @@ class MemoryNode(ManagedNode):
         self._endpoints = []
         if self._offers is not None:
             self._offers.withdraw()
-        if self._writer is not None:
-            self._writer.drain(timeout_s)
-            lost = self._writer.close(END_S)
-            self._hangs = self._writer.hangs
+        if self._intake is not None:
+            writer = self._intake.writer
+            writer.drain(timeout_s)
+            lost = writer.close(END_S)
+            self._hangs = writer.hangs
+            self._intake.close()
             if lost:
-                why = self._writer.problem or 'the store did not come back'
+                why = writer.problem or 'the store did not come back'
                 self.get_logger().error(
                     f'{lost} captions could not be stored within {timeout_s:.1f} s and are lost: {why}'
                 )
             self._publish_markers()
-            self._writer = None
+            self._intake = None
         for part in (self._offers, self._housekeeping, self._gauge):
             if part is not None:
                 part.close(PART_END_S)
@@ -178,8 +169,10 @@ class MemoryNode(ManagedNode):
 
     def linger(self) -> None:
         self._stop_by = end = time.monotonic() + self.parameters.drain_timeout
-        self._last_caption = time.monotonic()
-        while self._writer is not None and time.monotonic() < min(end, self._last_caption + LINGER_S):
+        began = time.monotonic()
+        while self._intake is not None and (
+            time.monotonic() < min(end, max(began, self._intake.last_at) + LINGER_S)
+        ):
             if self.count_publishers('captions') == 0:
                 return
             time.sleep(0.05)
@@ -188,35 +181,20 @@ class MemoryNode(ManagedNode):
         return self._behind is not None and self._behind.busy
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
-        if self._store is None or self._writer is None or self._gauge is None or self._housekeeping is None:
+        if self._store is None or self._intake is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
         level, message, values = diagnosis(
-            self._writer,
+            self._intake.writer,
             self._gauge.reading,
             self._housekeeping,
             embedder=self._store.embedder_behind,
-            invalid=self._invalid,
+            invalid=self._intake.invalid,
             read_only=self.parameters.read_only,
         )
-        if self._refused:
+        if self._intake.unwanted:
             level = max(level, Level.WARN)
-            message = f'{self._refused} captions were not stored: {READ_ONLY}'
+            message = f'{self._intake.unwanted} captions were not stored: {READ_ONLY}'
         return level, message, values
-
-    def _on_caption(self, msg: MemoryMsg) -> None:
-        self._last_caption = time.monotonic()
-        if self.parameters.read_only:
-            self._refused += 1
-            self.get_logger().warning(f'a caption is not stored: {READ_ONLY}', throttle_duration_sec=60.0)
-            return
-        try:
-            observation = observation_from_msg(msg)
-        except InvalidRequest as error:
-            self._invalid += 1
-            self.get_logger().warning(f'caption rejected: {error}', throttle_duration_sec=1.0)
-            return
-        if self._writer is not None:
-            self._writer.put(observation)
 
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""

@@ -2,13 +2,12 @@
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, StoreUnavailable
+from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
 
 DROPPING_S = 60.0
@@ -32,8 +31,9 @@ class StoreWriter:
     the robot's present counts more than its past. An observation that the store refuses is logged and left
     out.
 
-    :param on_stored: called with the memories of each batch, once they are durable: one for each observation,
-        so that a memory that several of them extended comes several times
+    :param on_stored: called with each batch and its memories, once they are durable: one for each
+        observation, so that a memory that several of them extended comes several times
+    :param on_refused: called with an observation that makes no sense to the store, and why
     :param log: a node's logger
     :param queue_size: observations that may wait
     :param queue_bytes: what they may take, apart from the batch that is being stored [bytes]
@@ -44,7 +44,8 @@ class StoreWriter:
     def __init__(
         self,
         store: Store,
-        on_stored: Callable[[list[Memory]], None],
+        on_stored: Callable[[list[Observation], list[Memory]], None],
+        on_refused: Callable[[Observation, str], None],
         log: RcutilsLogger,
         *,
         queue_size: int = 1000,
@@ -54,12 +55,13 @@ class StoreWriter:
     ) -> None:
         self._store = store
         self._on_stored = on_stored
+        self._on_refused = on_refused
         self._log = log
         self._queue_size = queue_size
         self._queue_bytes = queue_bytes
         self._batch_size = batch_size
         self._retry_period_s = retry_period_s
-        self._queue: deque[Observation] = deque()
+        self._queue: dict[str, Observation] = {}
         self._queued_bytes = 0
         self._batch: list[Observation] = []
         self._changed = threading.Condition()
@@ -94,14 +96,18 @@ class StoreWriter:
         return time.monotonic() - self._dropped_at < DROPPING_S
 
     def put(self, observation: Observation) -> None:
-        """Queue an observation; returns at once."""
+        """Queue an observation; returns at once. What waits already, and is sent again, is queued once."""
         with self._changed:
-            size = _size(observation)
+            size, key = _size(observation), observation.memory.id
+            if observation in self._batch or self._queue.get(key) == observation:
+                return
+            if key in self._queue:
+                self._take(key)
             # One that is larger than the whole queue is let in alone.
             while self._queue and (
                 len(self._queue) >= self._queue_size or self._queued_bytes + size > self._queue_bytes
             ):
-                self._queued_bytes -= _size(self._queue.popleft())
+                self._take(next(iter(self._queue)))
                 self.dropped += 1
                 self._dropped_at = time.monotonic()
                 self._log.error(
@@ -109,7 +115,7 @@ class StoreWriter:
                     throttle_duration_sec=10.0,
                 )
             self._queued_bytes += size
-            self._queue.append(observation)
+            self._queue[key] = observation
             self._changed.notify_all()
 
     def drain(self, timeout_s: float) -> bool:
@@ -140,8 +146,7 @@ class StoreWriter:
                 if self._closed:
                     return
                 while self._queue and len(self._batch) < self._batch_size:
-                    self._batch.append(self._queue.popleft())
-                    self._queued_bytes -= _size(self._batch[-1])
+                    self._batch.append(self._take(next(iter(self._queue))))
             self._store_batch()
             with self._changed:
                 if self._given_up:
@@ -149,42 +154,49 @@ class StoreWriter:
                 self._batch.clear()
                 self._changed.notify_all()
 
+    def _take(self, key: str) -> Observation:
+        observation = self._queue.pop(key)
+        self._queued_bytes -= _size(observation)
+        return observation
+
     def _store_batch(self) -> None:
         """Store the batch at once; where the store refuses it, one by one, to keep the good ones."""
-        if not self._store_or_wait(self._batch):
+        if self._store_or_wait(self._batch) is not None:
             for observation in list(self._batch):
                 if self._given_up:
                     return
-                if not self._store_or_wait([observation]):
+                if (error := self._store_or_wait([observation])) is not None:
                     self.rejected += 1
                     self._log.error(f'a caption was refused: {self.problem}')
+                    if isinstance(error, InvalidRequest):  # else it may be stored when it is sent again
+                        self._on_refused(observation, str(error))
         self.problem = ''
 
-    def _store_or_wait(self, batch: list[Observation]) -> bool:
-        """Store the batch, however long it takes; return False if the store refuses it."""
+    def _store_or_wait(self, batch: list[Observation]) -> Exception | None:
+        """Store the batch, however long it takes; return why the store refuses it."""
         started = time.monotonic()
         while True:
             try:
                 memories = self._store.add(list(batch))
             except EmbedderLoading:
                 if self._closed_within(LOADING_S):
-                    return True
+                    return None
             except (StoreUnavailable, EmbedderUnavailable) as error:
                 self.problem = str(error)
                 self._log.error(
                     f'{len(batch)} captions wait for the store: {error}', throttle_duration_sec=10.0
                 )
                 if self._closed_within(self._retry_period_s):
-                    return True
+                    return None
             except Exception as error:  # noqa: BLE001  the top of the thread
                 self.problem = f'{type(error).__name__}: {error}'
-                return False
+                return error
             else:
                 self.latency_s = time.monotonic() - started
                 self.stored += len(memories)
                 self.merged += sum(m.id != o.memory.id for m, o in zip(memories, batch, strict=True))
-                self._on_stored(memories)
-                return True
+                self._on_stored(list(batch), memories)
+                return None
 
     def _closed_within(self, pause_s: float) -> bool:
         """Wait before the next attempt; tell whether it was given up meanwhile."""

@@ -23,22 +23,22 @@ from remembr_ros.nodes.base.conversions import time_from_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import Level
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.timestamps import NS
+from test.fake_captioner import FakeCaptioner
 
 T0 = 1_700_000_000 * NS
 PIXELS = np.random.default_rng(1).integers(0, 255, (48, 64, 3), np.uint8)
 JPEG = cv2.imencode('.jpg', PIXELS)[1].tobytes()
 
 
-class Captioner:
+class Captioner(FakeCaptioner):
     """Says how many images it saw; fails as it is told."""
 
-    name = 'fake'
-
     def __init__(self) -> None:
+        super().__init__()
         self.calls = 0
         self.fails = False
 
-    def caption(self, images) -> Caption:
+    def describe(self, images) -> Caption:
         self.calls += 1
         if self.fails:
             raise CaptionerFailed('the model is out of reach')
@@ -78,7 +78,7 @@ class Drive:
         self.node = robot.start(CaptionerNode, **(defaults | parameters))
         self.captioner = self.node._describer.captioner = Captioner()
         self.captions = robot.listen(MemoryMsg, 'captions')
-        robot.wait(self.node._captions.get_subscription_count, 'a listener')
+        robot.wait(self.node._captions._publisher.get_subscription_count, 'a listener')
         self.talkers = {}
 
     def say(self, topic: str, msg, profile=1000) -> None:
@@ -375,9 +375,9 @@ class SlowCaptioner(Captioner):
         super().__init__()
         self.go = threading.Event()
 
-    def caption(self, images) -> Caption:
+    def describe(self, images) -> Caption:
         self.go.wait(30.0)
-        return super().caption(images)
+        return super().describe(images)
 
 
 @pytest.mark.parametrize('policy', ['keep', 'merge', 'drop'])

@@ -163,7 +163,7 @@ def test_what_is_queued_is_stored_when_the_node_is_deactivated(robot, tmp_path, 
     captions = robot.talk(MemoryMsg, 'captions')
     for i in range(5):
         captions.publish(caption(10 * i, f'number {i}', 5.0 * i))
-    robot.wait(lambda: entered.is_set() and node._writer.waiting == 5, 'five captions waiting')
+    robot.wait(lambda: entered.is_set() and node._intake.writer.waiting == 5, 'five captions waiting')
     threading.Timer(0.2, released.set).start()
     store = node._store
     assert node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS

@@ -13,22 +13,22 @@ from remembr_msgs.srv import Recall
 from remembr_ros.captioning.captioners.captioner import Caption
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
+from test.fake_captioner import FakeCaptioner
 from test.node.captioner.test_node import jpeg
 
 pytestmark = pytest.mark.timeout(120)
 SEGMENTS = 3
 
 
-class Held:
+class Held(FakeCaptioner):
     """A captioner that describes nothing until it is let go."""
 
-    name = 'held'
-
     def __init__(self) -> None:
+        super().__init__()
         self.go = threading.Event()
         self.asked = threading.Event()
 
-    def caption(self, images: Sequence[Any]) -> Caption:
+    def describe(self, images: Sequence[Any]) -> Caption:
         self.asked.set()
         assert self.go.wait(60.0)
         return Caption('a red door')
@@ -47,7 +47,7 @@ def held(robot, tmp_path) -> Iterator[Held]:
         skip_unchanged=False,
     )
     held = node._describer.captioner = Held()
-    robot.wait(node._captions.get_subscription_count, 'the memory node')
+    robot.wait(node._captions._publisher.get_subscription_count, 'the memory node')
     images = robot.talk(type(jpeg(0.0)), 'image/compressed')
     for i in range(2 * SEGMENTS):
         images.publish(jpeg(0.5 * i))

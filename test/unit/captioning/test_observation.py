@@ -5,7 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.placer import PlacedSegment, place
 from remembr_ros.captioning.pose_buffer import PoseBuffer
@@ -16,26 +16,26 @@ from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import Bgr, Frame
 from remembr_ros.memory.model.record import UNCAPTIONED, Observation, memory_id
 from remembr_ros.timestamps import NS
+from test.fake_captioner import FakeCaptioner
 
 T0 = 1_700_000_000_000_000_000
 
 
-class RecordingCaptioner:
+class RecordingCaptioner(FakeCaptioner):
     """Keeps what it was asked, and fails when told to."""
 
     name = 'recording'
 
     def __init__(self, fail_at: Sequence[int] = (), read: tuple[str, ...] = ()) -> None:
+        super().__init__()
         self.asked: list[list[Bgr]] = []
         self._fail_at = fail_at
         self._read = read
 
-    def caption(self, images: Sequence[Bgr]) -> Caption:
+    def describe(self, images: Sequence[Bgr]) -> Caption:
         self.asked.append(list(images))
         if len(self.asked) in self._fail_at:
-            failure = CaptionerFailed('the server is gone; start it')
-            failure.scene_text = self._read
-            raise failure
+            raise CaptionerFailed('the server is gone; start it', self._read)
         return Caption(f'Call {len(self.asked)}.', ('EXIT',))
 
 
@@ -186,11 +186,11 @@ class BatchCaptioner(RecordingCaptioner):
         self.batches: list[int] = []
         self.broken = False
 
-    def caption_batch(self, segments: Sequence[Sequence[Bgr]]) -> list[Caption]:
-        self.batches.append(len(segments))
-        if self.broken:
-            raise CaptionerFailed('out of memory')
-        return [self.caption(images) for images in segments]
+    def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
+        self.batches.append(len(clips))
+        if self.broken and len(clips) > 1:
+            return (CaptionerFailed('out of memory') for _ in clips)
+        return super().caption(clips)
 
 
 def test_segments_are_captioned_together_where_the_captioner_can():
@@ -332,6 +332,14 @@ def test_segment_that_cannot_be_captioned_is_kept_and_the_rest_goes_on():
     assert all(o.memory.pose is not None and o.images for o in found)
 
 
+@pytest.mark.parametrize('batch', [1, 4])
+def test_a_dead_server_costs_one_try_more_however_many_segments_come_together(batch: int):
+    captioner = RecordingCaptioner(fail_at=range(100))
+    found = list(observations(recording(12), Describer(captioner, Remembering('r')), batch=batch))
+    assert [o.memory.caption for o in found] == [UNCAPTIONED] * 4
+    assert len(captioner.asked) == 5
+
+
 def test_nothing_in_nothing_out():
     assert collect(iter([])) == []
     assert collect(iter([pose(0, 1.0)])) == []
@@ -344,7 +352,8 @@ def test_fewer_than_no_keyframes_are_refused():
 
 def test_a_captioner_that_goes_by_time_is_told_the_time_of_the_segment():
     class Timed(RecordingCaptioner):
-        def caption_between(self, images: Sequence[Bgr], start_ns: int, end_ns: int) -> Caption:
+        def describe(self, images: Sequence[Bgr]) -> Caption:
+            start_ns, end_ns = self.spans[-1]
             return Caption(f'{len(images)} frames from {start_ns - T0} to {end_ns - T0}.')
 
     placed = place(segment(1.0, 1.5, 2.0, end=2.4), buffer(pose(1.0, 0.0), pose(3.0, 1.0)))
@@ -354,7 +363,7 @@ def test_a_captioner_that_goes_by_time_is_told_the_time_of_the_segment():
 
 def test_what_a_captioner_breaks_on_never_gets_the_caption_of_the_one_before():
     class Breaking(RecordingCaptioner):
-        def caption(self, images: Sequence[Bgr]) -> Caption:
+        def describe(self, images: Sequence[Bgr]) -> Caption:
             self.asked.append(list(images))
             if len(self.asked) == 2:
                 raise KeyError('not a CaptionerFailed')

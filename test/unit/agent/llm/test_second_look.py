@@ -17,6 +17,7 @@ from remembr_ros.captioning.captioners.captioner import Caption
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.record import Memory
+from test.fake_captioner import FakeCaptioner
 from test.unit.agent.listed_recall import ListedRecall
 
 JPEG = encode_jpeg(np.zeros((8, 8, 3), np.uint8), 80)
@@ -55,13 +56,12 @@ def test_a_memory_without_keyframes_cannot_be_looked_at(make_memory: Callable[..
         ModelLook(ScriptedChat([]), Album()).look(make_memory(0, ()), '?', run)
 
 
-class Reader:
-    name = 'reader'
-
+class Reader(FakeCaptioner):
     def __init__(self, outcome: Caption | CaptionerFailed) -> None:
+        super().__init__()
         self.outcome = outcome
 
-    def caption(self, images: Any) -> Caption:
+    def describe(self, images: Any) -> Caption:
         assert images[0].shape == (8, 8, 3)
         if isinstance(self.outcome, CaptionerFailed):
             raise self.outcome

@@ -2,20 +2,22 @@ import numpy as np
 import pytest
 
 from remembr_ros.captioning.captioners.caption_cache import CachingCaptioner
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed
+from test.fake_captioner import FakeCaptioner
 
 DARK, BRIGHT = (np.full((4, 6, 3), value, np.uint8) for value in (0, 255))
 
 
-class Counting:
+class Counting(FakeCaptioner):
     name = 'counting'
 
     def __init__(self) -> None:
+        super().__init__()
         self.calls = 0
         self.fails = False
 
-    def caption(self, images):
+    def describe(self, images):
         self.calls += 1
         if self.fails:
             raise CaptionerFailed('no')
@@ -29,21 +31,24 @@ def counting():
 
 def test_the_same_images_are_captioned_once(counting, tmp_path):
     captioner = CachingCaptioner(counting, tmp_path / 'captions')
-    first = captioner.caption([DARK, BRIGHT])
-    assert captioner.caption([DARK.copy(), BRIGHT.copy()]) == first == Caption('call 1', ('“EXIT”',))
-    assert (captioner.name, captioner.made, captioner.found, counting.calls) == ('counting', 1, 1, 1)
-    again = CachingCaptioner(Counting(), tmp_path / 'captions')
-    assert again.caption([DARK, BRIGHT]) == first
-    assert again.made == 0
+    first = caption_clip(captioner, Clip([DARK, BRIGHT]))
+    assert (
+        caption_clip(captioner, Clip([DARK.copy(), BRIGHT.copy()])) == first == Caption('call 1', ('“EXIT”',))
+    )
+    assert (captioner.name, counting.calls) == ('counting', 1)
+    another = Counting()
+    again = CachingCaptioner(another, tmp_path / 'captions')
+    assert caption_clip(again, Clip([DARK, BRIGHT])) == first
+    assert another.calls == 0
 
 
 def test_other_images_order_shape_or_settings_are_other_captions(counting, tmp_path):
     captioner = CachingCaptioner(counting, tmp_path)
-    captioner.caption([DARK, BRIGHT])
-    captioner.caption([BRIGHT, DARK])
-    captioner.caption([DARK])
-    captioner.caption([DARK.reshape(6, 4, 3), BRIGHT])
-    CachingCaptioner(counting, tmp_path, 'another model').caption([DARK, BRIGHT])
+    caption_clip(captioner, Clip([DARK, BRIGHT]))
+    caption_clip(captioner, Clip([BRIGHT, DARK]))
+    caption_clip(captioner, Clip([DARK]))
+    caption_clip(captioner, Clip([DARK.reshape(6, 4, 3), BRIGHT]))
+    caption_clip(CachingCaptioner(counting, tmp_path, 'another model'), Clip([DARK, BRIGHT]))
     assert counting.calls == 5
 
 
@@ -51,37 +56,32 @@ def test_a_failure_is_not_kept_and_a_damaged_file_is_replaced(counting, tmp_path
     captioner = CachingCaptioner(counting, tmp_path)
     counting.fails = True
     with pytest.raises(CaptionerFailed):
-        captioner.caption([DARK])
+        caption_clip(captioner, Clip([DARK]))
     assert list(tmp_path.iterdir()) == []
     counting.fails = False
-    captioner.caption([DARK])
+    caption_clip(captioner, Clip([DARK]))
     (file,) = tmp_path.iterdir()
     file.write_text('{"text": "cut o')
-    assert captioner.caption([DARK]).text == 'call 3'
-    assert captioner.caption([DARK]).text == 'call 3'
+    assert caption_clip(captioner, Clip([DARK])).text == 'call 3'
+    assert caption_clip(captioner, Clip([DARK])).text == 'call 3'
 
 
 def test_a_folder_that_cannot_be_written_costs_the_cache_only(counting, tmp_path, caplog):
     (tmp_path / 'file').write_text('')
     captioner = CachingCaptioner(counting, tmp_path / 'file')
-    assert captioner.caption([DARK]).text == 'call 1'
+    assert caption_clip(captioner, Clip([DARK])).text == 'call 1'
     assert 'not kept' in caplog.text
 
 
-def test_the_time_counts_only_for_a_captioner_that_looks_at_it(counting, tmp_path):
-    class Timed(Counting):
-        def caption_between(self, images, start_ns, end_ns):
-            self.calls += 1
-            return Caption(f'From {start_ns} to {end_ns}.')
-
+def test_the_time_does_not_count(counting, tmp_path):
     captioner = CachingCaptioner(counting, tmp_path / 'untimed')
-    assert (
-        captioner.caption_between([DARK], 1, 2) == captioner.caption([DARK]) == Caption('call 1', ('“EXIT”',))
-    )
-    timed = CachingCaptioner(Timed(), tmp_path / 'timed')
-    assert [timed.caption_between([DARK], *span).text for span in ((1, 2), (3, 4), (1, 2))] == [
-        'From 1 to 2.',
-        'From 3 to 4.',
-        'From 1 to 2.',
-    ]
-    assert (timed.made, timed.found) == (2, 1)
+    first, again = (caption_clip(captioner, Clip([DARK], span)) for span in ((1, 2), None))
+    assert first == again == Caption('call 1', ('“EXIT”',))
+
+
+def test_of_a_batch_only_what_is_not_there_is_made(counting, tmp_path):
+    captioner = CachingCaptioner(counting, tmp_path)
+    caption_clip(captioner, Clip([BRIGHT]))
+    captions = list(captioner.caption([Clip([DARK]), Clip([BRIGHT]), Clip([DARK, BRIGHT])]))
+    assert [caption.text for caption in captions] == ['call 2', 'call 1', 'call 3']
+    assert counting.calls == 3

@@ -10,6 +10,7 @@ import pytest
 
 from remembr_ros.agent.scripted.reply import completion
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
@@ -66,7 +67,7 @@ def images_in(body: dict[str, Any]) -> list[Bgr]:
 
 def test_request_carries_prompt_and_images_in_order(server: ScriptedServer, connect: Any):
     server.reply = [said('  A corridor with a red door. \n')]
-    caption = connect().caption([grey(value) for value in (10, 90, 200)])
+    caption = caption_clip(connect(), Clip([grey(value) for value in (10, 90, 200)]))
     assert caption.text == 'A corridor with a red door.'
     assert caption.scene_text == ()
     request = server.requests[0]
@@ -85,12 +86,14 @@ def test_key_comes_from_the_environment(
     server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv('OPENAI_API_KEY', 'from-env')
-    connect().caption([grey(1)])
+    caption_clip(connect(), Clip([grey(1)]))
     assert server.requests[0].headers['authorization'] == 'Bearer from-env'
 
 
 def test_large_images_are_reduced_and_their_number_limited(server: ScriptedServer, connect: Any):
-    connect(max_images=3, max_side=100).caption([grey(value, 400, 200) for value in range(0, 250, 10)])
+    caption_clip(
+        connect(max_images=3, max_side=100), Clip([grey(value, 400, 200) for value in range(0, 250, 10)])
+    )
     sent = images_in(server.requests[0].body)
     assert [image.shape for image in sent] == [(50, 100, 3)] * 3
     assert [round(float(image.mean()), -1) for image in sent] == [0, 120, 240]
@@ -98,15 +101,15 @@ def test_large_images_are_reduced_and_their_number_limited(server: ScriptedServe
 
 def test_without_a_model_the_first_of_the_server_is_used(server: ScriptedServer, connect: Any):
     captioner = connect(model=None)
-    captioner.caption([grey(1)])
-    captioner.caption([grey(1)])
+    caption_clip(captioner, Clip([grey(1)]))
+    caption_clip(captioner, Clip([grey(1)]))
     assert [request.body['model'] for request in server.requests] == ['tiny-vlm', 'tiny-vlm']
 
 
 def test_server_without_models_says_so(server: ScriptedServer, connect: Any):
     server.models = ScriptedReply(body={'object': 'list', 'data': []})
     with pytest.raises(CaptionerFailed, match='offers no model'):
-        connect(model=None).caption([grey(1)])
+        caption_clip(connect(model=None), Clip([grey(1)]))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_server_without_models_says_so(server: ScriptedServer, connect: Any):
 def test_reply_of_no_use_is_a_failure(server: ScriptedServer, connect: Any, reply: ScriptedReply, says: str):
     server.reply = [reply]
     with pytest.raises(CaptionerFailed, match=f'(?s){says}'):
-        connect().caption([grey(1)])
+        caption_clip(connect(), Clip([grey(1)]))
 
 
 @pytest.mark.parametrize(
@@ -144,29 +147,29 @@ def test_a_reply_that_was_cut_off_ends_with_a_whole_sentence(
     server: ScriptedServer, connect: Any, text: str, kept: str
 ):
     server.reply = [said(text, finish='length')]
-    assert connect().caption([grey(1)]).text == kept
+    assert caption_clip(connect(), Clip([grey(1)])).text == kept
 
 
 def test_failure_does_not_spoil_the_next_call(server: ScriptedServer, connect: Any):
     captioner = connect()
     server.reply = [failed(500)]
     with pytest.raises(CaptionerFailed):
-        captioner.caption([grey(1)])
+        caption_clip(captioner, Clip([grey(1)]))
     server.reply = [said('A kitchen.')]
-    assert captioner.caption([grey(1)]).text == 'A kitchen.'
+    assert caption_clip(captioner, Clip([grey(1)])).text == 'A kitchen.'
 
 
 def test_retries_are_bounded(server: ScriptedServer, connect: Any):
     server.reply = [failed(500)]
     with pytest.raises(CaptionerFailed):
-        connect(max_retries=1).caption([grey(1)])
+        caption_clip(connect(max_retries=1), Clip([grey(1)]))
     assert len(server.requests) == 2
 
 
 def test_server_that_hangs_is_a_failure_in_time(server: ScriptedServer, connect: Any):
     server.reply = [ScriptedReply(hang_s=30.0)]
     with pytest.raises(CaptionerFailed, match=r'within 0.2 s'):
-        connect(timeout_s=0.2).caption([grey(1)])
+        caption_clip(connect(timeout_s=0.2), Clip([grey(1)]))
 
 
 def test_server_that_is_gone_is_a_failure(monkeypatch: pytest.MonkeyPatch):
@@ -175,12 +178,12 @@ def test_server_that_is_gone_is_a_failure(monkeypatch: pytest.MonkeyPatch):
     gone.close()
     captioner = OpenAIVisionCaptioner('m', gone.url, VlmOptions(max_retries=0))
     with pytest.raises(CaptionerFailed, match='is the server running'):
-        captioner.caption([grey(1)])
+        caption_clip(captioner, Clip([grey(1)]))
     captioner.close()
 
 
 def test_no_images_need_no_server(connect: Any, server: ScriptedServer):
-    assert connect().caption([]).text == ''
+    assert caption_clip(connect(), Clip([])).text == ''
     assert server.requests == []
 
 
@@ -193,7 +196,7 @@ def test_neither_key_nor_server_is_refused_at_once(monkeypatch: pytest.MonkeyPat
 
 def test_frames_are_kept_below_a_number_of_bytes(server: ScriptedServer, connect: Any):
     noise = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
-    connect(max_image_bytes=30_000).caption([noise] * 2)
+    caption_clip(connect(max_image_bytes=30_000), Clip([noise] * 2))
     for part in server.requests[0].body['messages'][0]['content'][:-1]:
         assert len(base64.b64decode(part['image_url']['url'].split(',')[1])) <= 30_000
 
@@ -201,7 +204,7 @@ def test_frames_are_kept_below_a_number_of_bytes(server: ScriptedServer, connect
 def test_the_prompt_is_a_file(server: ScriptedServer, connect: Any, tmp_path: Path):
     prompt = tmp_path / 'prompt.md'
     prompt.write_text('Name the doors.')
-    connect(prompt=str(prompt), max_tokens=77).caption([grey(1)])
+    caption_clip(connect(prompt=str(prompt), max_tokens=77), Clip([grey(1)]))
     body = server.requests[0].body
     assert body['messages'][0]['content'][-1]['text'] == 'Name the doors.'
     assert body['max_tokens'] == 77
@@ -225,7 +228,7 @@ def test_a_server_that_does_not_come_to_an_end_is_a_failure_in_time(
     captioner = connect(timeout_s=0.6)
     began = time.monotonic()
     with pytest.raises(CaptionerFailed, match=r'within 0.6 s'):
-        captioner.caption([grey(1)])
+        caption_clip(captioner, Clip([grey(1)]))
     assert time.monotonic() - began < patiently(3.0)
 
 
@@ -234,7 +237,7 @@ def test_the_deadline_holds_over_all_retries(server: ScriptedServer, connect: An
     captioner = connect(timeout_s=0.7, max_retries=1000)
     began = time.monotonic()
     with pytest.raises(CaptionerFailed, match=r'503|within'):
-        captioner.caption([grey(1)])
+        caption_clip(captioner, Clip([grey(1)]))
     assert time.monotonic() - began < patiently(3.0)
     assert 2 <= len(server.requests) <= 5
 
@@ -242,12 +245,12 @@ def test_the_deadline_holds_over_all_retries(server: ScriptedServer, connect: An
 def test_a_huge_reply_is_a_failure(server: ScriptedServer, connect: Any):
     server.reply = [ScriptedReply('A corridor.', pad_mb=20.0)]
     with pytest.raises(CaptionerFailed, match='longer than'):
-        connect().caption([grey(1)])
+        caption_clip(connect(), Clip([grey(1)]))
 
 
 def test_a_caption_that_loops_is_asked_for_again_in_another_way(server: ScriptedServer, connect: Any):
     server.reply = [said('A door is red. ' * 20), said('A red door.')]
-    assert connect().caption([grey(1)]).text == 'A red door.'
+    assert caption_clip(connect(), Clip([grey(1)])).text == 'A red door.'
     first, second = (request.body for request in server.requests)
     assert first['temperature'] == 0.0
     assert second['temperature'] > 0.0
@@ -256,7 +259,7 @@ def test_a_caption_that_loops_is_asked_for_again_in_another_way(server: Scripted
 
 def test_a_loop_that_stays_is_cut(server: ScriptedServer, connect: Any):
     server.reply = [said('A red door is open. ' + 'It is red. ' * 20)]
-    assert connect().caption([grey(1)]).text == 'A red door is open. It is red.'
+    assert caption_clip(connect(), Clip([grey(1)])).text == 'A red door is open. It is red.'
     assert len(server.requests) == 2
 
 
@@ -266,4 +269,4 @@ def test_the_key_is_not_shown_where_a_server_repeats_it(
     monkeypatch.setenv('OPENAI_API_KEY', 'sk-secret')
     server.reply = [failed(401, 'wrong key: sk-secret')]
     with pytest.raises(CaptionerFailed, match=r'wrong key: \*\*\*'):
-        connect().caption([grey(1)])
+        caption_clip(connect(), Clip([grey(1)]))

@@ -7,7 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.captioning.captioners.by_name import NoCaptioner
-from remembr_ros.captioning.captioners.captioner import Caption, TimedCaptioner, caption_segment
+from remembr_ros.captioning.captioners.captioner import (
+    Caption,
+    Clip,
+    caption_clip,
+)
 from remembr_ros.captioning.captioners.recorded import RecordedCaptioner
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.timestamps import NS
@@ -59,7 +63,7 @@ def ns(seconds: float) -> int:
 def test_a_segment_has_the_caption_of_the_record_that_overlaps_it_most(
     captioner: RecordedCaptioner, start: float, end: float, record: int
 ) -> None:
-    assert captioner.caption_between(IMAGES, ns(start), ns(end)) == Caption(f'Record {record}.')
+    assert caption_clip(captioner, Clip(IMAGES, (ns(start), ns(end)))) == Caption(f'Record {record}.')
 
 
 @given(st.floats(-5.0, 30.0), st.floats(0.0, 10.0))
@@ -69,28 +73,27 @@ def test_no_other_record_overlaps_a_segment_more(file: Path, start: float, lengt
     captioner = RecordedCaptioner(str(file))
     if max(overlaps) < 0:
         with pytest.raises(CaptionerFailed, match='has no caption between'):
-            captioner.caption_between(IMAGES, start_ns, end_ns)
+            caption_clip(captioner, Clip(IMAGES, (start_ns, end_ns)))
     else:
-        said = captioner.caption_between(IMAGES, start_ns, end_ns).text
+        said = caption_clip(captioner, Clip(IMAGES, (start_ns, end_ns))).text
         assert overlaps[int(said.removeprefix('Record ').removesuffix('.'))] == max(overlaps)
 
 
 def test_a_time_without_a_record_is_a_failure_that_tells_what_there_is(captioner: RecordedCaptioner) -> None:
     with pytest.raises(CaptionerFailed, match=r'2023-11-14T22:13:32.*reaches from 2023-11-14T22:13:20'):
-        captioner.caption_between(IMAGES, ns(12.0), ns(15.0))
+        caption_clip(captioner, Clip(IMAGES, (ns(12.0), ns(15.0))))
 
 
 def test_images_without_a_time_have_no_caption(captioner: RecordedCaptioner) -> None:
-    assert captioner.caption([]) == Caption('')
+    assert caption_clip(captioner, Clip([])) == Caption('')
     with pytest.raises(CaptionerFailed, match='by their time'):
-        captioner.caption(IMAGES)
+        caption_clip(captioner, Clip(IMAGES))
 
 
-def test_who_needs_the_time_is_told_it_and_others_are_not(captioner: RecordedCaptioner) -> None:
-    assert isinstance(captioner, TimedCaptioner)
-    assert not isinstance(NoCaptioner(), TimedCaptioner)
-    assert caption_segment(captioner, IMAGES, ns(3.5), ns(5.0)) == Caption('Record 1.')
-    assert caption_segment(NoCaptioner(), IMAGES, ns(3.5), ns(5.0)) == NoCaptioner().caption(IMAGES)
+def test_who_needs_no_time_is_asked_with_it_alike(captioner: RecordedCaptioner) -> None:
+    assert caption_clip(captioner, Clip(IMAGES, (ns(3.5), ns(5.0)))) == Caption('Record 1.')
+    timed, untimed = NoCaptioner().caption([Clip(IMAGES, (ns(3.5), ns(5.0))), Clip(IMAGES)])
+    assert timed == untimed
 
 
 @pytest.mark.parametrize(
@@ -116,4 +119,4 @@ def test_a_real_file_gives_each_record_its_own_caption() -> None:
     captioner = RecordedCaptioner(str(path))
     for entry in json.loads(path.read_text())[:50]:
         start_ns, end_ns = round(entry['start_time'] * NS), round(entry['end_time'] * NS)
-        assert captioner.caption_between(IMAGES, start_ns, end_ns).text == entry['caption'].strip()
+        assert caption_clip(captioner, Clip(IMAGES, (start_ns, end_ns))).text == entry['caption'].strip()

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
 from remembr_ros.captioning.captioners.scene_text import (
     NOTHING_READ,
     SceneTextCaptioner,
@@ -44,7 +44,7 @@ def captioner() -> SceneTextCaptioner:
 @needs_ocr
 def test_signs_are_read_and_their_lines_joined(captioner: SceneTextCaptioner):
     image = wall(('ROOM', 100, 150), ('101', 112, 192), ('CAFETERIA', 350, 400))
-    caption = captioner.caption([image])
+    caption = caption_clip(captioner, Clip([image]))
     assert sorted(caption.scene_text) == ['CAFETERIA', 'ROOM 101']
     assert '"ROOM 101"' in caption.text
     assert '"CAFETERIA"' in caption.text
@@ -53,13 +53,13 @@ def test_signs_are_read_and_their_lines_joined(captioner: SceneTextCaptioner):
 @needs_ocr
 def test_sign_seen_in_every_frame_is_named_once(captioner: SceneTextCaptioner):
     frames = [wall(('PRINTER', 100 + 20 * i, 200)) for i in range(6)]
-    assert captioner.caption(frames).scene_text == ('PRINTER',)
+    assert caption_clip(captioner, Clip(frames)).scene_text == ('PRINTER',)
 
 
 @needs_ocr
 def test_sign_that_is_sharp_in_one_frame_only_is_read(captioner: SceneTextCaptioner):
     frames = [wall(('LIBRARY', 200, 200), blur=0 if i == 3 else 61) for i in range(6)]
-    assert captioner.caption(frames).scene_text == ('LIBRARY',)
+    assert caption_clip(captioner, Clip(frames)).scene_text == ('LIBRARY',)
 
 
 @needs_ocr
@@ -70,17 +70,17 @@ def test_where_nothing_can_be_read_it_says_so(captioner: SceneTextCaptioner, kin
         'noise': np.random.default_rng(1).integers(0, 255, (240, 320, 3), np.uint8),
         'tiny': np.zeros((3, 5, 3), np.uint8),
     }[kind]
-    assert captioner.caption([image, image]) == Caption(NOTHING_READ)
+    assert caption_clip(captioner, Clip([image, image])) == Caption(NOTHING_READ)
 
 
 @needs_ocr
 @pytest.mark.parametrize(('height', 'width'), [(1, 1), (2, 3000), (3000, 2), (40, 3000), (1, 500)])
 def test_pictures_of_any_shape_are_taken(captioner: SceneTextCaptioner, height: int, width: int):
-    assert captioner.caption([np.zeros((height, width, 3), np.uint8)]) == Caption(NOTHING_READ)
+    assert caption_clip(captioner, Clip([np.zeros((height, width, 3), np.uint8)])) == Caption(NOTHING_READ)
 
 
 def test_no_images_give_no_text(captioner: SceneTextCaptioner):
-    assert captioner.caption([]) == Caption(NOTHING_READ)
+    assert caption_clip(captioner, Clip([])) == Caption(NOTHING_READ)
 
 
 @needs_ocr
@@ -88,7 +88,7 @@ def test_reading_is_silent_and_leaves_logging_alone(
     captioner: SceneTextCaptioner, capfd: pytest.CaptureFixture[str]
 ):
     level = logging.getLogger().level
-    SceneTextCaptioner(frames=1).caption([wall(('EXIT', 200, 200)), wall()])
+    caption_clip(SceneTextCaptioner(frames=1), Clip([wall(('EXIT', 200, 200)), wall()]))
     out, err = capfd.readouterr()
     assert (out, err) == ('', '')
     assert logging.getLogger().level == level
@@ -105,7 +105,9 @@ def test_titles_in_a_kitchen_are_read(captioner: SceneTextCaptioner):
     with open_bag(str(DATA / 'bags/redkitchen_6hz')) as bag:
         frames = (event for event in bag.events() if isinstance(event, Frame))
         segments = [segment for frame in frames if (segment := segmenter.add(frame)) is not None]
-    read = [captioner.caption([frame.image for frame in s.frames]).scene_text for s in segments[2:5]]
+    read = [
+        caption_clip(captioner, Clip([frame.image for frame in s.frames])).scene_text for s in segments[2:5]
+    ]
     assert any('Computer' in text for texts in read for text in texts)
     assert any('Mobile' in text for texts in read for text in texts)
     assert max(len(texts) for texts in read) <= 3, 'no noise'
@@ -119,7 +121,7 @@ def test_titles_in_a_kitchen_are_read(captioner: SceneTextCaptioner):
 def test_street_signs_are_read(captioner: SceneTextCaptioner, name: str, text: str):
     path = next((DATA / 'images/icdar15_toy').rglob(name))
     image = cv2.imread(str(path))
-    assert any(text in read for read in captioner.caption([image]).scene_text)
+    assert any(text in read for read in caption_clip(captioner, Clip([image])).scene_text)
 
 
 @needs_ocr
@@ -128,7 +130,7 @@ def test_street_signs_are_read(captioner: SceneTextCaptioner, name: str, text: s
 )
 def test_bare_corridors_are_not_read_into(captioner: SceneTextCaptioner):
     images = [cv2.imread(str(DATA / f'images/corridor_sherbrooke/{i}.jpg')) for i in (4, 12, 15, 20, 37, 56)]
-    assert captioner.caption(images).scene_text == ()
+    assert caption_clip(captioner, Clip(images)).scene_text == ()
 
 
 def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch):
@@ -147,7 +149,7 @@ def test_package_that_cannot_be_imported_is_a_failure(monkeypatch: pytest.Monkey
     captioner = SceneTextCaptioner()
     monkeypatch.setitem(sys.modules, 'rapidocr', None)
     with pytest.raises(CaptionerFailed, match='scene-text'):
-        captioner.caption([wall()])
+        caption_clip(captioner, Clip([wall()]))
 
 
 @needs_ocr
@@ -157,7 +159,7 @@ def test_model_that_fails_is_a_failure(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr('remembr_ros.captioning.captioners.scene_text._load', lambda side: fail)
     with pytest.raises(CaptionerFailed, match='out of memory'):
-        SceneTextCaptioner().caption([wall()])
+        caption_clip(SceneTextCaptioner(), Clip([wall()]))
 
 
 @needs_ocr

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr, decode_compressed, encode_jpeg
@@ -65,7 +66,7 @@ def test_signs_along_a_tour_are_read_and_no_others(seed: int) -> None:
         for number in range(int(tour.duration_s // SEGMENT_S)):
             times = [SEGMENT_S * (number + i / FRAMES) for i in range(FRAMES)]
             poses = [tour.pose_at(t) for t in times]
-            read = words(captioner.caption([shot(renderer, pose) for pose in poses]).scene_text)
+            read = words(caption_clip(captioner, Clip([shot(renderer, pose) for pose in poses])).scene_text)
             in_view = words(
                 sign.text for pose in poses for sign in building.signs if is_in_view(sight, pose, sign)
             )
@@ -82,4 +83,4 @@ def test_signs_along_a_tour_are_read_and_no_others(seed: int) -> None:
 def test_a_tour_without_signs_in_view_is_not_read_into() -> None:
     """The same corridors, the camera covered by a grey card."""
     card = cv2.GaussianBlur(np.random.default_rng(0).integers(90, 110, (480, 640, 3), np.uint8), (5, 5), 0)
-    assert SceneTextCaptioner().caption([card] * FRAMES).scene_text == ()
+    assert caption_clip(SceneTextCaptioner(), Clip([card] * FRAMES)).scene_text == ()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.captioning.captioners import vlm_model
-from remembr_ros.captioning.captioners.captioner import BatchCaptioner, Caption
+from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
 from remembr_ros.captioning.captioners.transformers_vlm import TransformersCaptioner
 from remembr_ros.captioning.captioners.vlm_model import OutOfMemory, VlmModel, Written
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
@@ -89,17 +89,16 @@ def said(outcomes: list[Any]) -> list[str]:
 
 
 def test_a_segment_of_six_frames_gets_a_caption_in_words(captioner: TransformersCaptioner) -> None:
-    caption = captioner.caption(frames(6))
+    caption = caption_clip(captioner, Clip(frames(6)))
     words = caption.text.split()
     assert 3 <= len(words) <= TOKENS
     assert set(words) <= set(WORDS), 'nothing of the prompt and no special tokens'
-    assert captioner.caption(frames(6)) == caption, 'it does not sample'
+    assert caption_clip(captioner, Clip(frames(6))) == caption, 'it does not sample'
 
 
 def test_a_batch_gives_what_one_by_one_gives(captioner: TransformersCaptioner) -> None:
-    assert isinstance(captioner, BatchCaptioner)
-    together = captioner.caption_batch(SEGMENTS)
-    alone = [captioner.caption_batch([images])[0] for images in SEGMENTS]
+    together = list(captioner.caption([Clip(images) for images in SEGMENTS]))
+    alone = [outcome for images in SEGMENTS for outcome in captioner.caption([Clip(images)])]
     assert said(together) == said(alone)
     assert together[2] == Caption('')
     captions = {outcome.text for outcome in together if isinstance(outcome, Caption) and outcome.text}
@@ -108,16 +107,16 @@ def test_a_batch_gives_what_one_by_one_gives(captioner: TransformersCaptioner) -
 
 def test_every_frame_counts(captioner: TransformersCaptioner) -> None:
     first, *rest = frames(6)
-    assert captioner.caption([first, *rest]) != captioner.caption([first] * 6)
+    assert caption_clip(captioner, Clip([first, *rest])) != caption_clip(captioner, Clip([first] * 6))
 
 
 def test_more_frames_than_wanted_are_spread_evenly(llava: str) -> None:
     images = frames(9)
     two = TransformersCaptioner(llava, VlmOptions(max_images=2, max_tokens=TOKENS))
-    assert two.caption(images) == two.caption([images[0], images[-1]])
+    assert caption_clip(two, Clip(images)) == caption_clip(two, Clip([images[0], images[-1]]))
     # By chance random weights may say the same of some others.
     others = (list(images[i : i + 2]) for i in range(7))
-    assert any(two.caption(images) != two.caption(pair) for pair in others)
+    assert any(caption_clip(two, Clip(images)) != caption_clip(two, Clip(pair)) for pair in others)
     two.close()
 
 
@@ -126,14 +125,14 @@ def test_the_prompt_counts(llava: str, tmp_path: Path) -> None:
     prompt.write_text('door lift table')
     mine = TransformersCaptioner(llava, VlmOptions(prompt=str(prompt), max_tokens=TOKENS))
     own = TransformersCaptioner(llava, VlmOptions(max_tokens=TOKENS))
-    assert mine.caption(frames(1)) != own.caption(frames(1))
+    assert caption_clip(mine, Clip(frames(1))) != caption_clip(own, Clip(frames(1)))
     with pytest.raises(InvalidRequest, match='cannot be read'):
         TransformersCaptioner(llava, VlmOptions(prompt=str(tmp_path / 'none.md')))
 
 
 def test_the_longest_caption_is_cut(llava: str) -> None:
     short = TransformersCaptioner(llava, VlmOptions(max_tokens=7))
-    assert 1 <= len(short.caption(frames(1)).text.split()) <= 7
+    assert 1 <= len(caption_clip(short, Clip(frames(1))).text.split()) <= 7
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'bfloat16'])
@@ -153,11 +152,12 @@ def test_it_is_loaded_once_and_only_when_it_is_needed(llava: str, monkeypatch: p
 
     monkeypatch.setattr('remembr_ros.captioning.captioners.transformers_vlm.VlmModel', load)
     captioner = TransformersCaptioner(llava, VlmOptions(max_tokens=TOKENS))
-    assert captioner.caption([]) == Caption('')
+    assert caption_clip(captioner, Clip([])) == Caption('')
     assert not loaded
     captions: list[Caption] = []
     threads = [
-        threading.Thread(target=lambda: captions.append(captioner.caption(frames(2)))) for _ in range(3)
+        threading.Thread(target=lambda: captions.append(caption_clip(captioner, Clip(frames(2)))))
+        for _ in range(3)
     ]
     for thread in threads:
         thread.start()
@@ -170,26 +170,26 @@ def test_it_is_loaded_once_and_only_when_it_is_needed(llava: str, monkeypatch: p
 
 def test_closing_frees_the_model_and_the_next_caption_loads_it_again(llava: str) -> None:
     captioner = TransformersCaptioner(llava, VlmOptions(max_tokens=TOKENS))
-    before = captioner.caption(frames(2))
+    before = caption_clip(captioner, Clip(frames(2)))
     assert captioner._model is not None
     weights = weakref.ref(captioner._model._model)
     captioner.close()
     captioner.close()
     gc.collect()
     assert weights() is None
-    assert captioner.caption(frames(2)) == before
+    assert caption_clip(captioner, Clip(frames(2))) == before
     captioner.close()
 
 
 def test_a_model_that_is_too_slow_ends_in_time(llava: str) -> None:
     captioner = TransformersCaptioner(llava, VlmOptions(max_tokens=2000, timeout_s=0.3))
-    captioner.caption_batch([frames(1)])  # loaded, and warm
+    list(captioner.caption([Clip(frames(1))]))  # loaded, and warm
     assert captioner._model is not None
     captioner._model._model.generation_config.min_new_tokens = 1000
     captioner._model._model.generation_config.no_repeat_ngram_size = 0
     began = time.monotonic()
     with pytest.raises(CaptionerFailed, match=r'did not caption within 0.3 s.*longer timeout'):
-        captioner.caption(frames(1))
+        caption_clip(captioner, Clip(frames(1)))
     assert time.monotonic() - began < patiently(5.0)
     captioner.close()
 
@@ -221,7 +221,7 @@ def scripted(script: Callable[[int, bool], list[Written]], **options: Any) -> tu
 
 def test_what_was_said_when_the_time_was_over_is_kept_by_the_sentence() -> None:
     captioner, _ = scripted(lambda n, _: [Written('A red door. A lift beside the st', False)] * n)
-    assert captioner.caption(frames(1)).text == 'A red door.'
+    assert caption_clip(captioner, Clip(frames(1))).text == 'A red door.'
 
 
 def test_a_batch_that_does_not_fit_is_halved_once_and_stays_so(caplog: pytest.LogCaptureFixture) -> None:
@@ -231,7 +231,7 @@ def test_a_batch_that_does_not_fit_is_halved_once_and_stays_so(caplog: pytest.Lo
         return [Written(f'A caption made with {count} at once.', True)] * count
 
     captioner, model = scripted(script, batch_size=4)
-    outcomes = captioner.caption_batch([frames(1)] * 6)
+    outcomes = list(captioner.caption([Clip(frames(1))] * 6))
     assert [count for count, _ in model.asked] == [4, 2, 2, 2]
     assert all(isinstance(outcome, Caption) for outcome in outcomes)
     assert 'do not fit into memory; from now on 2' in caplog.text
@@ -242,12 +242,12 @@ def test_what_does_not_fit_in_halves_either_fails_with_the_remedy() -> None:
         raise OutOfMemory('a-model does not fit into memory; give it fewer frames')
 
     captioner, model = scripted(script, batch_size=4)
-    outcomes = captioner.caption_batch([frames(1)] * 4)
+    outcomes = list(captioner.caption([Clip(frames(1))] * 4))
     assert [count for count, _ in model.asked] == [4, 2, 2]
     assert all(isinstance(outcome, CaptionerFailed) for outcome in outcomes)
     assert len({id(outcome) for outcome in outcomes}) == 4, 'each may carry a text of its own'
     with pytest.raises(CaptionerFailed, match='fewer frames'):
-        captioner.caption(frames(1))
+        caption_clip(captioner, Clip(frames(1)))
 
 
 @pytest.mark.parametrize('kind', ['gpu', 'cpu', 'python'])
@@ -284,7 +284,7 @@ def test_memory_that_is_out_while_loading_says_so(llava: str, monkeypatch: pytes
 
     monkeypatch.setattr(AutoModelForImageTextToText, 'from_pretrained', too_large)
     with pytest.raises(OutOfMemory, match='smaller model'):
-        TransformersCaptioner(llava).caption(frames(1))
+        caption_clip(TransformersCaptioner(llava), Clip(frames(1)))
 
 
 def test_one_segment_that_fails_costs_the_others_nothing() -> None:
@@ -300,7 +300,7 @@ def test_one_segment_that_fails_costs_the_others_nothing() -> None:
 
     captioner, _ = scripted(lambda n, _: [])
     captioner._model = Picky(lambda n, _: [Written('A long corridor with doors.', True)] * n)
-    first, second, third = captioner.caption_batch([frames(1), [bad], frames(2)])
+    first, second, third = captioner.caption([Clip(frames(1)), Clip([bad]), Clip(frames(2))])
     assert first == third == Caption('A long corridor with doors.')
     assert isinstance(second, CaptionerFailed)
 
@@ -314,7 +314,7 @@ def test_a_caption_of_no_use_is_asked_for_again_in_another_way(caplog: pytest.Lo
         return [Written(text, True) for text in ('A lift.', loop, '')[:count]]
 
     captioner, model = scripted(script)
-    outcomes = captioner.caption_batch([frames(1)] * 3)
+    outcomes = list(captioner.caption([Clip(frames(1))] * 3))
     assert [outcome.text for outcome in outcomes] == ['A lift.', 'A door that is red.', 'A door that is red.']
     assert model.asked == [(3, False), (2, True)]
 
@@ -322,11 +322,11 @@ def test_a_caption_of_no_use_is_asked_for_again_in_another_way(caplog: pytest.Lo
 def test_a_loop_that_stays_is_cut_and_nothing_at_all_is_a_failure() -> None:
     loop = 'A red door stands open. ' + 'It is red. ' * 9
     captioner, model = scripted(lambda n, again: [Written(loop, True)] * n)
-    assert captioner.caption(frames(1)).text == 'A red door stands open. It is red.'
+    assert caption_clip(captioner, Clip(frames(1))).text == 'A red door stands open. It is red.'
     assert len(model.asked) == 2
     captioner, _ = scripted(lambda n, again: [Written(' \n', True)] * n)
     with pytest.raises(CaptionerFailed, match='empty, twice'):
-        captioner.caption(frames(1))
+        caption_clip(captioner, Clip(frames(1)))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_a_loop_that_stays_is_cut_and_nothing_at_all_is_a_failure() -> None:
 )
 def test_a_model_that_is_not_there_is_a_failure_with_a_remedy(name: str, says: str) -> None:
     with pytest.raises(CaptionerFailed, match=says):
-        TransformersCaptioner(name).caption(frames(1))
+        caption_clip(TransformersCaptioner(name), Clip(frames(1)))
 
 
 def test_no_model_is_wrong_usage() -> None:
@@ -354,7 +354,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
         BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=1)
     ).save_pretrained(tmp_path)
     with pytest.raises(CaptionerFailed, match=r'bert|cannot be loaded|captions images'):
-        TransformersCaptioner(str(tmp_path)).caption(frames(1))
+        caption_clip(TransformersCaptioner(str(tmp_path)), Clip(frames(1)))
 
 
 def test_a_model_without_a_chat_template_is_refused(llava: str, tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ def test_a_model_without_a_chat_template_is_refused(llava: str, tmp_path: Path) 
         if file.name != 'chat_template.jinja':
             (tmp_path / file.name).write_bytes(file.read_bytes())
     with pytest.raises(CaptionerFailed, match='instruct model'):
-        TransformersCaptioner(str(tmp_path)).caption(frames(1))
+        caption_clip(TransformersCaptioner(str(tmp_path)), Clip(frames(1)))
 
 
 def test_a_damaged_model_is_refused(llava: str, tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ def test_a_damaged_model_is_refused(llava: str, tmp_path: Path) -> None:
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / 'model.safetensors').write_bytes(b'\x00' * 100)
     with pytest.raises(CaptionerFailed, match='cannot be loaded'):
-        TransformersCaptioner(str(tmp_path)).caption(frames(1))
+        caption_clip(TransformersCaptioner(str(tmp_path)), Clip(frames(1)))
 
 
 @pytest.fixture
@@ -405,11 +405,11 @@ def test_code_of_a_model_runs_only_where_it_is_allowed(
     monkeypatch.setattr('transformers.dynamic_module_utils.HF_MODULES_CACHE', str(tmp_path / 'modules'))
     monkeypatch.syspath_prepend(str(tmp_path / 'modules'))
     with pytest.raises(CaptionerFailed, match=r'code of its own.*--trust-remote-code'):
-        TransformersCaptioner(str(with_code)).caption(frames(1))
+        caption_clip(TransformersCaptioner(str(with_code)), Clip(frames(1)))
     assert not (with_code / 'it_ran').exists()
     options = VlmOptions(trust_remote_code=True, max_tokens=TOKENS)
     trusted = TransformersCaptioner(str(with_code), options)
-    assert set(trusted.caption(frames(1)).text.split()) <= set(WORDS)
+    assert set(caption_clip(trusted, Clip(frames(1))).text.split()) <= set(WORDS)
     assert type(trusted._model._model).__name__ == 'MyModel'  # type: ignore[union-attr]
     assert (with_code / 'it_ran').exists()
 
@@ -425,7 +425,7 @@ def test_quantization_without_its_package_says_what_to_install(
         lambda name, *rest: None if name == 'bitsandbytes' else find_spec(name, *rest),
     )
     with pytest.raises(CaptionerFailed, match='pip install bitsandbytes'):
-        TransformersCaptioner(llava, VlmOptions(quantization=quantization)).caption(frames(1))
+        caption_clip(TransformersCaptioner(llava, VlmOptions(quantization=quantization)), Clip(frames(1)))
 
 
 def test_missing_packages_name_the_extra(llava: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +434,7 @@ def test_missing_packages_name_the_extra(llava: str, monkeypatch: pytest.MonkeyP
         importlib.util, 'find_spec', lambda name, *rest: None if name == 'PIL' else find_spec(name, *rest)
     )
     with pytest.raises(CaptionerFailed, match=r'needs PIL.*\[vlm\]'):
-        TransformersCaptioner(llava).caption(frames(1))
+        caption_clip(TransformersCaptioner(llava), Clip(frames(1)))
 
 
 @pytest.mark.parametrize(
@@ -460,5 +460,5 @@ def test_without_a_gpu_no_memory_of_one_is_told() -> None:
 
 def test_the_libraries_say_nothing_of_their_own(llava: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        TransformersCaptioner(llava, VlmOptions(max_tokens=TOKENS)).caption(frames(1))
+        caption_clip(TransformersCaptioner(llava, VlmOptions(max_tokens=TOKENS)), Clip(frames(1)))
     assert caplog.records == []

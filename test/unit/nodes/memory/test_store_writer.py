@@ -48,6 +48,10 @@ class Store:
         return [name for batch in self.batches for name in batch]
 
 
+def nobody(*_) -> None:
+    """Whom nothing is told."""
+
+
 def observation(name: str) -> Observation:
     return Observation(Memory(name, 'robot', 0, 1, 'text'))
 
@@ -59,9 +63,17 @@ def store():
 
 @pytest.fixture
 def writer(store):
-    stored = []
-    made = StoreWriter(store, stored.extend, Log(), queue_size=4, batch_size=3, retry_period_s=0.01)
-    made.heard = stored
+    stored, refused = [], []
+    made = StoreWriter(
+        store,
+        lambda batch, memories: stored.extend(zip(batch, memories, strict=True)),
+        lambda observation, why: refused.append((observation.memory.id, why)),
+        Log(),
+        queue_size=4,
+        batch_size=3,
+        retry_period_s=0.01,
+    )
+    made.heard, made.refused = stored, refused
     yield made
     store.gate.set()
     made.close()
@@ -73,7 +85,8 @@ def test_everything_is_stored_in_order_and_told(store, writer):
         writer.put(observation(name))
     assert writer.drain(10)
     assert store.ids == names
-    assert [memory.id for memory in writer.heard] == names
+    assert [memory.id for _, memory in writer.heard] == names
+    assert [observation.memory.id for observation, _ in writer.heard] == names
     assert (writer.stored, writer.waiting) == (4, 0)
 
 
@@ -107,7 +120,7 @@ def test_an_embedder_that_is_being_loaded_is_no_failure(store, monkeypatch):
         asked.set()
         raise EmbedderLoading('soon')
 
-    writer = StoreWriter(store, lambda _: None, log := Log())
+    writer = StoreWriter(store, nobody, nobody, log := Log())
     with monkeypatch.context() as patch:
         patch.setattr(store, 'add', loading)
         writer.put(observation('early'))
@@ -129,6 +142,25 @@ def test_what_the_store_refuses_does_not_hold_up_the_rest(store, writer, name):
     assert writer.drain(10)
     assert store.ids == ['first', 'a', 'b']
     assert writer.rejected == 1
+    # Of a bug nobody says that the caption makes no sense.
+    assert writer.refused == ([('bad', 'bad memory')] if name == 'bad' else [])
+
+
+def test_what_waits_already_is_queued_once_and_of_two_with_one_id_the_last(store, writer):
+    store.gate.clear()
+    writer.put(observation('first'))
+    assert store.tried.wait(10)
+    writer.put(observation('first'))
+    for name in 'aab':
+        writer.put(observation(name))
+    better = Observation(replace(observation('a').memory, caption='better'))
+    writer.put(better)
+    assert writer.waiting == 3
+    store.gate.set()
+    assert writer.drain(10)
+    assert store.batches == [['first'], ['b', 'a']]
+    assert better in [observed for observed, _ in writer.heard]
+    assert (writer.filled, writer.dropped) == (0.0, 0)
 
 
 def test_a_full_queue_drops_the_oldest(store, writer):
@@ -153,7 +185,7 @@ def test_closing_while_the_store_is_down_says_how_many_are_lost(store, writer):
 
 def test_a_queue_that_is_full_by_its_bytes_drops_the_oldest(store):
     log = Log()
-    writer = StoreWriter(store, lambda _: None, log, queue_size=100, queue_bytes=12_000, batch_size=1)
+    writer = StoreWriter(store, nobody, nobody, log, queue_size=100, queue_bytes=12_000, batch_size=1)
     store.gate.clear()
     writer.put(observation('first'))
     assert store.tried.wait(10)
@@ -174,7 +206,7 @@ def test_a_queue_that_is_full_by_its_bytes_drops_the_oldest(store):
 def test_what_extends_a_memory_is_counted(store):
     store.add = lambda observations: [observation('stay').memory for _ in observations]
     heard = []
-    writer = StoreWriter(store, heard.extend, Log())
+    writer = StoreWriter(store, lambda _, memories: heard.extend(memories), nobody, Log())
     writer.put(observation('stay'))
     writer.put(observation('later'))
     assert writer.drain(10)
