@@ -27,7 +27,7 @@ from remembr_ros.evaluation.datasets.building import ABSENT_THINGS
 from remembr_ros.evaluation.run.config import run_config
 from remembr_ros.evaluation.run.runner import remember
 from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 
@@ -126,7 +126,7 @@ def _best(request: Request, recall: Recall, among: frozenset[str] | None) -> Lik
     likes = [
         likeness(request, hit)
         for text in variants(request.target)
-        for hit in recall.by_text(text, Scope(), POOL)
+        for hit in recall.find(Query(text, limit=POOL))
         if (among is None or hit.memory.id in among) and has_what_it_must(request, hit.memory)
     ]
     return max(

@@ -17,7 +17,7 @@ from remembr_ros.agent.chat.reply_text import MAX_CALLS, MAX_REPLY, calls_in_tex
 from remembr_ros.agent.llm.budgeted_dialogue import Talk
 from remembr_ros.agent.llm.in_parallel import in_parallel
 from remembr_ros.agent.llm.second_look import SecondLook
-from remembr_ros.agent.llm.toolbox import Found, Toolbox
+from remembr_ros.agent.llm.toolbox import Toolbox, ToolResult
 from remembr_ros.agent.llm.tools import (
     ALL_TOOLS,
     ANSWER,
@@ -168,7 +168,7 @@ class LoopPlanner:
         return [texts[index] for index in range(len(calls))]
 
     def _shown(
-        self, call: ToolCall, outcome: tuple[Found, float] | RemembrError, toolbox: Toolbox, run: Run
+        self, call: ToolCall, outcome: tuple[ToolResult, float] | RemembrError, toolbox: Toolbox, run: Run
     ) -> str:
         run.check()  # what ended the question may have ended the call first
         about: dict[str, object] = {'name': call.name, 'arguments': call.arguments}
@@ -222,7 +222,7 @@ class LoopPlanner:
         return answer, ''
 
 
-def _timed(job: Callable[[], Found]) -> tuple[Found, float]:
+def _timed(job: Callable[[], ToolResult]) -> tuple[ToolResult, float]:
     began = time.monotonic()
     return job(), time.monotonic() - began
 
@@ -259,7 +259,7 @@ def _before(turn: Turn, toolbox: Toolbox) -> str:
         f'Before that, the same person asked {quoted(turn.question)} and was told {quoted(turn.answer.text)}'
     ]
     if turn.answer.evidence:
-        lines.append(toolbox.show(Found(turn.answer.evidence[:3], total=len(turn.answer.evidence))))
+        lines.append(toolbox.show(ToolResult(turn.answer.evidence[:3], total=len(turn.answer.evidence))))
     return '\n'.join(lines)
 
 

@@ -11,7 +11,7 @@ from remembr_ros.agent.offline.relation import Relation, Tie
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.sighting import POOL, sights
 from remembr_ros.geometry import distance
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 _NEXT_TO_MARK = {Tie.BEFORE: Choice.LATEST, Tie.AFTER: Choice.EARLIEST}
 """Of several things before a mark the last one is meant, of those after it the first."""
@@ -76,12 +76,15 @@ def narrow(
 
 def _inside(part: Part, request: Request, tie: Tie, recall: Recall) -> list[Hit]:
     """Return what a part of the memory has of the thing; what is nearest to the mark, if none was named."""
+    scope = part.scope
     if request.target:
-        found = sights(request, recall, part.scope)
-    elif tie is Tie.AFTER and part.scope.after_ns is not None:
-        found = recall.by_time(part.scope.after_ns, part.scope, POOL if request.reading else 1)
+        found = sights(request, recall, scope)
+    elif tie is Tie.AFTER and scope.after_ns is not None:
+        limit = POOL if request.reading else 1
+        found = recall.find(Query(time_ns=scope.after_ns, scope=scope, limit=limit))
     else:
-        found = recall.newest(part.scope, 1 if tie is Tie.BEFORE and not request.reading else POOL)
+        limit = 1 if tie is Tie.BEFORE and not request.reading else POOL
+        found = recall.find(Query(scope=scope, limit=limit))
     return [hit for hit in found if part.admits(hit)]
 
 

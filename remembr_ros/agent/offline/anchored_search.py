@@ -128,8 +128,7 @@ def _way(scope: Scope, start: Point, end: Point) -> Part:
 
 def _between(scope: Scope, after_ns: int | None, before_ns: int | None) -> list[Part]:
     """Return the part of a scope that lies in a time; none if nothing does."""
-    after = max((t for t in (scope.after_ns, after_ns) if t is not None), default=None)
-    before = min((t for t in (scope.before_ns, before_ns) if t is not None), default=None)
-    if before is not None and (before < 0 or (after is not None and after > before)):
+    inside = scope.within(after_ns, before_ns)
+    if inside is None or (inside.before_ns is not None and inside.before_ns < 0):
         return []
-    return [Part(replace(scope, after_ns=after, before_ns=before))]
+    return [Part(inside)]

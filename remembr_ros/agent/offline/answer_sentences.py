@@ -12,7 +12,7 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.offline.sighting import POOL
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import NS
 
 READING_RADIUS_M = 4.0
@@ -88,7 +88,7 @@ def reading(
             around = replace(
                 scope, near=pose.position, radius_m=READING_RADIUS_M, map_id=nearby[0].memory.map_id
             )
-            nearby += recall.by_position(pose.position, around, POOL)
+            nearby += recall.find(Query(place=pose.position, scope=around, limit=POOL))
     else:
         nearby = [hit for hit in hits if readable(hit.memory)] or list(hits)
         if request.choice in (Choice.EARLIEST, Choice.LATEST):

@@ -17,7 +17,7 @@ from remembr_ros.agent.offline.answer_sentences import every_place, places, read
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.offline.sighting import POOL, STAY_MARGIN, as_good, sights
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 NAME = 'offline'
 
@@ -76,13 +76,14 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
         many = request.kind is Kind.DURATION or request.visits or request.choice is Choice.EVERY
         hits = sights(request, recall, scope, STAY_POOL if many else POOL)
     elif window.at_ns is not None:
-        hits = recall.by_time(window.at_ns, scope, 1)
+        hits = recall.find(Query(time_ns=window.at_ns, scope=scope, limit=1))
     elif request.here:
-        hits = recall.by_position(here.position, scope, 3) if here else recall.newest(scope, 1)
+        nearest = Query(place=here.position, scope=scope, limit=3) if here else Query(scope=scope, limit=1)
+        hits = recall.find(nearest)
     elif request.whatever and request.choice is Choice.EARLIEST:
-        hits = recall.by_time(0, scope, POOL if request.reading else 1)
+        hits = recall.find(Query(time_ns=0, scope=scope, limit=POOL if request.reading else 1))
     elif request.whatever or window.after_ns is not None or window.before_ns is not None:
-        hits = recall.newest(scope, POOL)
+        hits = recall.find(Query(scope=scope, limit=POOL))
     return Narrowed(request, scope, hits)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from remembr_ros.agent.offline.matching import fitting, is_cut_off, variants
 from remembr_ros.agent.offline.relevance_model import LEAST
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
 POOL = 30
@@ -28,7 +28,7 @@ def sights(request: Request, recall: Recall, scope: Scope, limit: int = POOL) ->
     """
     best: dict[str, Hit] = {}
     for text in variants(request.target):
-        for hit in recall.by_text(text, scope, limit):
+        for hit in recall.find(Query(text, scope=scope, limit=limit)):
             known = best.get(hit.memory.id)
             if known is None or hit.score > known.score:
                 best[hit.memory.id] = hit
@@ -51,4 +51,4 @@ def _memories_around(hit: Hit, recall: Recall) -> list[Memory]:
     if pose is None:
         return [hit.memory]
     scope = Scope(near=pose.position, radius_m=CUT_OFF_RADIUS_M, map_id=hit.memory.map_id)
-    return [near.memory for near in recall.by_position(pose.position, scope, POOL)]
+    return [near.memory for near in recall.find(Query(place=pose.position, scope=scope, limit=POOL))]

@@ -16,6 +16,7 @@ from remembr_ros.evaluation.metrics import scores as metrics
 from remembr_ros.evaluation.report.tabulation import CUTOFFS, quantile
 from remembr_ros.evaluation.run.runner import RETRIEVED
 from remembr_ros.memory.exchange.street_view import distractors
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 
@@ -142,7 +143,7 @@ def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> Fig
     ranks, latencies = [], []
     for sample in samples:
         began = time.perf_counter()
-        hits = store.by_text(sample.question.text, limit=RETRIEVED, diverse=False)
+        hits = store.find(Query(sample.question.text, limit=RETRIEVED), diverse=False)
         latencies.append(time.perf_counter() - began)
         ranks.append(metrics.rank([hit.memory.id for hit in hits], sample.relevant))
     return Figures(factor, store.count(), tuple(ranks), tuple(sorted(latencies)))

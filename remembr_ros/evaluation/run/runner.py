@@ -17,7 +17,7 @@ from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
 from remembr_ros.evaluation.run.record import QuestionRecord, answer_record, truth_record
 from remembr_ros.evaluation.run.trace import Trace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Query, Recall
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
@@ -129,9 +129,8 @@ class _Asked:
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, Trace]:
         conditions = self._conditions
-        found = self._store.by_text(
-            sample.question.text, sample.scope, RETRIEVED, diverse=False, hybrid=conditions.hybrid
-        )
+        raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
+        found = self._store.find(raw, diverse=False, hybrid=conditions.hybrid)
         hits = tuple(hit.memory.id for hit in found)
         trace = Trace()
         answer, failure = None, ''

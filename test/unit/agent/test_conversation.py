@@ -13,7 +13,7 @@ from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import Memory
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -282,7 +282,7 @@ def test_what_happened_is_a_question_of_its_own_in_that_time(
     conversations = Conversations()
     first = ask_about('When did you see the lift last?' if after else LAST, asker='anna')
     shown = after or before
-    hit = next(hit for hit in recall.by_text('lift', limit=9) if hit.memory.id == shown)
+    hit = next(hit for hit in recall.find(Query('lift', limit=9)) if hit.memory.id == shown)
     conversations.keep(
         conversations.follow(first), Answer(Kind.POSITION, '', 'x', pose=hit.memory.pose, evidence=(hit,))
     )

@@ -14,6 +14,7 @@ from remembr_ros.evaluation.report.tabulation import table_text, tables
 from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 
@@ -29,7 +30,7 @@ class Truthful:
         self.now_ns: dict[str, int] = {}
 
     def answer(self, question, recall, run):
-        self.seen[question.text] = sorted(hit.memory.pose.x for hit in recall.newest(limit=1000))
+        self.seen[question.text] = sorted(hit.memory.pose.x for hit in recall.find(Query(limit=1000)))
         self.now_ns[question.text] = question.now_ns
         truth = self._truth[question]
         return Answer(
