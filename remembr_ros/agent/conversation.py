@@ -11,8 +11,7 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.model.narrowed_recall import EVERYTHING, Narrowing
-from remembr_ros.agent.model.same_place import by_place
-from remembr_ros.agent.model.stays import stay_of
+from remembr_ros.agent.model.same_place import by_place, stay_of
 from remembr_ros.memory.model.recall import Hit
 
 EXPIRY_S = 300.0

@@ -3,15 +3,19 @@
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.excerpt import excerpt
 from remembr_ros.agent.model.grounding import comparable
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.geometry import distance
+from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500
 """Characters of a caption, and of the text in view, that a model is shown."""
+
+CUT = '\u2026'
+"""Stands where something was left out."""
 
 
 def ago(then_ns: int, now_ns: int) -> str:
@@ -103,6 +107,36 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
         if question.here is not None and comparable(memory, question):
             parts.append(f'{distance(memory.pose.position, question.here.position):.1f} m from here')
     return ', '.join(parts)
+
+
+def excerpt(caption: str, about: str, limit: int) -> str:
+    """Return a caption, or as many of its sentences as fit, in their order.
+
+    Those with the most words of the question come first, of the others the earlier ones.
+
+    :param about: what is looked for
+    :param limit: characters; what is cut is marked
+    """
+    if len(caption) <= limit:
+        return caption
+    sentences = split_sentences(caption)
+    asked = content_stems(about)
+    order = sorted(range(len(sentences)), key=lambda i: (-len(asked & content_stems(sentences[i])), i))
+    kept: set[int] = set()
+    room = limit
+    for i in order:
+        if len(sentences[i]) + 2 <= room:
+            kept.add(i)
+            room -= len(sentences[i]) + 2
+    if not kept:
+        return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
+    parts: list[str] = []
+    for i, sentence in enumerate(sentences):
+        if i in kept:
+            parts.append(sentence)
+        elif not parts or parts[-1] != CUT:
+            parts.append(CUT)
+    return ' '.join(parts)
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:
