@@ -6,7 +6,8 @@ from datetime import datetime, timedelta, tzinfo
 
 from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, local, seconds_in, to_ns
 
-EDGE_TEXT = r'\b(before|until|till|by|after|since|from)'
+_EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
+EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
 DATE_TEXT = r'\d{4}-\d\d-\d\d'
 FOLLOWS = (
     r'(?=\s*(?:[?.!,;]|$|(?:near|next|in|inside|at|on|by|of|between|before|after|since|until|from|around|about'
@@ -16,9 +17,7 @@ FOLLOWS = (
 
 WEEKDAYS = ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')
 _WEEKDAY = rf'(?:{"|".join(WEEKDAYS)})'
-_AFTER_EDGE = '|'.join(
-    rf'(?<={word}\s)' for word in ('before', 'until', 'till', 'by', 'after', 'since', 'from')
-)
+_AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in _EDGES)
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
 """From which to which hour of a day; a night ends on the day after."""
 
@@ -38,9 +37,7 @@ _DAY = re.compile(
 _PART_ALONE = re.compile(
     rf'\b(?:(?:in|during)\s+the\s+(?P<part>{_PART_TEXT})|at\s+(?P<night>night)){FOLLOWS}', re.IGNORECASE
 )
-_WITH_AN_END = re.compile(
-    r'\b(?:before|until|till|by|after|since|from|between|and|to|than)\s*$', re.IGNORECASE
-)
+_WITH_AN_END = re.compile(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$', re.IGNORECASE)
 LEFT = re.compile(
     rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+{_WEEKDAY})\b',
     re.IGNORECASE,
