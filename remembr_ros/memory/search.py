@@ -5,13 +5,12 @@ from itertools import islice
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.embedded.scalar_index import offset_ns
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.sentences import kinds_of
 from remembr_ros.memory.matching.terms import essence, identifiers
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, consecutive
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, consecutive, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
@@ -58,7 +57,7 @@ class StoreSearch(ABC):
             time_ns = min(max(query.time_ns, 0), MAX_NS)
             found = self._around if query.around else self.engine.nearest_in_time
             return [_timed(memory, time_ns) for memory in found(time_ns, scope, limit)]
-        return [_hit(memory, scope, 1.0) for memory in self.engine.newest(scope, limit)]
+        return [Hit(memory, 1.0).measured(scope.near) for memory in self.engine.newest(scope, limit)]
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits.
@@ -94,7 +93,7 @@ class StoreSearch(ABC):
         # One that is not there was deleted meanwhile.
         bounds = [(bound_of(memory), memory) for memory in memories if memory.id in cosines]
         best = ranking.best_first(bounds, score_of)
-        hits = (_hit(memory, scope, score) for score, memory in best)
+        hits = (Hit(memory, score).measured(scope.near) for score, memory in best)
         return ranking.diversify(hits, limit) if diverse else list(islice(hits, limit))
 
     def _near(self, place: Point, scope: Scope, limit: int) -> list[Hit]:
@@ -128,9 +127,3 @@ class StoreSearch(ABC):
 def _timed(memory: Memory, time_ns: int) -> Hit:
     offset_s = offset_ns(memory, time_ns) / NS
     return Hit(memory, 1.0 / (1.0 + abs(offset_s)), offset_s=offset_s)
-
-
-def _hit(memory: Memory, scope: Scope, score: float) -> Hit:
-    if scope.near is None or memory.pose is None:
-        return Hit(memory, score)
-    return Hit(memory, score, distance(memory.pose.position, scope.near))

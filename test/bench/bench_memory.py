@@ -40,6 +40,7 @@ from test.bench.load import (
     entries,
     material,
 )
+from test.bench.neighbours import recall_of
 from test.bench.processes import resident_mb
 
 SIZES = ((10_000, 1024), (100_000, 1024), (300_000, 384))
@@ -119,10 +120,8 @@ def _searches(
     # By all that counts in every memory. Of dozens that say the same it matters little which come first.
     hits = [store.find(Query(q), diverse=False) for q in QUESTIONS]
     best = [vectors.best(q) for q in QUESTIONS]
-    right = [
-        len({h.memory.id for h in found} & set(exact)) / 5 for found, exact in zip(hits, best, strict=True)
-    ]
-    figures.append(Figure(f'{name}: text, recall@5 of the whole score', float(np.mean(right)), 1.0, ''))
+    recall = recall_of([[h.memory.id for h in found] for found in hits], best)
+    figures.append(Figure(f'{name}: text, recall@5 of the whole score', recall, 1.0, ''))
     scores = [
         sum(h.score for h in found) / sum(exact.values()) for found, exact in zip(hits, best, strict=True)
     ]
@@ -134,13 +133,9 @@ def _searches(
     figures += _latency(
         f'{name}: text, vectors alone', lambda q: engine.like(q, ANYTHING, 5), queries, None, scan
     )
-    found = [set(list(engine.like(query, ANYTHING, 5)[0])[:5]) for query in queries]
-    right = [len(ids & vectors.nearest(query)) / 5 for query, ids in zip(queries, found, strict=True)]
-    figures.append(
-        Figure(
-            f'{name}: text, vectors alone, recall@5', float(np.mean(right)), 1.0, '', 0.98 if held else None
-        )
-    )
+    found = [list(engine.like(query, ANYTHING, 5)[0])[:5] for query in queries]
+    recall = recall_of(found, map(vectors.nearest, queries))
+    figures.append(Figure(f'{name}: text, vectors alone, recall@5', recall, 1.0, '', least))
     text = QUESTIONS[0]
     figures += _latency(
         f'{name}: text in an hour of two robots',

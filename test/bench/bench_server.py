@@ -37,6 +37,7 @@ from test.bench.load import (
     entries,
     material,
 )
+from test.bench.neighbours import recall_of
 from test.milvus_process import MilvusProcess, obstacle, when_ready
 
 DIMENSION = 384
@@ -129,8 +130,7 @@ def _searches(
         store.find(Query(question))
     figures = _latency(f'{name}: text', store.find, list(map(Query, questions)), TARGET_MS, scan)
     found = [list(engine.like(query, ANYTHING, engine.compares)[0])[:5] for query in queries]
-    right = [len(set(some) & best) / 5 for some, best in zip(found, exact, strict=True)]
-    recall = float(np.mean(right))
+    recall = recall_of(found, exact)
     figures.append(Figure(f'{name}: text, recall@5 of the vectors', recall, 1.0, '', TARGET_RECALL))
     places = [(float(x), float(y), 0.0) for x, y in rng.uniform(0.0, SIDE_M, (CALLS, 2))]
     times = [int(t) for t in START_NS + rng.integers(0, count * EVERY_NS, CALLS)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.evaluation.metrics.comparison import compare, comparison_json, comparison_table
-from remembr_ros.evaluation.run.reading import Run, load_run
+from remembr_ros.evaluation.run.reading import StoredRun, load_run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +32,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _line(run: Run) -> str:
+def _line(run: StoredRun) -> str:
     parts = [f'{name} {run.results[name]}' for name in ('planner', 'data', 'embedder') if name in run.results]
     return ', '.join([f'{run.folder}: {len(run.records)} answers', *parts])

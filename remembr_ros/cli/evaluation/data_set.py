@@ -11,7 +11,7 @@ from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
 from remembr_ros.evaluation.report.tabulation import table_text, tables
 from remembr_ros.evaluation.run.config import PlannerName, RunConfig, run_config
-from remembr_ros.evaluation.run.execution import Run, carry_out
+from remembr_ros.evaluation.run.execution import RunResult, carry_out
 
 PLANNERS = tuple(name.value for name in PlannerName)
 
@@ -133,7 +133,7 @@ def _config(args: argparse.Namespace) -> RunConfig:
     return run_config(**values)
 
 
-def _show(result: Run, outside: Outside) -> None:
+def _show(result: RunResult, outside: Outside) -> None:
     summary = result.summary
     print(f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n')
     print('\n\n'.join(map(table_text, tables(result.records))))

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from remembr_ros.cli.options import count, per_minute
 from remembr_ros.evaluation.metrics.scores import correctness
-from remembr_ros.evaluation.run.execution import Execution, Progress
+from remembr_ros.evaluation.run.execution import Execution, RunProgress
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ class ProgressBar:
         self._bar: tqdm[Any] | None = None
         self._shown = ('', '')
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: RunProgress) -> None:
         shown = (progress.name, progress.stage)
         if self._bar is None or shown != self._shown:
             if self._bar is not None:
@@ -76,7 +76,7 @@ class ProgressBar:
             self._bar = None
 
 
-def _so_far(progress: Progress) -> str:
+def _so_far(progress: RunProgress) -> str:
     records = progress.records
     correct = correctness(record.score for record in records)
     if correct.value is None:

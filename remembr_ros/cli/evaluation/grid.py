@@ -11,7 +11,7 @@ from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, RemembrError
-from remembr_ros.evaluation.run.execution import Run, carry_out
+from remembr_ros.evaluation.run.execution import RunResult, carry_out
 from remembr_ros.evaluation.run.grid import grid_markdown, read_grid
 
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise InvalidRequest('a grid needs a folder for its runs: give --out DIR')
     embedders: dict[str, Embedder] = {}
-    runs: list[Run] = []
+    runs: list[RunResult] = []
     with stdout_for_json(args.json):
         for cell in cells:
             if cell.config.embedder not in embedders:

@@ -7,9 +7,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
-from remembr_ros.timestamps import NS
 
 MAX_MEMORIES = 1_000
 
@@ -49,9 +47,11 @@ class _Found:
         self._hits = hits
 
     def find(self, query: Query) -> list[Hit]:
-        hits = [_measured(hit, query) for hit in self._hits if query.scope.admits(hit.memory)]
+        hits = [
+            hit.measured(query.place, query.time_ns) for hit in self._hits if query.scope.admits(hit.memory)
+        ]
         if query.place is not None:
-            hits = [hit for hit in hits if hit.distance_m is not None]
+            hits = [hit for hit in hits if hit.memory.pose is not None]
             hits.sort(key=lambda hit: hit.distance_m or 0.0)
         elif query.around:
             hits.sort(key=lambda hit: (hit.memory.start_ns, hit.memory.id))
@@ -63,13 +63,3 @@ class _Found:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return sum(scope.admits(hit.memory) for hit in self._hits)
-
-
-def _measured(hit: Hit, query: Query) -> Hit:
-    memory = hit.memory
-    if query.place is not None and memory.pose is not None:
-        return replace(hit, distance_m=distance(memory.pose.position, query.place))
-    if query.time_ns is not None:
-        nearest = min(max(query.time_ns, memory.start_ns), memory.end_ns)
-        return replace(hit, offset_s=(nearest - query.time_ns) / NS)
-    return hit

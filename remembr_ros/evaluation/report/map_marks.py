@@ -20,7 +20,7 @@ XY = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MapMark:
     """Something to draw at a place.
 
     :param what: the CSS class: hit, evidence, here, relevant, truth or answer
@@ -35,7 +35,7 @@ class Mark:
     label: str = ''
 
 
-def marks_of(record: QuestionRecord, track: Sequence[TrackPoint]) -> list[Mark]:
+def marks_of(record: QuestionRecord, track: Sequence[TrackPoint]) -> list[MapMark]:
     """Return what is to be drawn, the most important last, and the best hit after the others.
 
     A time stands where the robot was then.
@@ -45,17 +45,17 @@ def marks_of(record: QuestionRecord, track: Sequence[TrackPoint]) -> list[Mark]:
     by_id = {point.id: point for point in track}
     now_ns, answer = record.now_ns, record.answer
 
-    def at_memory(what: str, memory_id: str, words: str, label: str = '') -> list[Mark]:
+    def at_memory(what: str, memory_id: str, words: str, label: str = '') -> list[MapMark]:
         point = by_id.get(memory_id)
         return _mark(what, place_of(point), f'{words}, {_tip(point, now_ns)}', label) if point else []
 
-    def at_time(what: str, minutes_ago: float) -> list[Mark]:
+    def at_time(what: str, minutes_ago: float) -> list[MapMark]:
         ns = now_ns - minutes_ago * 60 * NS
         point = min(track, key=lambda p: abs((p.start_ns + p.end_ns) / 2 - ns), default=None)
         words = f'{what}: {minutes_ago:.1f} min ago'
         return _mark(what, place_of(point), f'{words}, {_tip(point, now_ns)}') if point else []
 
-    marks: list[Mark] = []
+    marks: list[MapMark] = []
     for number in reversed(_hits(record)):
         words = f'hit {number}' + (', which holds the answer' if number == record.rank else '')
         marks += at_memory('hit', record.hits[number - 1], words, str(number))
@@ -89,11 +89,11 @@ def _tip(point: TrackPoint, now_ns: int) -> str:
     return f'{format_duration((now_ns - point.end_ns) / NS)} ago: {shown}'
 
 
-def _mark(what: str, place: XY | None, tip: str, label: str = '') -> list[Mark]:
+def _mark(what: str, place: XY | None, tip: str, label: str = '') -> list[MapMark]:
     """Return the mark, unless it has no place."""
     if place is None or not all(abs(value) < WORLD_M for value in place):
         return []
-    return [Mark(what, place, tip, label)]
+    return [MapMark(what, place, tip, label)]
 
 
 def _hits(record: QuestionRecord) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
+from remembr_ros.evaluation.metrics.retrieval import found_at, recall_at
 from remembr_ros.evaluation.report import charts
 from remembr_ros.evaluation.report.question_view import VERDICTS, question_views
 from remembr_ros.evaluation.report.tabulation import (
@@ -23,7 +24,7 @@ from remembr_ros.evaluation.report.tabulation import (
     tables,
 )
 from remembr_ros.evaluation.report.track_map import drive_path
-from remembr_ros.evaluation.run.reading import ANSWERS, Run, load_run, read_traces, read_tracks
+from remembr_ros.evaluation.run.reading import ANSWERS, StoredRun, load_run, read_traces, read_tracks
 from remembr_ros.evaluation.run.record import QuestionRecord
 
 REPORT = 'report.html'
@@ -53,7 +54,7 @@ def write_report(folder: Path) -> Path:
     return path
 
 
-def _render(run: Run) -> str:
+def _render(run: StoredRun) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
 
@@ -88,7 +89,7 @@ def _render(run: Run) -> str:
     )
 
 
-def _title(run: Run) -> dict[str, str]:
+def _title(run: StoredRun) -> dict[str, str]:
     """Return planner, data, embedder and date, as far as they are known."""
     planners = Counter(record.answer.planner for record in run.records if record.answer)
     sequences = ', '.join(sorted({record.sequence for record in run.records}))
@@ -112,9 +113,9 @@ def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, st
             of, interval = f'{found.correct} of {found.n}', interval_text(found.interval)
             figures.append((_named(name), f'{found.value:.2f}', of, interval))
     if measured := retrieved(records):
-        found_at_5 = sum(r.rank is not None and r.rank <= 5 for r in measured)
-        of = f'{found_at_5} of {len(measured)} by the raw question'
-        figures.append(('recall@5', f'{found_at_5 / len(measured):.2f}', of, ''))
+        ranks = [record.rank for record in measured]
+        of = f'{found_at(5, ranks)} of {len(ranks)} by the raw question'
+        figures.append(('recall@5', f'{recall_at(5, ranks).value:.2f}', of, ''))
     return figures
 
 
@@ -122,7 +123,7 @@ def _named(group: str) -> str:
     return 'overall correctness' if group == 'ALL' else group.lower()
 
 
-def _warnings(run: Run) -> list[str]:
+def _warnings(run: StoredRun) -> list[str]:
     """Say where the folder does not agree with itself."""
     if not run.results:
         return ['The run has no results.json: it was cut off, and these are the questions that it came to.']

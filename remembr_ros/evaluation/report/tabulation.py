@@ -9,13 +9,13 @@ from itertools import pairwise
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
 from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
+from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, found_at, mean_reciprocal_rank, recall_at
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.run.record import QuestionRecord
 
 Records = Sequence[QuestionRecord]
 
 GROUPS = (*LENGTHS, 'ALL')
-CUTOFFS = (1, 5, 10, 15)
 UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 KINDS = (Kind.POSITION, Kind.TIME, Kind.DURATION, Kind.BINARY, Kind.TEXT)
 """Of the paper; a data set may have questions about what is not there, too."""
@@ -28,7 +28,7 @@ _KIND_NAMES = {Kind.BINARY: 'yes/no', Kind.NOT_SEEN: 'absent things'}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A table for a person; the first column names the row."""
 
     caption: str
@@ -108,7 +108,7 @@ def kinds_of(records: Records) -> tuple[Kind, ...]:
     return (*KINDS, Kind.NOT_SEEN) if absent else KINDS
 
 
-def tables(records: Records) -> list[Table]:
+def tables(records: Records) -> list[ReportTable]:
     """Return the tables of a report; of a run that measured retrieval alone, only that."""
     if records and all(r.answer is None and r.outcome is Outcome.UNSCORED for r in records):
         return [_retrieval(records)]
@@ -116,11 +116,11 @@ def tables(records: Records) -> list[Table]:
     seeds = sorted({r.seed for r in records})
     if len(seeds) > 1:
         rows = tuple((str(seed), *_fractions([r for r in records if r.seed == seed])) for seed in seeds)
-        found.insert(1, Table('Correct, per seed', ('seed', *GROUPS), rows))
+        found.insert(1, ReportTable('Correct, per seed', ('seed', *GROUPS), rows))
     return found
 
 
-def across(runs: Mapping[str, Records]) -> list[Table]:
+def across(runs: Mapping[str, Records]) -> list[ReportTable]:
     """Return a table per figure, with a row per run: the form of the paper's table I.
 
     Figures that say nothing of any run, such as tokens where there is no language model, are left out.
@@ -131,17 +131,17 @@ def across(runs: Mapping[str, Records]) -> list[Table]:
             for figure, *cells in table.rows:
                 rows.setdefault(figure, []).append((name, *cells))
     said = {name: found for name, found in rows.items() if any(set(r[1:]) - {NOTHING, '0.0'} for r in found)}
-    return [Table(name, ('', *GROUPS), tuple(found)) for name, found in said.items()]
+    return [ReportTable(name, ('', *GROUPS), tuple(found)) for name, found in said.items()]
 
 
-def table_markdown(table: Table) -> str:
+def table_markdown(table: ReportTable) -> str:
     """Return a table as Markdown."""
     rows = [(table.caption, *table.header[1:]), ('---',) * len(table.header), *table.rows]
     lines = [f'| {" | ".join(cell.replace("|", "/") for cell in row)} |' for row in rows]
     return '\n'.join([*lines, *(['', table.note] if table.note else [])])
 
 
-def table_text(table: Table) -> str:
+def table_text(table: ReportTable) -> str:
     """Return a table as lines of text."""
     rows = [(table.caption, *table.header[1:]), *table.rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -162,14 +162,14 @@ def interval_text(interval: tuple[float, float] | None) -> str:
     return NOTHING if interval is None else f'{interval[0]:.2f} to {interval[1]:.2f}'
 
 
-def _paper(records: Records) -> Table:
+def _paper(records: Records) -> ReportTable:
     descriptive = _per_group(
         records, lambda group: fraction_text(fraction(_of(group, Kind.BINARY, Kind.TEXT)))
     )
     position = _per_group(records, lambda group: _errors(_of(group, Kind.POSITION)))
     temporal = _per_group(records, lambda group: _errors(_of(group, Kind.TIME, Kind.DURATION)))
     intervals = _per_group(records, lambda group: interval_text(fraction(group).interval))
-    return Table(
+    return ReportTable(
         'Per length of history',
         ('', *GROUPS),
         (
@@ -186,7 +186,7 @@ def _paper(records: Records) -> Table:
     )
 
 
-def _by_kind(records: Records) -> Table:
+def _by_kind(records: Records) -> ReportTable:
     rows = []
     for kind in kinds_of(records):
         of_kind = _of(records, kind)
@@ -208,7 +208,7 @@ def _by_kind(records: Records) -> Table:
                 *spread,
             )
         )
-    return Table(
+    return ReportTable(
         'Per kind of answer',
         ('', 'asked', 'correct', '95 % interval', 'error', 'median', '90 % within'),
         tuple(rows),
@@ -228,18 +228,18 @@ def _texts(records: Records) -> str:
     return f'{"; ".join(parts)}.' if parts else ''
 
 
-def _outcomes(records: Records) -> Table:
+def _outcomes(records: Records) -> ReportTable:
     def count(outcome: Outcome) -> Callable[[Records], str]:
         return lambda group: str(sum(r.outcome is outcome for r in group))
 
     rows = [(outcome.value.replace('_', ' '), *_per_group(records, count(outcome))) for outcome in Outcome]
     rows.append(('all', *_per_group(records, lambda group: str(len(group)))))
-    return Table(
+    return ReportTable(
         'Outcomes', ('', *GROUPS), tuple(rows), 'Unscored: answered, but what is right cannot be told here.'
     )
 
 
-def _retrieval(records: Records) -> Table:
+def _retrieval(records: Records) -> ReportTable:
     measured = retrieved(records)
     rows = []
     for k in CUTOFFS:
@@ -247,7 +247,7 @@ def _retrieval(records: Records) -> Table:
     rows.append(('mean reciprocal rank', *_per_group(measured, _reciprocal)))
     without = len({(r.sequence, r.id) for r in records}) - len(measured)
     note = 'Whether a memory that holds the answer is among the first found with the raw question.'
-    return Table(
+    return ReportTable(
         'Retrieval',
         ('', *GROUPS),
         tuple(rows),
@@ -257,17 +257,19 @@ def _retrieval(records: Records) -> Table:
 
 def _recall_at(k: int) -> Callable[[Records], str]:
     def cell(group: Records) -> str:
-        found = sum(r.rank is not None and r.rank <= k for r in group)
-        return f'{found / len(group):.2f} ({found}/{len(group)})' if group else NOTHING
+        ranks = [r.rank for r in group]
+        recall = recall_at(k, ranks)
+        return NOTHING if recall.value is None else f'{recall.value:.2f} ({found_at(k, ranks)}/{recall.n})'
 
     return cell
 
 
 def _reciprocal(group: Records) -> str:
-    return f'{statistics.fmean(1 / r.rank if r.rank else 0.0 for r in group):.2f}' if group else NOTHING
+    mean = mean_reciprocal_rank(r.rank for r in group).value
+    return NOTHING if mean is None else f'{mean:.2f}'
 
 
-def _cost(records: Records) -> Table:
+def _cost(records: Records) -> ReportTable:
     def mean_of(name: str) -> Callable[[Records], str]:
         return lambda group: f'{statistics.fmean(getattr(r, name) for r in group):,.1f}' if group else NOTHING
 
@@ -289,7 +291,7 @@ def _cost(records: Records) -> Table:
         sum(getattr(r, name) for r in records) for name in ('llm_calls', 'prompt_tokens', 'completion_tokens')
     )
     total = f'In all {calls:,} calls, {prompt:,} prompt and {completion:,} completion tokens.'
-    return Table('Cost', ('', *GROUPS), rows, total)
+    return ReportTable('Cost', ('', *GROUPS), rows, total)
 
 
 def _fractions(records: Records) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M
-from remembr_ros.evaluation.report.map_marks import XY, Mark, marks_of, place_of
+from remembr_ros.evaluation.report.map_marks import XY, MapMark, marks_of, place_of
 from remembr_ros.evaluation.run.reading import TrackPoint
 from remembr_ros.evaluation.run.record import QuestionRecord
 
@@ -105,7 +105,7 @@ class _View:
         )
 
 
-def _drawn(view: _View, marks: Sequence[Mark]) -> Iterable[str]:
+def _drawn(view: _View, marks: Sequence[MapMark]) -> Iterable[str]:
     """Draw the marks; the number of a hit moves aside where something is already."""
     taken = [view.to(m.at) for m in marks if m.what != 'hit']
     badges = []
@@ -142,7 +142,7 @@ def _free(spot: XY, taken: Sequence[XY], height: float) -> bool:
     return inside and all(math.dist(spot, other) > 16.5 for other in taken)
 
 
-def _accepted(view: _View, record: QuestionRecord, marks: Sequence[Mark]) -> str:
+def _accepted(view: _View, record: QuestionRecord, marks: Sequence[MapMark]) -> str:
     """Draw how far from the truth a position may be, and the way from the answer to the nearest truth."""
     truths = [view.to(m.at) for m in marks if m.what == 'truth']
     parts = []

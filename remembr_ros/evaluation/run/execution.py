@@ -25,7 +25,7 @@ from remembr_ros.evaluation.run.folder import RunFolder
 from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner
 from remembr_ros.evaluation.run.record import QuestionRecord
 from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
-from remembr_ros.evaluation.run.trace import Trace
+from remembr_ros.evaluation.run.trace import QuestionTrace
 from remembr_ros.memory.opening import open_store
 from remembr_ros.redaction import shown_url
 
@@ -34,7 +34,7 @@ MOST_CALLS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """How far a run is.
 
     :param name: of the sequence
@@ -69,11 +69,11 @@ class Execution:
     cache: Path = field(default_factory=lambda: Path('~/.cache/remembr').expanduser())
     memory: Path | None = None
     embedder: Embedder | None = None
-    on_progress: Callable[[Progress], None] = lambda progress: None
+    on_progress: Callable[[RunProgress], None] = lambda progress: None
 
 
 @dataclass(frozen=True)
-class Run:
+class RunResult:
     """What came of a run.
 
     :param summary: the figures, as in results.json
@@ -83,7 +83,7 @@ class Run:
     summary: dict[str, Any]
 
 
-def carry_out(config: RunConfig, execution: Execution) -> Run:
+def carry_out(config: RunConfig, execution: Execution) -> RunResult:
     """Ask the questions of a run and score the answers. What is done when it is stopped is kept.
 
     :raises InvalidRequest: the data set is not there, or the folder holds another run
@@ -100,7 +100,7 @@ def carry_out(config: RunConfig, execution: Execution) -> Run:
             execution.cache / 'captions',
             embedder,
             lambda name, done, total: execution.on_progress(
-                Progress(name, 'captioning', done, total, folder.records)
+                RunProgress(name, 'captioning', done, total, folder.records)
             ),
         )
         _check_frames(config, sequences)
@@ -125,7 +125,7 @@ def carry_out(config: RunConfig, execution: Execution) -> Run:
             embedder=embedder.name,
         )
         folder.finish(summary)
-        return Run(folder.records, summary)
+        return RunResult(folder.records, summary)
 
 
 def planner_title(config: RunConfig) -> str:
@@ -190,13 +190,13 @@ class _Asking:
             return
 
         def progress(stage: str, done: int, total: int) -> None:
-            self._execution.on_progress(Progress(sequence.name, stage, done, total, folder.records))
+            self._execution.on_progress(RunProgress(sequence.name, stage, done, total, folder.records))
 
         collection = _collection(sequence, config)
         with open_store(str(memory), self._embedder, collection=collection) as store:
             remember(sequence, store, lambda done, total: progress('remembering', done, total))
 
-            def make_planner(trace: Trace, seed: int) -> Planner | None:
+            def make_planner(trace: QuestionTrace, seed: int) -> Planner | None:
                 chat = self._chats.get(seed)
                 if chat is not None:
                     chat = RecordingChat(chat, trace.chat.append)

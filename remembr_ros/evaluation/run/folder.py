@@ -25,7 +25,7 @@ from remembr_ros.evaluation.datasets.sample import Sequence
 from remembr_ros.evaluation.run.config import SERVERS, RunConfig
 from remembr_ros.evaluation.run.reading import read_records
 from remembr_ros.evaluation.run.record import QuestionRecord
-from remembr_ros.evaluation.run.trace import Trace
+from remembr_ros.evaluation.run.trace import QuestionTrace
 from remembr_ros.redaction import shown_url
 
 CONFIG, ANSWERS, TRACES = 'config.json', 'answers.jsonl', 'traces.jsonl'
@@ -85,7 +85,7 @@ class RunFolder:
         """Keys of the questions that need not be asked again."""
         return {record.key for record in self.records}
 
-    def add(self, record: QuestionRecord, trace: Trace) -> None:
+    def add(self, record: QuestionRecord, trace: QuestionTrace) -> None:
         """Keep what became of a question.
 
         :raises RemembrError: it cannot be written

@@ -44,7 +44,7 @@ Tracks = dict[str, list[TrackPoint]]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StoredRun:
     """What an evaluation left in its folder.
 
     :param config: what it was run with: 'config', 'versions', 'prompts'; empty: not written
@@ -58,13 +58,13 @@ class Run:
     records: list[QuestionRecord]
 
 
-def load_run(folder: Path) -> Run:
+def load_run(folder: Path) -> StoredRun:
     """Read a run; one that was cut off is read as far as it came.
 
     :raises InvalidRequest: the folder holds no run, or a file in it is damaged or of another version
     """
     records = read_records(folder)
-    return Run(folder, _read_object(folder / CONFIG), _read_object(folder / RESULTS), records)
+    return StoredRun(folder, _read_object(folder / CONFIG), _read_object(folder / RESULTS), records)
 
 
 def read_records(folder: Path) -> list[QuestionRecord]:

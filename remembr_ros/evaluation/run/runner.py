@@ -12,10 +12,11 @@ from remembr_ros.agent.planner import Planner
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
-from remembr_ros.evaluation.metrics.scores import Outcome, Score, rank, score
+from remembr_ros.evaluation.metrics.retrieval import rank
+from remembr_ros.evaluation.metrics.scores import Outcome, Score, score
 from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
 from remembr_ros.evaluation.run.record import QuestionRecord, answer_record, truth_record
-from remembr_ros.evaluation.run.trace import Trace, TracedRecall
+from remembr_ros.evaluation.run.trace import QuestionTrace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
 from remembr_ros.memory.model.recall import Query, Recall
 from remembr_ros.memory.model.record import Observation
@@ -30,7 +31,7 @@ BATCH = 256
 RETRIEVED = 15
 """Memories retrieved with the raw question, before any planner."""
 
-MakePlanner = Callable[[Trace, int], Planner | None]
+MakePlanner = Callable[[QuestionTrace, int], Planner | None]
 """Returns what answers one question with a seed, and writes down its talk; None: only retrieval counts."""
 
 OnProgress = Callable[[int, int], None]
@@ -83,7 +84,7 @@ def evaluate(
     make_planner: MakePlanner,
     conditions: Conditions | None = None,
     done: Container[tuple[str, str, int]] = (),
-) -> Iterator[tuple[QuestionRecord, Trace]]:
+) -> Iterator[tuple[QuestionRecord, QuestionTrace]]:
     """Ask each question with only its window visible; yield what became of it, in the order of completion.
 
     A question that fails is a result, too. When the iterator is closed, what is under way is cancelled.
@@ -96,7 +97,7 @@ def evaluate(
     cancel = threading.Event()
     asked = _Asked(sequence.name, store, make_planner, conditions, cancel)
     with ThreadPoolExecutor(conditions.parallel, 'question') as pool:
-        futures: list[Future[tuple[QuestionRecord, Trace]]] = [
+        futures: list[Future[tuple[QuestionRecord, QuestionTrace]]] = [
             pool.submit(asked.ask, sample, seed)
             for sample in sequence.samples
             for seed in conditions.seeds
@@ -127,12 +128,12 @@ class _Asked:
         self._conditions = conditions
         self._cancel = cancel
 
-    def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, Trace]:
+    def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
         conditions = self._conditions
         raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
         found = self._store.find(raw, diverse=False, hybrid=conditions.hybrid)
         hits = tuple(hit.memory.id for hit in found)
-        trace = Trace()
+        trace = QuestionTrace()
         answer, failure = None, ''
         planner = self._make_planner(trace, seed)
         if planner is None:
@@ -151,7 +152,7 @@ class _Asked:
         record = self._record(sample, seed, hits, scored, trace, answer)
         return record.model_copy(update={'failure': failure, 'verdict': reason}), trace
 
-    def _visible(self, sample: Sample, trace: Trace) -> Recall:
+    def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
         conditions = self._conditions
         tuned = TunedRecall(self._store, conditions.diverse, conditions.hybrid)
         recall: Recall = WindowedRecall(tuned, sample.scope)
@@ -174,7 +175,7 @@ class _Asked:
         seed: int,
         hits: tuple[str, ...],
         scored: Score,
-        trace: Trace,
+        trace: QuestionTrace,
         answer: Answer | None = None,
     ) -> QuestionRecord:
         question, truth = sample.question, sample.truth

@@ -12,7 +12,7 @@ MAX_HITS = 50
 
 
 @dataclass
-class Trace:
+class QuestionTrace:
     """Grows while a question is answered.
 
     :ivar recalls: JSON-ready
@@ -41,7 +41,7 @@ class Trace:
 class TracedRecall:
     """Writes down what is recalled."""
 
-    def __init__(self, recall: Recall, trace: Trace) -> None:
+    def __init__(self, recall: Recall, trace: QuestionTrace) -> None:
         self._recall = recall
         self._trace = trace
 

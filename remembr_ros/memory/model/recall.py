@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, check_point, distance
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
 
 _T = TypeVar('_T')
 
@@ -73,6 +74,11 @@ class Scope:
 ANYTHING = Scope()
 
 
+def offset_ns(memory: Memory, time_ns: int) -> int:
+    """Return how far a memory lies from a time: negative before it, 0 around it [ns]."""
+    return max(memory.start_ns - time_ns, 0) + min(memory.end_ns - time_ns, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A memory that a recall found.
@@ -86,6 +92,15 @@ class Hit:
     score: float
     distance_m: float | None = None
     offset_s: float | None = None
+
+    def measured(self, place: Point | None, time_ns: int | None = None) -> 'Hit':
+        """Return the hit with how far it is from a place and from a time, where these are given."""
+        pose, metres, offset_s = self.memory.pose, self.distance_m, self.offset_s
+        if place is not None and pose is not None:
+            metres = distance(pose.position, place)
+        if time_ns is not None:
+            offset_s = offset_ns(self.memory, time_ns) / NS
+        return replace(self, distance_m=metres, offset_s=offset_s)
 
 
 class Order(str, Enum):

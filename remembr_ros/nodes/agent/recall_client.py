@@ -16,7 +16,6 @@ from rclpy.node import Node
 from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
-from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import hit_from_msg, point_to_msg, time_to_msg
@@ -93,11 +92,8 @@ class RecallClient:
         if place is None or scope.near is None or tuple(scope.near) == tuple(place):
             return self._hits(query)
         # A request has one place. The radius is around another one: rank here what lies within it.
-        hits = [
-            replace(hit, distance_m=distance(place, hit.memory.pose.position))
-            for hit in self._hits(replace(query, place=scope.near, limit=MAX_LIMIT))
-            if hit.memory.pose is not None
-        ]
+        inside = self._hits(replace(query, place=scope.near, limit=MAX_LIMIT))
+        hits = [hit.measured(place) for hit in inside]
         return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[: query.limit]
 
     def count(self, scope: Scope = ANYTHING) -> int:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from remembr_msgs.srv import Forget as ForgetSrv
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import StoreSearch
@@ -49,7 +48,9 @@ def search(
         before_ns = min(MAX_WIRE_NS, query.scope.before_ns or MAX_WIRE_NS)
         query = replace(query, scope=replace(query.scope, before_ns=before_ns))
         hits = [hit for hit in store.find(query) if is_tellable(hit.memory)]
-    return [_measured(hit, request) for hit in hits], store.count(query.scope)
+    place = point_from_msg(request.place) if request.use_place else None
+    time_ns = time_from_msg(request.time) if request.use_time else None
+    return [hit.measured(place, time_ns) for hit in hits], store.count(query.scope)
 
 
 def query_of(request: RecallSrv.Request) -> Query:
@@ -131,14 +132,3 @@ def order_of(request: RecallSrv.Request) -> str:
     if request.use_place:
         return 'place'
     return 'time' if request.use_time else 'newest'
-
-
-def _measured(hit: Hit, request: RecallSrv.Request) -> Hit:
-    memory = hit.memory
-    if request.use_place and memory.pose is not None:
-        hit = replace(hit, distance_m=distance(point_from_msg(request.place), memory.pose.position))
-    if request.use_time:
-        asked = time_from_msg(request.time)
-        offset = max(memory.start_ns - asked, 0) + min(memory.end_ns - asked, 0)
-        hit = replace(hit, offset_s=offset / NS)
-    return hit

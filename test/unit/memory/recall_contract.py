@@ -105,6 +105,9 @@ def ids(hits: list[Hit]) -> list[str]:
 
 
 class RecallContract:
+    ranks_texts = True
+    """It tells which memory fits a text; False: it was asked one text before, and knows what that found."""
+
     @settings(
         deadline=None,
         max_examples=60,
@@ -119,7 +122,7 @@ class RecallContract:
             assert set(ids(hits)) <= inside
             assert all(hits[0].score >= hit.score for hit in hits)
             named = [m.id for m in DRIVE if m.id in inside and query.text in m.caption]
-            assert not named or hits[0].memory.id in named
+            assert not named or not self.ranks_texts or hits[0].memory.id in named
         else:
             assert ids(hits) == [m.id for m in expected(query)]
         for hit in hits:

@@ -12,7 +12,7 @@ from remembr_ros.evaluation.run.execution import planner_title
 from remembr_ros.evaluation.run.folder import RunFolder, prompts, versions
 from remembr_ros.evaluation.run.reading import read_traces
 from remembr_ros.evaluation.run.record import QuestionRecord, TruthRecord
-from remembr_ros.evaluation.run.trace import Trace
+from remembr_ros.evaluation.run.trace import QuestionTrace
 
 
 def record(name: str, **changes) -> QuestionRecord:
@@ -42,8 +42,8 @@ CONFIG = RunConfig(folder='navqa', planner=PlannerName.OFFLINE)
 def test_what_was_kept_is_there_when_the_run_goes_on(tmp_path):
     folder = RunFolder(tmp_path / 'run', CONFIG)
     first, second = record('a', error=1.5, failure='“why”\n'), record('b', seed=1)
-    folder.add(first, Trace([{'by': 'text'}], []))
-    folder.add(second, Trace())
+    folder.add(first, QuestionTrace([{'by': 'text'}], []))
+    folder.add(second, QuestionTrace())
     again = RunFolder(tmp_path / 'run', CONFIG, resume=True)
     assert again.records == [first, second]
     assert again.done == {('navqa-0', 'a', 0), ('navqa-0', 'b', 1)}
@@ -54,32 +54,32 @@ def test_what_was_kept_is_there_when_the_run_goes_on(tmp_path):
 
 def test_what_found_no_language_model_is_asked_again(tmp_path):
     folder = RunFolder(tmp_path, CONFIG)
-    folder.add(record('a', failure='ChatUnavailable: nobody is there'), Trace())
-    folder.add(record('b', failure='BudgetExceeded: too slow'), Trace())
+    folder.add(record('a', failure='ChatUnavailable: nobody is there'), QuestionTrace())
+    folder.add(record('b', failure='BudgetExceeded: too slow'), QuestionTrace())
     folder.close()
     again = RunFolder(tmp_path, CONFIG, resume=True)
     assert again.done == {('navqa-0', 'b', 0)}
-    again.add(record('a'), Trace())
+    again.add(record('a'), QuestionTrace())
     assert [r.id for r in again.records] == ['b', 'a']
 
 
 def test_a_line_that_was_cut_off_is_asked_again(tmp_path):
     folder = RunFolder(tmp_path, CONFIG)
-    folder.add(record('a'), Trace())
-    folder.add(record('b'), Trace())
+    folder.add(record('a'), QuestionTrace())
+    folder.add(record('b'), QuestionTrace())
     for name in ('answers.jsonl', 'traces.jsonl'):
         whole = (tmp_path / name).read_bytes()
         (tmp_path / name).write_bytes(whole[:-20])
     again = RunFolder(tmp_path, CONFIG, resume=True)
     assert again.done == {('navqa-0', 'a', 0)}
-    again.add(record('b'), Trace())
+    again.add(record('b'), QuestionTrace())
     assert [r.id for r in RunFolder(tmp_path, CONFIG, resume=True).records] == ['a', 'b']
     assert list(read_traces(tmp_path)) == [('navqa-0', 'a', 0), ('navqa-0', 'b', 0)]
 
 
 def test_half_a_character_in_what_was_said_is_kept_as_a_mark(tmp_path):
     said = record('a', verdict='red \ud83d', failure='503 \ud83d')
-    RunFolder(tmp_path, CONFIG).add(said, Trace(chat=[{'reply': 'red \ud83d'}]))
+    RunFolder(tmp_path, CONFIG).add(said, QuestionTrace(chat=[{'reply': 'red \ud83d'}]))
     (kept,) = RunFolder(tmp_path, CONFIG, resume=True).records
     assert (kept.verdict, kept.failure) == ('red ?', '503 ?')
     assert read_traces(tmp_path)['navqa-0', 'a', 0]['chat'] == [{'reply': 'red ?'}]
@@ -87,7 +87,7 @@ def test_half_a_character_in_what_was_said_is_kept_as_a_mark(tmp_path):
 
 def test_a_full_disk_is_said_and_what_was_kept_before_is_safe(tmp_path, monkeypatch):
     folder = RunFolder(tmp_path, CONFIG)
-    folder.add(record('a'), Trace())
+    folder.add(record('a'), QuestionTrace())
 
     def full(_):
         raise OSError(errno.ENOSPC, 'No space left on device')
@@ -95,7 +95,7 @@ def test_a_full_disk_is_said_and_what_was_kept_before_is_safe(tmp_path, monkeypa
     with monkeypatch.context() as patched:
         patched.setattr(os, 'fsync', full)
         with pytest.raises(RemembrError, match=r'No space left.*--resume'):
-            folder.add(record('b'), Trace())
+            folder.add(record('b'), QuestionTrace())
     folder.close()
     (tmp_path / 'tracks.part').mkdir()
     with pytest.raises(RemembrError, match='cannot be written'):
@@ -104,7 +104,7 @@ def test_a_full_disk_is_said_and_what_was_kept_before_is_safe(tmp_path, monkeypa
 
 
 def test_another_configuration_is_not_mixed_in(tmp_path):
-    RunFolder(tmp_path, CONFIG).add(record('a'), Trace())
+    RunFolder(tmp_path, CONFIG).add(record('a'), QuestionTrace())
     other = CONFIG.model_copy(update={'rounds': 5})
     with pytest.raises(InvalidRequest, match='rounds was 3, is 5'):
         RunFolder(tmp_path, other, resume=True)
@@ -116,8 +116,8 @@ def test_another_configuration_is_not_mixed_in(tmp_path):
 
 
 def test_a_run_that_is_not_resumed_is_put_aside_not_lost(tmp_path):
-    RunFolder(tmp_path, CONFIG).add(record('a'), Trace())
-    RunFolder(tmp_path, CONFIG).add(record('b'), Trace())
+    RunFolder(tmp_path, CONFIG).add(record('a'), QuestionTrace())
+    RunFolder(tmp_path, CONFIG).add(record('b'), QuestionTrace())
     assert RunFolder(tmp_path, CONFIG).records == []
     kept = [(tmp_path / f'earlier-{i}' / 'answers.jsonl').read_text() for i in (1, 2)]
     assert ['"id":"a"' in kept[0], '"id":"b"' in kept[1]] == [True, True]

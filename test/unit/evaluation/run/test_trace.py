@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.evaluation.run.trace import Trace, TracedRecall
+from remembr_ros.evaluation.run.trace import QuestionTrace, TracedRecall
 from remembr_ros.memory.model.recall import Query, Scope
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.memory.recall_contract import DRIVE, FIRST_NS, RecallContract
@@ -9,11 +9,11 @@ from test.unit.memory.recall_contract import DRIVE, FIRST_NS, RecallContract
 class TestTraced(RecallContract):
     @pytest.fixture
     def recall(self):
-        return TracedRecall(ListedRecall(DRIVE), Trace())
+        return TracedRecall(ListedRecall(DRIVE), QuestionTrace())
 
 
 def test_each_query_is_written_down():
-    trace = Trace()
+    trace = QuestionTrace()
     recall = TracedRecall(ListedRecall(DRIVE), trace)
     scope = Scope(map_id='cellar')
     for query in (
