@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from remembr_ros.agent.model.answer import Answer, Cost, Question
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
 from remembr_ros.timestamps import format_iso
@@ -35,18 +36,18 @@ def answered(answer: Answer) -> dict[str, Any]:
     }
 
 
-def failed(error: RemembrError, cost: Cost, latency_s: float) -> dict[str, Any]:
+def failed(error: RemembrError, cost: Usage) -> dict[str, Any]:
     """Return the event `failed`."""
-    return {'error': error.kind, 'message': str(error), **_cost(cost), 'latency_sec': latency_s}
+    return {'error': error.kind, 'message': str(error), **_cost(cost)}
 
 
-def _cost(cost: Cost) -> dict[str, Any]:
+def _cost(cost: Usage) -> dict[str, Any]:
     return {
-        'llm_calls': cost.llm_calls,
+        'llm_calls': cost.calls,
         'prompt_tokens': cost.prompt_tokens,
         'completion_tokens': cost.completion_tokens,
         'tokens_estimated': cost.estimated,
-        'latency_sec': round(cost.latency_s, 4),
+        'latency_sec': round(cost.seconds, 4),
     }
 
 

@@ -68,7 +68,7 @@ def _cost(recall: Recall, count: int) -> list[Figure]:
         seen = _SeenRecall(recall)
         chat = _Counting(_script(text), tokens)
         answer = Agent(seen, [LoopPlanner(chat)]).ask(_question(text, count))
-        calls.append(answer.cost.llm_calls)
+        calls.append(answer.cost.calls)
         ours.append(chat.tokens)
         shown = tokens('\n'.join(map(_as_in_the_reference, seen.hits)))
         asked = tokens(text)

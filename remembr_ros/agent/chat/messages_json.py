@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import RemembrError
 
 
@@ -13,11 +14,12 @@ def chat_event(
     messages: Sequence[Message],
     must_call: str | None,
     outcome: Reply | RemembrError,
-    seconds: float,
+    usage: Usage,
 ) -> dict[str, Any]:
     """Return one call of a model as JSON-ready.
 
     :param model: said where the reply does not say it
+    :param usage: of the call, with what it lost on the way
     :return: model; messages, must_call; reply (content and tool_calls), prompt_tokens and completion_tokens,
         or error; seconds
     """
@@ -29,13 +31,13 @@ def chat_event(
     if isinstance(outcome, Reply):
         event['model'] = outcome.model or model
         event['reply'] = {'content': outcome.content, 'tool_calls': tool_calls_json(outcome.tool_calls)}
-        event['prompt_tokens'] = outcome.prompt_tokens
-        event['completion_tokens'] = outcome.completion_tokens
-        if outcome.estimated:
+        event['prompt_tokens'] = usage.prompt_tokens
+        event['completion_tokens'] = usage.completion_tokens
+        if usage.estimated:
             event['estimated'] = True
     else:
         event['error'] = f'{type(outcome).__name__}: {outcome}'
-    return {**event, 'seconds': round(seconds, 3)}
+    return {**event, 'seconds': round(usage.seconds, 3)}
 
 
 def message_json(message: Message) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
 from remembr_ros.agent.chat.messages_json import chat_event
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import RemembrError
 
 
@@ -45,22 +47,25 @@ class RecordingChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         new = self._new(messages)
-        began = self._clock()
+        began, own = self._clock(), Ledger()
         outcome: Reply | RemembrError | None = None
         try:
             outcome = self._chat.complete(
-                messages, tools, must_call=must_call, timeout_s=timeout_s, cancel=cancel
+                messages, tools, must_call=must_call, timeout_s=timeout_s, ledger=own, cancel=cancel
             )
         except RemembrError as error:
             outcome = error
             raise
         finally:
+            ledger.charge(own.usage)
             if outcome is not None:
+                usage = replace(own.usage, seconds=self._clock() - began)
                 # The model's name may be known only after the first call.
-                self._on_call(chat_event(self.model, new, must_call, outcome, self._clock() - began))
+                self._on_call(chat_event(self.model, new, must_call, outcome, usage))
         return outcome
 
     def _new(self, messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import Planner
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
@@ -181,7 +181,7 @@ class _Asked:
         question, truth = sample.question, sample.truth
         in_words = answer is not None and truth.kind is Kind.TEXT
         # What failed has cost something, too.
-        cost = answer.cost if answer is not None else Cost(*trace.spent)
+        cost = answer.cost if answer is not None else trace.spent
         return QuestionRecord(
             sequence=self._name,
             id=sample.id,
@@ -203,8 +203,8 @@ class _Asked:
             relevant=tuple(sorted(sample.relevant)),
             rank=rank(hits, sample.relevant),
             hits=hits,
-            llm_calls=cost.llm_calls,
+            llm_calls=cost.calls,
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
-            latency_sec=max(cost.latency_s - trace.waited_s, 0.0) if answer is not None else None,
+            latency_sec=max(cost.seconds - trace.waited_s, 0.0) if answer is not None else None,
         )

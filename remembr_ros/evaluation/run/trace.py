@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from remembr_ros.agent.chat.pacing import PacedChat
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 
 MAX_HITS = 50
@@ -30,12 +31,12 @@ class QuestionTrace:
         return self.pace.waited_s if self.pace is not None else 0.0
 
     @property
-    def spent(self) -> tuple[int, int, int]:
-        """Calls of the language model, prompt tokens and completion tokens."""
+    def spent(self) -> Usage:
+        """What the calls of the language model took."""
         prompt, completion = (
             sum(call.get(name, 0) for call in self.chat) for name in ('prompt_tokens', 'completion_tokens')
         )
-        return len(self.chat), prompt, completion
+        return Usage(len(self.chat), prompt, completion)
 
 
 class TracedRecall:

@@ -268,10 +268,10 @@ def answer_to_msg(answer: Answer) -> AnswerMsg:
         map_id=answer.map_id,
         evidence=[hit_to_msg(hit) for hit in answer.evidence],
         planner=answer.planner,
-        llm_calls=answer.cost.llm_calls,
+        llm_calls=answer.cost.calls,
         prompt_tokens=answer.cost.prompt_tokens,
         completion_tokens=answer.cost.completion_tokens,
-        latency=float(answer.cost.latency_s),
+        latency=float(answer.cost.seconds),
     )
     if answer.pose is not None:
         stamp_ns = answer.evidence[0].memory.start_ns if answer.evidence else 0

@@ -21,7 +21,8 @@ from std_srvs.srv import Trigger
 from remembr_msgs.action import Ask
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import NodeUnavailable, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
@@ -233,5 +234,5 @@ def _answer(message: AnswerMsg) -> Answer:
         time_ns=time_from_msg(message.time) if kind is Kind.TIME else None,
         duration_s=duration_from_msg(message.duration) if kind is Kind.DURATION else None,
         evidence=tuple(hit_from_msg(memory) for memory in message.evidence),
-        cost=Cost(message.llm_calls, message.prompt_tokens, message.completion_tokens, message.latency),
+        cost=Usage(message.llm_calls, message.prompt_tokens, message.completion_tokens, message.latency),
     )

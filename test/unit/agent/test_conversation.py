@@ -78,7 +78,7 @@ def test_there_is_the_place_of_the_last_answer(ask: Ask) -> None:
         followed = ask(text)
         assert (followed.kind, followed.pose, followed.planner) == (Kind.POSITION, answer.pose, NAME)
         assert followed.evidence[0] == answer.evidence[0]
-        assert followed.cost.llm_calls == 0
+        assert followed.cost.calls == 0
 
 
 def test_before_that_is_the_same_question_about_the_time_before(ask: Ask) -> None:
@@ -176,7 +176,7 @@ def test_a_question_that_refers_back_is_shown_what_was_said(
     assert LAST in shown
     assert '[m1] 22:14:30' in shown
     assert answer.evidence[0].memory.id == 't07'
-    assert answer.cost.llm_calls == 1
+    assert answer.cost.calls == 1
 
 
 def test_a_question_that_stands_for_itself_carries_nothing(

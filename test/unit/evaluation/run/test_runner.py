@@ -3,7 +3,8 @@ import threading
 import numpy as np
 import pytest
 
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
@@ -41,7 +42,7 @@ class Truthful:
             pose=Pose(*truth.positions[0]) if truth.positions else None,
             time_ns=truth.times_ns[0] if truth.times_ns else None,
             duration_s=truth.duration_min * 60.0 if truth.duration_min is not None else None,
-            cost=Cost(2, 300, 20),
+            cost=Usage(2, 300, 20),
         )
 
 

@@ -16,7 +16,8 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, Remember
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros import errors
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation, memory_id
@@ -209,7 +210,7 @@ def test_an_answer_carries_everything():
         time_ns=T + 5,
         duration_s=2.5,
         evidence=(Hit(memory, 0.5),),
-        cost=Cost(2, 100, 20, 1.5),
+        cost=Usage(2, 100, 20, 1.5),
     )
     msg = c.answer_to_msg(answer)
     assert (msg.binary, msg.map_id, c.time_from_msg(msg.time), c.duration_from_msg(msg.duration)) == (
