@@ -9,8 +9,7 @@ from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.narrowed_recall import NarrowedRecall
 from remembr_ros.agent.planner import OnProgress, Planner, Progress, Run, ignore_progress, record_nothing
-from remembr_ros.agent.trace import Trace
-from remembr_ros.agent.trace_events import answered, asked, failed
+from remembr_ros.agent.trace import Trace, answered, asked, failed
 from remembr_ros.errors import (
     BudgetExceeded,
     ChatUnavailable,

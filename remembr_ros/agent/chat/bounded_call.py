@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.chat.messages_json import chat_event
+from remembr_ros.agent.chat.recording import chat_event
 from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.planner import Run, record_nothing
 from remembr_ros.errors import ChatUnavailable, RemembrError

@@ -155,18 +155,18 @@ def time_of_day(text: str) -> timedelta:
 
 def _on_the_clock(text: str, now_ns: int, zone: tzinfo) -> int:
     """Return the latest moment not after now at which the clock shows that time."""
-    return max((ns for ns in latest_showing(text, now_ns, zone) if ns <= now_ns), default=0)
+    return max((ns for ns in latest_clock_moments(text, now_ns, zone) if ns <= now_ns), default=0)
 
 
-def latest_showing(text: str, now_ns: int, zone: tzinfo) -> tuple[int, int]:
+def latest_clock_moments(text: str, now_ns: int, zone: tzinfo) -> tuple[int, int]:
     """Return the first and the last moment of the latest day on which the clock has shown that time."""
     shown = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0) + time_of_day(text)
     hours = range(12, -60, -12) if twice_a_day(text) else (0, -24, -48)
-    times = (showing(shown + timedelta(hours=hour)) for hour in hours)
+    times = (clock_moments(shown + timedelta(hours=hour)) for hour in hours)
     return next((moments for moments in times if moments[0] <= now_ns), (0, 0))
 
 
-def showing(shown: datetime) -> tuple[int, int]:
+def clock_moments(shown: datetime) -> tuple[int, int]:
     """Return the first and the last moment at which the clock shows that: it may be put back to it."""
     first, last = sorted(to_ns(shown.replace(fold=fold)) for fold in (0, 1))
     return first, last
@@ -180,7 +180,7 @@ def local(now_ns: int, zone: tzinfo) -> datetime:
     return datetime.fromtimestamp(now_ns // NS, tz=zone)
 
 
-def with_halves(first: str, second: str) -> tuple[str, str]:
+def with_am_pm(first: str, second: str) -> tuple[str, str]:
     """Return two clock times, each with its half of the day, if one of them has it.
 
     Of the two halves the one is meant with which the first comes before the second on one day; if there is
