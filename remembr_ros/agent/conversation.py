@@ -193,10 +193,7 @@ def _known(question: Question, before: Answer, form: str) -> Answer:
         return replace(before, cost=Usage())
     if form == 'duration':
         return _lasted(question, hits)
-    claim = {
-        'place': Claim(Kind.POSITION, 'There', [hit]),
-        'time': Claim(Kind.TIME, 'That was', [hit]),
-    }[form]
+    claim = {'place': Claim(Kind.POSITION, 'There', [hit]), 'time': Claim(Kind.TIME, 'That was', [hit])}[form]
     return with_facts(ground(claim, question, NAME), question)
 
 

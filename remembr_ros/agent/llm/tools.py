@@ -242,11 +242,5 @@ def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
         start = start or min(hits, key=lambda hit: hit.memory.start_ns)
         end = end or max(hits, key=lambda hit: hit.memory.end_ns)
     return Claim(
-        arguments.kind,
-        arguments.text,
-        hits,
-        binary=arguments.binary,
-        choice=arguments.choice,
-        start=start,
-        end=end,
+        arguments.kind, arguments.text, hits, arguments.binary, arguments.choice, start=start, end=end
     )

@@ -9,6 +9,7 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500
@@ -31,10 +32,7 @@ def place(answer: Answer, question: Question) -> str:
     if answer.pose is None:
         return 'at an unknown place'
     x, y, _ = answer.pose.position
-    text = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
-    if question.here is not None and comparable(answer, question):
-        text += f', {distance(answer.pose.position, question.here.position):.1f} m from here'
-    return text
+    return ', '.join([f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}', *_from_here(answer, question)])
 
 
 def with_facts(answer: Answer, question: Question) -> Answer:
@@ -104,9 +102,15 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
     else:
         x, y, z = memory.pose.position
         parts.append(f'at ({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'at ({x:.1f}, {y:.1f}, {z:.1f})')
-        if question.here is not None and comparable(memory, question):
-            parts.append(f'{distance(memory.pose.position, question.here.position):.1f} m from here')
+        parts += _from_here(memory, question)
     return ', '.join(parts)
+
+
+def _from_here(placed: Answer | Memory, question: Question) -> list[str]:
+    """Return how far it is, if that is known."""
+    if placed.pose is None or question.here is None or not comparable(placed, question):
+        return []
+    return [f'{distance(placed.pose.position, question.here.position):.1f} m from here']
 
 
 def excerpt(caption: str, about: str, limit: int) -> str:
@@ -130,13 +134,8 @@ def excerpt(caption: str, about: str, limit: int) -> str:
             room -= len(sentences[i]) + 2
     if not kept:
         return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
-    parts: list[str] = []
-    for i, sentence in enumerate(sentences):
-        if i in kept:
-            parts.append(sentence)
-        elif not parts or parts[-1] != CUT:
-            parts.append(CUT)
-    return ' '.join(parts)
+    shown = enumerate(sentences)
+    return ' '.join(text if i in kept else CUT for i, text in shown if i in kept or not i or i - 1 in kept)
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:

@@ -100,10 +100,7 @@ _KINDS = tuple(
             | what(?:'s|\s+is|\s+was)\s+the\s+(?:location|position|place|way)\b
             | i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\b""",
         ),
-        (
-            Kind.BINARY,
-            r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b',
-        ),
+        (Kind.BINARY, r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b'),
     )
 )
 _CHOICES = (

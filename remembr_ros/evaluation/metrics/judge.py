@@ -11,7 +11,8 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from remembr_ros.agent.chat.client import ChatClient, Message
-from remembr_ros.agent.chat.reply_text import MAX_REPLY, json_objects
+from remembr_ros.agent.chat.loose_json import objects_in
+from remembr_ros.agent.chat.reply_text import MAX_REPLY
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid
 from remembr_ros.evaluation.metrics.verdict_cache import VerdictCache
@@ -130,7 +131,7 @@ def _read(content: str) -> Judgement:
     :raises ReplyInvalid: there is none, or there are several that differ
     """
     found = []
-    for data in json_objects(content):
+    for data, _, _ in objects_in(content[:MAX_REPLY]):
         try:
             found.append(Judgement.model_validate(data))
         except ValidationError:
