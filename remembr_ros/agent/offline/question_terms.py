@@ -65,7 +65,7 @@ ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
 """What a room is called by some, while its sign has the number alone."""
 
 
-def quoted(text: str) -> list[str]:
+def quotations(text: str) -> list[str]:
     """Return the texts within quotation marks."""
     return [(a or b).strip() for a, b in _QUOTED.findall(text)]
 

@@ -13,7 +13,7 @@ from remembr_ros.agent.offline.question_terms import (
     head_of,
     names,
     numbered,
-    quoted,
+    quotations,
     target_of,
     unquoted,
 )
@@ -151,7 +151,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
     if every:
         about = _EVERY.sub(' ', about, count=1)
-    texts = quoted(about)
+    texts = quotations(about)
     bare = unquoted(about)
     choosing = _NO_CHOICE.sub(' ', bare)
     choice = next((c for c, pattern in _CHOICES if pattern.search(choosing)), Choice.CITED_FIRST)

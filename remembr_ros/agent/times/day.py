@@ -98,7 +98,7 @@ def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
         alone = _PART_ALONE.search(day.rest if day else text)
         if alone and not (day and day.in_part):
             part = (alone['part'] or alone['night']).lower()
-            rest = _cut(day.rest if day else text, alone)
+            rest = cut(alone.string, alone)
             if day is not None:
                 without = _PART_ALONE.sub(' ', day.without, count=1)
                 day = replace(day, hours=_PARTS[part], ago=False, rest=rest, without=without)
@@ -155,9 +155,10 @@ def _ago(text: str, midnight: datetime) -> Day | None:
     if found is None or grain_seconds(found[0]) < UNITS['day'] or _WITH_AN_END.search(text[: found.start()]):
         return None
     days = timedelta(days=round(seconds_in(found[0]) / UNITS['day']))
-    rest = _cut(text, found)
+    rest = cut(text, found)
     return Day(midnight - days, (0, 24), '', True, rest, rest)
 
 
-def _cut(text: str, found: re.Match[str]) -> str:
+def cut(text: str, found: re.Match[str]) -> str:
+    """Return a text without what was found in it."""
     return f'{text[: found.start()]} {text[found.end() :]}'

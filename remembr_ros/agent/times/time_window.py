@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta, timezone, tzinfo
 
 from remembr_ros.agent.offline.question_terms import masked
-from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, find_day
+from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, cut, find_day
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AGO_TEXT,
@@ -164,8 +164,7 @@ def _at_edge(plain: str, clock: '_Clock', day: Day | None) -> Window | None:
     if not found or not edge:
         return None
     after, before = _sides(found[1], edge[1], edge[1])
-    if after is not None:
-        after = edge[0]
+    after = edge[0] if after is not None else None
     if day and not day.edge:  # 'today before 9:00'
         after, before = (day.start_ns if after is None else after), (day.end_ns if before is None else before)
         after = min(after, before)
@@ -213,17 +212,15 @@ def _slack(text: str) -> float:
 
 def _sides(word: str, start_ns: int, end_ns: int) -> tuple[int | None, int | None]:
     """Return after and before for 'before', 'since' and the like, and what lies from start to end."""
-    return {
-        'before': (None, start_ns),
-        'until': (None, end_ns),
-        'till': (None, end_ns),
-        'by': (None, end_ns),
-        'after': (end_ns, None),
-    }.get(word.lower(), (start_ns, None))
+    if word.lower() == 'before':
+        return None, start_ns
+    if word.lower() in ('until', 'till', 'by'):
+        return None, end_ns
+    return (end_ns, None) if word.lower() == 'after' else (start_ns, None)
 
 
 def _without(text: str, found: re.Match[str]) -> str:
-    return _tidy(f'{text[: found.start()]} {text[found.end() :]}')
+    return _tidy(cut(text, found))
 
 
 def _tidy(text: str) -> str:
