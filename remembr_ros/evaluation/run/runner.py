@@ -44,8 +44,8 @@ class Conditions:
 
     :param seeds: each question is asked once per seed
     :param oracle: only the memories that hold the answer are shown
-    :param diverse: see StoreSearch.by_text
-    :param hybrid: see StoreSearch.by_text
+    :param diverse: see StoreSearch.find
+    :param hybrid: see StoreSearch.find
     :param judge: of answers in words; None: they are compared word by word
     :param timeout_s: for one question
     :param parallel: questions under way at once
