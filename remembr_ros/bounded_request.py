@@ -43,6 +43,8 @@ class Bounds:
     def __init__(self, deadline: float, cancel: threading.Event | None = None) -> None:
         self.sent = False
         """Whether the last request has left."""
+        self.connections: list[asyncio.WriteTransport] = []
+        """Made for the request."""
         self._deadline = deadline
         self._cancel = cancel or threading.Event()
 
@@ -91,16 +93,26 @@ class Bounds:
                 await asyncio.wait((task,), timeout=min(POLL_S, max(0.0, self.remaining_s)))
             return task.result()
         finally:
-            if task.cancel():  # it closes its connection
+            if task.cancel():
                 await asyncio.wait((task,), timeout=1.0)
                 _ = task.done() and not task.cancelled() and task.exception()  # else asyncio logs it
+            while self.connections:  # the client forgets one that was made when the request was cancelled
+                self.connections.pop().abort()
 
 
 _CURRENT: ContextVar[Bounds] = ContextVar('bounds')
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """Does what blocks, such as looking up a name, in daemon threads: one that hangs holds up no exit."""
+    """Knows the connections of each call; and does what blocks, such as looking up a name, in daemon threads.
+
+    One that hangs does not hold up the end of the process.
+    """
+
+    async def create_connection(self, *args: Any, **options: Any) -> Any:  # type: ignore[override]
+        transport, protocol = await super().create_connection(*args, **options)
+        _CURRENT.get().connections.append(transport)
+        return transport, protocol
 
     def run_in_executor(  # type: ignore[override]  # its signature differs between versions of Python
         self, executor: Any, func: Callable[..., Any], *args: Any
