@@ -1,25 +1,25 @@
 """An OpenAI-compatible server to send requests to: connected late, asked again where that helps."""
 
+import asyncio
 import os
-import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from remembr_ros.bounded_request import Bounds, bounded_client
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
-from remembr_ros.http_guard import Guard, guarded_client
 from remembr_ros.redaction import redacted, shown_url, url_secrets
 from remembr_ros.retrying import may_help, wait_s
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import AsyncOpenAI
 
 CONNECT_S = 5.0
 """A server that takes longer to accept a connection is not there; there may be time to try again [s]."""
 
 _PARSING = (ReplyInvalid, ValueError, TypeError, AttributeError, RuntimeError, OSError)
-"""Raised by the guard, or by the package's own parsing of a body that is no chat reply, or too deep."""
+"""Raised by the HTTP client, or by the package's own parsing of a body that is no chat reply, or too deep."""
 
 _Found = TypeVar('_Found')
 
@@ -122,30 +122,30 @@ class ChatEndpoint:
         self._url, self._login = server.address
         self._max_retries = max_retries
         self._model_option = model_option
-        self._lock = threading.Lock()
-        self._client: OpenAI | None = None
+        self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
+        """It belongs to a loop, of which a forked process has another."""
 
-    def create(self, fields: dict[str, Any], guard: Guard) -> Any:
+    def create(self, fields: dict[str, Any], bounds: Bounds) -> Any:
         """Ask for a chat completion, once.
 
         :raises Refused, ConnectionLost: see there
         :raises ChatUnavailable: what came back is no chat reply
-        :raises Cancelled, TimeOver: see :class:`Guard`
+        :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
         # Any: the package types every field of a message, which no compatible server keeps to.
-        client: Any = self._connected()
-        return self._request(lambda timeout: client.chat.completions.create(**fields, timeout=timeout), guard)
+        return self._request(lambda client: client.chat.completions.create(**fields), bounds)
 
-    def first_model(self, guard: Guard) -> str:
+    def first_model(self, bounds: Bounds) -> str:
         """Return the first model that the server lists.
 
         :raises ChatUnavailable: there is none
-        :raises Cancelled, TimeOver: see :class:`Guard`
+        :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
-        client = self._connected()
-        listed = self.retried(
-            lambda: self._request(lambda timeout: list(client.models.list(timeout=timeout)), guard), guard
-        )
+
+        async def names(client: Any) -> list[Any]:
+            return [model async for model in client.models.list()]
+
+        listed = self.retried(lambda: self._request(names, bounds), bounds)
         if not listed:
             raise ChatUnavailable(f'{self.where} offers no model; name one with {self._model_option}')
         name = str(getattr(listed[0], 'id', None) or '')
@@ -155,7 +155,7 @@ class ChatEndpoint:
             )
         return name
 
-    def retried(self, request: Callable[[], _Found], guard: Guard) -> _Found:
+    def retried(self, request: Callable[[], _Found], bounds: Bounds) -> _Found:
         """Do something with the server, again where that can help and the time allows it."""
         for attempt in range(self._max_retries + 1):
             try:
@@ -167,9 +167,9 @@ class ChatEndpoint:
                 if attempt == self._max_retries or not may_help(status, str(error)):
                     raise
                 seconds = wait_s(attempt, after)
-                if seconds >= guard.remaining_s:
+                if seconds >= bounds.remaining_s:
                     raise  # rather now than when the time is over: others may step in
-                guard.pause(seconds)
+                bounds.pause(seconds)
         raise AssertionError('not reached')
 
     def no_chat(self, error: BaseException) -> ChatUnavailable:
@@ -182,21 +182,18 @@ class ChatEndpoint:
         """Return what the server says; some repeat the key that they refuse, or the headers of a request."""
         return redacted(said, self._server.secrets)[:300]
 
-    def close(self) -> None:
-        """Let go what is held; it comes back with the next request."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+    def _request(self, send: Callable[[Any], Awaitable[_Found]], bounds: Bounds) -> _Found:
+        async def request() -> _Found:
+            client = await self._connected()
+            return await self._answered(send(client))
 
-    def _request(self, send: Callable[[Any], _Found], guard: Guard) -> _Found:
+        return bounds.run(request)
+
+    async def _answered(self, answer: Awaitable[_Found]) -> _Found:
         import openai
 
-        guard.check()
-        guard.sent = False
-        remaining = guard.remaining_s
         try:
-            return send(openai.Timeout(remaining, connect=min(remaining, CONNECT_S)))
+            return await answer
         except openai.APIStatusError as error:
             raise Refused(
                 f'{self.where} refused: {error.status_code} {self._shown(error)}',
@@ -205,9 +202,7 @@ class ChatEndpoint:
                 error.response.headers.get('Retry-After'),
             ) from error
         except openai.APIConnectionError as error:  # a timeout is one, too
-            # A connection that was shut down fails in several ways. What the guard raises comes as it is, or
-            # as the cause: that differs between versions of the package.
-            guard.check()
+            # What the HTTP client raises comes as it is, or as the cause: that differs between versions.
             cause = error.__cause__
             if isinstance(cause, ReplyInvalid):
                 raise self.no_chat(cause) from error
@@ -215,27 +210,31 @@ class ChatEndpoint:
                 f'{self.where} cannot be reached: is the server running? ({self._shown(cause or error)})'
             ) from error
         except (openai.OpenAIError, *_PARSING) as error:
-            guard.check()
             raise self.no_chat(error) from error
 
-    def _connected(self) -> 'OpenAI':
-        with self._lock:
-            if self._client is None:
-                import openai
+    async def _connected(self) -> 'AsyncOpenAI':
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._client[0] is not loop:
+            # In a thread: to import the package takes a second, in which other requests go on.
+            self._client = loop, await loop.run_in_executor(None, self._connect)
+        return self._client[1]
 
-                if not self._server.key and self._server.needs_key:
-                    raise ChatUnavailable(f'no language model: {self._server.key_variable} is not set')
-                try:
-                    self._client = openai.OpenAI(
-                        # Local servers want no key, but the package does.
-                        api_key=self._server.key or 'none',
-                        base_url=self._url,
-                        max_retries=0,
-                        http_client=guarded_client(openai.DefaultHttpxClient, self._login),
-                    )
-                except Exception as error:
-                    raise ChatUnavailable(f'{self.where} cannot be asked: {self._shown(error)}') from error
-            return self._client
+    def _connect(self) -> 'AsyncOpenAI':
+        import openai
+
+        if not self._server.key and self._server.needs_key:
+            raise ChatUnavailable(f'no language model: {self._server.key_variable} is not set')
+        try:
+            return openai.AsyncOpenAI(
+                # Local servers want no key, but the package does.
+                api_key=self._server.key or 'none',
+                base_url=self._url,
+                max_retries=0,
+                timeout=openai.Timeout(None, connect=CONNECT_S),
+                http_client=bounded_client(openai.DefaultAsyncHttpxClient, self._login),
+            )
+        except Exception as error:
+            raise ChatUnavailable(f'{self.where} cannot be asked: {self._shown(error)}') from error
 
     def _shown(self, error: BaseException) -> str:
         return self.shown(str(error) or type(error).__name__)

@@ -84,15 +84,7 @@ class SoundUnavailable(RemembrError):
 
 
 class ChatUnavailable(RemembrError):
-    """Raised when the language model's server cannot be reached or refuses the request.
-
-    The attributes say what was spent all the same, as far as is known.
-    """
-
-    calls = 0
-    prompt_tokens = 0
-    completion_tokens = 0
-    estimated = False
+    """Raised when the language model's server cannot be reached or refuses the request."""
 
 
 class ReplyInvalid(RemembrError):

@@ -42,6 +42,19 @@ def is_place(pose: Pose) -> bool:
     return math.isfinite(pose.yaw) and all(abs(value) <= MAX_COORDINATE for value in pose.position)
 
 
+def check_point(point: Point) -> Point:
+    """Return the point if it is three finite numbers, none beyond MAX_COORDINATE.
+
+    :raises InvalidRequest: it is not
+    """
+    # A NaN compares false.
+    if len(point) != 3 or not all(abs(value) <= MAX_COORDINATE for value in point):
+        raise InvalidRequest(
+            f'{point} is not a position; give x, y and z in metres, at most {MAX_COORDINATE:g} each'
+        )
+    return point
+
+
 @dataclass(frozen=True, slots=True)
 class StampedPose:
     """A pose at a time, in a frame.

@@ -9,8 +9,7 @@ from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.narrowed_recall import NarrowedRecall
 from remembr_ros.agent.planner import OnProgress, Planner, Progress, Run, ignore_progress, record_nothing
-from remembr_ros.agent.trace import Trace
-from remembr_ros.agent.trace_events import answered, asked, failed
+from remembr_ros.agent.trace import Trace, answered, asked, failed
 from remembr_ros.errors import (
     BudgetExceeded,
     ChatUnavailable,
@@ -90,11 +89,11 @@ class Agent:
             answer = followed.answer or self._answer(followed, run)
         except RemembrError as error:
             self._conversations.forget(question.asker)
-            record('failed', failed(error, run.spent.cost, time.monotonic() - began))
+            record('failed', failed(error, replace(run.ledger.usage, seconds=time.monotonic() - began)))
             raise
         # What a language model took counts, even if another planner answered in the end.
-        cost = run.spent.cost if run.spent.cost.llm_calls else answer.cost
-        answer = replace(answer, cost=replace(cost, latency_s=time.monotonic() - began))
+        cost = run.ledger.usage if run.ledger.usage.calls else answer.cost
+        answer = replace(answer, cost=replace(cost, seconds=time.monotonic() - began))
         self._conversations.keep(followed, answer)
         record('answered', answered(answer))
         return answer

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.bounded_call import CLIENTS_SHARE, allowed_s
+from remembr_ros.agent.chat.bounded_call import allowed_s
 from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.presets import PRESETS
@@ -99,7 +99,7 @@ def build_agent(
         planners: list[Planner] = [OfflinePlanner()]
         return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
     # 0.9: some time of a question passes before the model is asked.
-    patience_s = 0.9 * CLIENTS_SHARE * allowed_s(config.call_timeout_s, config.timeout_s)
+    patience_s = 0.9 * allowed_s(config.call_timeout_s, config.timeout_s)
     loop = LoopPlanner(
         FailoverChat(chats, patience_s=patience_s),
         rounds=config.rounds,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import with_facts
-from remembr_ros.agent.model.same_place import by_place
-from remembr_ros.agent.model.stays import stay_of
+from remembr_ros.agent.model.same_place import by_place, stay_of
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
 from remembr_ros.memory.model.recall import Hit
 
@@ -190,13 +190,10 @@ def _known(question: Question, before: Answer, form: str) -> Answer:
         return _not_seen(question, 'There is nothing that this could refer to.')
     hit = hits[0]
     if form == 'duration' and before.kind is Kind.DURATION and before.duration_s is not None:
-        return replace(before, cost=Answer(Kind.TEXT, '', '').cost)
+        return replace(before, cost=Usage())
     if form == 'duration':
         return _lasted(question, hits)
-    claim = {
-        'place': Claim(Kind.POSITION, 'There', [hit]),
-        'time': Claim(Kind.TIME, 'That was', [hit]),
-    }[form]
+    claim = {'place': Claim(Kind.POSITION, 'There', [hit]), 'time': Claim(Kind.TIME, 'That was', [hit])}[form]
     return with_facts(ground(claim, question, NAME), question)
 
 

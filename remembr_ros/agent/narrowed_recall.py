@@ -9,7 +9,7 @@ from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
 _T = TypeVar('_T')
@@ -63,43 +63,21 @@ class NarrowedRecall:
         self._run = run
         self._narrowing = narrowing
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._hits(scope, limit, lambda inside, more: self._recall.by_text(text, inside, more))
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._hits(scope, limit, lambda inside, more: self._recall.by_position(position, inside, more))
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._hits(scope, limit, lambda inside, more: self._recall.by_time(time_ns, inside, more))
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._hits(scope, limit, self._recall.newest)
+    def find(self, query: Query) -> list[Hit]:
+        narrowing = self._narrowing
+        if narrowing == EVERYTHING:
+            return self._wait(lambda: self._recall.find(query))
+        inside = query.scope.within(narrowing.after_ns, narrowing.before_ns)
+        if inside is None:
+            return []
+        more = replace(query, scope=inside, limit=OVERFETCH * query.limit + len(narrowing.without))
+        hits = self._wait(lambda: self._recall.find(more))
+        return query.cut([hit for hit in hits if narrowing.admits(hit.memory)])
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories there are in the scope and the times; left out places count."""
-        inside = self._inside(scope)
+        inside = scope.within(self._narrowing.after_ns, self._narrowing.before_ns)
         return 0 if inside is None else self._wait(lambda: self._recall.count(inside))
-
-    def _hits(self, scope: Scope, limit: int, find: Callable[[Scope, int], list[Hit]]) -> list[Hit]:
-        narrowing = self._narrowing
-        if narrowing == EVERYTHING:
-            return self._wait(lambda: find(scope, limit))
-        inside = self._inside(scope)
-        if inside is None:
-            return []
-        more = OVERFETCH * limit + len(narrowing.without)
-        hits = self._wait(lambda: find(inside, more))
-        return [hit for hit in hits if narrowing.admits(hit.memory)][:limit]
-
-    def _inside(self, scope: Scope) -> Scope | None:
-        """Return the part of a scope within the times; None: there is none."""
-        after = max((t for t in (scope.after_ns, self._narrowing.after_ns) if t is not None), default=None)
-        before = min((t for t in (scope.before_ns, self._narrowing.before_ns) if t is not None), default=None)
-        if (after, before) == (scope.after_ns, scope.before_ns):
-            return scope
-        if after is not None and before is not None and after > before:
-            return None
-        return replace(scope, after_ns=after, before_ns=before)
 
     def _wait(self, call: Callable[[], _T]) -> _T:
         (outcome,) = in_parallel([call], self._run)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from remembr_ros.agent.model.answer import Answer, Cost, Question
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import BudgetExceeded, Cancelled
 from remembr_ros.memory.model.recall import Recall
 
@@ -43,33 +44,6 @@ def record_nothing(_event: str, _about: Mapping[str, Any]) -> None:
     """Keep no trace."""
 
 
-class Spent:
-    """What a question has taken so far, whichever planner took it and whatever became of that."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._cost = Cost()
-
-    @property
-    def cost(self) -> Cost:
-        return self._cost
-
-    def add(
-        self, llm_calls: int, prompt_tokens: int, completion_tokens: int, estimated: bool = False
-    ) -> None:
-        """Count more; from any thread.
-
-        :param estimated: a server did not count all of these tokens
-        """
-        with self._lock:
-            self._cost = Cost(
-                self._cost.llm_calls + llm_calls,
-                self._cost.prompt_tokens + prompt_tokens,
-                self._cost.completion_tokens + completion_tokens,
-                estimated=self._cost.estimated or estimated,
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """One question on its way: how long it may take, whether it is still wanted, whom to tell.
@@ -78,14 +52,14 @@ class Run:
     :param cancel: set when the answer is not wanted any more
     :param on_progress: what it raises is logged, and no concern of the question
     :param record: takes down what happens, for the trace
-    :param spent: what the question has taken so far
+    :param ledger: what its calls of a language model have taken so far, whichever planner made them
     """
 
     deadline: float
     cancel: threading.Event = field(default_factory=threading.Event)
     on_progress: OnProgress = ignore_progress
     record: Record = record_nothing
-    spent: Spent = field(default_factory=Spent)
+    ledger: Ledger = field(default_factory=Ledger)
 
     def __post_init__(self) -> None:
         tell = self.on_progress

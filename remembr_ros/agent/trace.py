@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.agent.chat.presets import secrets
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Record
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.geometry import Pose
 from remembr_ros.timestamps import format_iso
 
 logger = logging.getLogger(__name__)
@@ -91,6 +94,53 @@ class Trace:
                 raise OSError('the disk is full')
         finally:
             os.close(file)
+
+
+def asked(question: Question) -> dict[str, Any]:
+    """Return the event `asked`."""
+    return {
+        'question': question.text,
+        'now': format_iso(question.now_ns),
+        'here': _pose(question.here),
+        'frame_id': question.frame_id,
+        'map_id': question.map_id,
+        'asker': question.asker,
+    }
+
+
+def answered(answer: Answer) -> dict[str, Any]:
+    """Return the event `answered`."""
+    return {
+        'kind': answer.kind.value,
+        'text': answer.text,
+        'binary': answer.binary,
+        'pose': _pose(answer.pose),
+        'time': format_iso(answer.time_ns) if answer.time_ns is not None else None,
+        'duration_sec': answer.duration_s,
+        'evidence': [hit.memory.id for hit in answer.evidence],
+        'planner': answer.planner,
+        **_cost(answer.cost),
+    }
+
+
+def failed(error: RemembrError, cost: Usage) -> dict[str, Any]:
+    """Return the event `failed`."""
+    return {'error': error.kind, 'message': str(error), **_cost(cost)}
+
+
+def _cost(cost: Usage) -> dict[str, Any]:
+    return {
+        'llm_calls': cost.calls,
+        'prompt_tokens': cost.prompt_tokens,
+        'completion_tokens': cost.completion_tokens,
+        'tokens_estimated': cost.estimated,
+        'latency_sec': round(cost.seconds, 4),
+    }
+
+
+def _pose(pose: Pose | None) -> list[float] | None:
+    """Return x, y, z [m] and yaw [rad]."""
+    return [*pose.position, pose.yaw] if pose is not None else None
 
 
 def previous(path: Path) -> Path:

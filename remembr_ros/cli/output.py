@@ -124,10 +124,10 @@ def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
             for hit in answer.evidence
         ],
         'planner': answer.planner,
-        'llm_calls': answer.cost.llm_calls,
+        'llm_calls': answer.cost.calls,
         'prompt_tokens': answer.cost.prompt_tokens,
         'completion_tokens': answer.cost.completion_tokens,
-        'latency_sec': answer.cost.latency_s,
+        'latency_sec': answer.cost.seconds,
     }
 
 
@@ -164,10 +164,10 @@ def answer_lines(question: Question, answer: Answer) -> str:
     lines = [answer.text]
     lines += [f'  evidence  {hit_line(hit, question.now_ns, question.zone)}' for hit in answer.evidence[:3]]
     cost = answer.cost
-    took = f'  planner   {answer.planner}, {cost.latency_s:.2f} s'
-    if cost.llm_calls:
+    took = f'  planner   {answer.planner}, {cost.seconds:.2f} s'
+    if cost.calls:
         about = 'about ' if cost.estimated else ''
-        took += f', {cost.llm_calls} calls, {about}{cost.prompt_tokens} + {cost.completion_tokens} tokens'
+        took += f', {cost.calls} calls, {about}{cost.prompt_tokens} + {cost.completion_tokens} tokens'
     if answer.kind is Kind.NOT_SEEN:
         lines[0] = f'Not seen. {lines[0]}'
     return '\n'.join([*lines, took])

@@ -16,10 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.offline.matching import RECALL_WEIGHT, has_what_it_must, likeness, variants
-from remembr_ros.agent.offline.relevance_model import LEAST, Coefficients, Likeness, chance
+from remembr_ros.agent.offline.matching import has_what_it_must, variants
+from remembr_ros.agent.offline.relevance_model import (
+    LEAST,
+    POOL,
+    RECALL_WEIGHT,
+    Coefficients,
+    MatchFeatures,
+    features_of,
+    probability,
+)
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.offline.sighting import POOL
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.evaluation.datasets import sample
 from remembr_ros.evaluation.datasets.building import ABSENT_THINGS
@@ -27,7 +34,7 @@ from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.runner import remember
 from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 
@@ -50,7 +57,7 @@ class Case:
 
     group: str
     source: str
-    like: Likeness
+    like: MatchFeatures
     there: bool
 
 
@@ -116,17 +123,17 @@ def fit(cases: Sequence[Case]) -> Coefficients:
 
 def shares(cases: Sequence[Case], by: Coefficients, least: float) -> tuple[float, float]:
     """Return the share of things that are there and are taken for seen, and of those that are not there."""
-    taken = [(case.there, chance(case.like, by) >= least) for case in cases]
+    taken = [(case.there, probability(case.like, by) >= least) for case in cases]
     there = [seen for is_there, seen in taken if is_there]
     absent = [seen for is_there, seen in taken if not is_there]
     return sum(there) / max(len(there), 1), sum(absent) / max(len(absent), 1)
 
 
-def _best(request: Request, recall: Recall, among: frozenset[str] | None) -> Likeness | None:
+def _best(request: Request, recall: Recall, among: frozenset[str] | None) -> MatchFeatures | None:
     likes = [
-        likeness(request, hit)
+        features_of(request, hit)
         for text in variants(request.target)
-        for hit in recall.by_text(text, Scope(), POOL)
+        for hit in recall.find(Query(text, limit=POOL))
         if (among is None or hit.memory.id in among) and has_what_it_must(request, hit.memory)
     ]
     return max(
@@ -137,7 +144,7 @@ def _best(request: Request, recall: Recall, among: frozenset[str] | None) -> Lik
 
 
 def _has_all_words(request: Request, memory: Memory) -> bool:
-    return likeness(request, Hit(memory, 0.0)).covered == 1.0
+    return features_of(request, Hit(memory, 0.0)).covered == 1.0
 
 
 def _matrix(cases: Sequence[Case]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -27,7 +27,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Entry
-from remembr_ros.memory.model.recall import Hit, Recall
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import format_clock
@@ -53,7 +53,7 @@ def run() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix='remembr-bench-') as folder:
         store = _filled(folder, of, count)
         try:
-            store.by_text(QUESTIONS[0])
+            store.find(Query(QUESTIONS[0]))
             return [*_cost(store, count), *_overhead(store, of, count)]
         finally:
             engine = store.engine
@@ -68,7 +68,7 @@ def _cost(recall: Recall, count: int) -> list[Figure]:
         seen = _SeenRecall(recall)
         chat = _Counting(_script(text), tokens)
         answer = Agent(seen, [LoopPlanner(chat)]).ask(_question(text, count))
-        calls.append(answer.cost.llm_calls)
+        calls.append(answer.cost.calls)
         ours.append(chat.tokens)
         shown = tokens('\n'.join(map(_as_in_the_reference, seen.hits)))
         asked = tokens(text)
@@ -163,13 +163,13 @@ class _SeenRecall:
         self._recall = recall
         self.hits: list[Hit] = []
 
-    def by_text(self, *arguments: Any) -> list[Hit]:
-        found = self._recall.by_text(*arguments)
+    def find(self, query: Query) -> list[Hit]:
+        found = self._recall.find(query)
         self.hits += found
         return found
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._recall, name)
+    def count(self, scope: Scope = ANYTHING) -> int:
+        return self._recall.count(scope)
 
 
 def _as_in_the_reference(hit: Hit) -> str:

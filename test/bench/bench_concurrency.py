@@ -14,6 +14,7 @@ import numpy as np
 
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -108,7 +109,7 @@ def _work(
         chance = np.random.default_rng(seed)
         while time.monotonic() < end:
             number = int(chance.integers(newest))
-            recall.measure(partial(store.by_text, f'a {THINGS[number % 10]} of room {number}'))
+            recall.measure(partial(store.find, Query(f'a {THINGS[number % 10]} of room {number}')))
 
     with ThreadPoolExecutor(READERS + 2) as pool:
         working = [pool.submit(read, seed) for seed in range(readers)]

@@ -18,6 +18,7 @@ from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.latency import timed
 from test.bench.load import EVERY_NS, SIDE_M, START_NS, entries, material
+from test.bench.neighbours import recall_of
 
 COUNT = 10_000
 DIMENSION = 1024
@@ -86,13 +87,8 @@ def run() -> list[Figure]:
                 Figure(f'{name}: {what}, p50', timed(mine, arguments)[0], timed(its, arguments)[0], 'ms')
             )
         right = [set(np.array(ids)[np.argsort(-(exact @ query))[:5]]) for query in queries]
-        found = [
-            [len(set(search(q)) & best) / 5 for q, best in zip(queries, right, strict=True)]
-            for search in (ours, theirs)
-        ]
-        figures.append(
-            Figure(f'{name}: by vector, recall@5', *(float(np.mean(of_one)) for of_one in found), '')
-        )
+        recalls = [recall_of(map(search, queries), right) for search in (ours, theirs)]
+        figures.append(Figure(f'{name}: by vector, recall@5', *recalls, ''))
         mine = timed(lambda e: engine.put([e]), more)[0]
         its = timed(lambda e: other.add_observation(_observation(e)), more)[0]
         figures.append(Figure(f'{name}: insert one, p50', mine, its, 'ms'))

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.matching.terms import identifiers
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
@@ -39,6 +40,7 @@ from test.bench.load import (
     entries,
     material,
 )
+from test.bench.neighbours import recall_of
 from test.bench.processes import resident_mb
 
 SIZES = ((10_000, 1024), (100_000, 1024), (300_000, 384))
@@ -84,7 +86,7 @@ def measure(of: Material, count: int, dimension: int) -> list[Figure]:
         )  # fmt: skip
         figures.append(Figure(f'{name}: start', time.perf_counter() - began, None, 's'))
         for question in QUESTIONS:
-            store.by_text(question)
+            store.find(Query(question))
         # Before anything is compared exactly, for which all vectors are read.
         most = TARGETS['resident'] if held else None
         figures.append(Figure(f'{name}: resident, all processes', resident_mb(), None, 'MB', most=most))
@@ -114,14 +116,12 @@ def _searches(
     columns = _columns_ms(count)
     questions = [QUESTIONS[i % len(QUESTIONS)] for i in range(CALLS)]
     target = {key: most if held else None for key, most in TARGETS.items()}
-    figures = _latency(f'{name}: text', store.by_text, questions, target['text'], scan)
+    figures = _latency(f'{name}: text', store.find, [Query(q) for q in questions], target['text'], scan)
     # By all that counts in every memory. Of dozens that say the same it matters little which come first.
-    hits = [store.by_text(q, diverse=False) for q in QUESTIONS]
+    hits = [store.find(Query(q), diverse=False) for q in QUESTIONS]
     best = [vectors.best(q) for q in QUESTIONS]
-    right = [
-        len({h.memory.id for h in found} & set(exact)) / 5 for found, exact in zip(hits, best, strict=True)
-    ]
-    figures.append(Figure(f'{name}: text, recall@5 of the whole score', float(np.mean(right)), 1.0, ''))
+    recall = recall_of([[h.memory.id for h in found] for found in hits], best)
+    figures.append(Figure(f'{name}: text, recall@5 of the whole score', recall, 1.0, ''))
     scores = [
         sum(h.score for h in found) / sum(exact.values()) for found, exact in zip(hits, best, strict=True)
     ]
@@ -133,37 +133,35 @@ def _searches(
     figures += _latency(
         f'{name}: text, vectors alone', lambda q: engine.like(q, ANYTHING, 5), queries, None, scan
     )
-    found = [set(list(engine.like(query, ANYTHING, 5)[0])[:5]) for query in queries]
-    right = [len(ids & vectors.nearest(query)) / 5 for query, ids in zip(queries, found, strict=True)]
-    figures.append(
-        Figure(
-            f'{name}: text, vectors alone, recall@5', float(np.mean(right)), 1.0, '', 0.98 if held else None
-        )
-    )
+    found = [list(engine.like(query, ANYTHING, 5)[0])[:5] for query in queries]
+    recall = recall_of(found, map(vectors.nearest, queries))
+    figures.append(Figure(f'{name}: text, vectors alone, recall@5', recall, 1.0, '', least))
     text = QUESTIONS[0]
     figures += _latency(
         f'{name}: text in an hour of two robots',
-        lambda s: store.by_text(text, s),
+        lambda s: store.find(Query(text, scope=s)),
         windows(),
         target['text'],
         scan,
     )
     figures += _latency(
         f'{name}: text within 3 m',
-        lambda place: store.by_text(text, Scope(near=place, radius_m=3.0)),
+        lambda place: store.find(Query(text, scope=Scope(near=place, radius_m=3.0))),
         places(),
         None,
         scan,
     )
-    figures += _latency(f'{name}: position', store.by_position, places(), target['position'], columns)
+    centre = (50.0, 50.0, 0.0)
+    nearest = [Query(place=place) for place in places()]
+    figures += _latency(f'{name}: position', store.find, nearest, target['position'], columns)
     times = [int(t) for t in START_NS + rng.integers(0, count * EVERY_NS, CALLS)]
-    figures += _latency(f'{name}: time', store.by_time, times, target['time'], columns)
-    figures += _latency(f'{name}: consecutive around a time', store.around, times, None, columns)
+    at = [Query(time_ns=t) for t in times]
+    figures += _latency(f'{name}: time', store.find, at, target['time'], columns)
+    around = [Query(time_ns=t, around=True) for t in times]
+    figures += _latency(f'{name}: consecutive around a time', store.find, around, None, columns)
     figures += _latency(
         f'{name}: position in an hour of two robots, 30 m',
-        lambda s: store.by_position(
-            (50.0, 50.0, 0.0), Scope(s.after_ns, s.before_ns, (50.0, 50.0, 0.0), 30.0, s.robots)
-        ),
+        lambda s: store.find(Query(place=centre, scope=replace(s, near=centre, radius_m=30.0))),
         windows(),
         target['filtered'],
         columns,

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.milvus import schema
-from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.recall import ANYTHING, Query
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
@@ -38,6 +38,7 @@ from test.bench.load import (
     entries,
     material,
 )
+from test.bench.neighbours import recall_of
 from test.milvus_process import MilvusProcess, obstacle, when_ready
 
 DIMENSION = 384
@@ -127,16 +128,15 @@ def _searches(
     scan *= count * PASSAGES / 20_000
     questions = [QUESTIONS[i % len(QUESTIONS)] for i in range(CALLS)]
     for question in QUESTIONS:
-        store.by_text(question)
-    figures = _latency(f'{name}: text', store.by_text, questions, TARGET_MS, scan)
+        store.find(Query(question))
+    figures = _latency(f'{name}: text', store.find, list(map(Query, questions)), TARGET_MS, scan)
     found = [list(engine.like(query, ANYTHING, engine.compares)[0])[:5] for query in queries]
-    right = [len(set(some) & best) / 5 for some, best in zip(found, exact, strict=True)]
-    recall = float(np.mean(right))
+    recall = recall_of(found, exact)
     figures.append(Figure(f'{name}: text, recall@5 of the vectors', recall, 1.0, '', TARGET_RECALL))
     places = [(float(x), float(y), 0.0) for x, y in rng.uniform(0.0, SIDE_M, (CALLS, 2))]
     times = [int(t) for t in START_NS + rng.integers(0, count * EVERY_NS, CALLS)]
-    figures += _latency(f'{name}: position', store.by_position, places)
-    figures += _latency(f'{name}: time', store.by_time, times)
+    figures += _latency(f'{name}: position', store.find, [Query(place=place) for place in places])
+    figures += _latency(f'{name}: time', store.find, [Query(time_ns=time_ns) for time_ns in times])
     return figures
 
 

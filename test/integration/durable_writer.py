@@ -23,7 +23,7 @@ from remembr_ros.memory.embedded import passage_index, volumes
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus import schema
-from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.recall import ANYTHING, Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -117,13 +117,13 @@ def _check_rows(store: MemoryStore, there: Sequence[Memory]) -> None:
 def _check_recall(store: MemoryStore, there: Sequence[Memory]) -> None:
     assert store.count() == len(there) == store.info().memories
     if there:
-        assert store.newest(limit=1)[0].memory.id == max(there, key=lambda one: (one.end_ns, one.id)).id
+        assert store.find(Query(limit=1))[0].memory.id == max(there, key=lambda one: (one.end_ns, one.id)).id
     for one in random.Random(0).sample(list(there), min(8, len(there))):
-        assert store.by_text(one.caption, limit=1)[0].memory == one
+        assert store.find(Query(one.caption, limit=1))[0].memory == one
         words = f'thing{one.caption.split("thing")[1].split(".")[0]}'
         assert store.engine.with_words(words, ANYTHING, 1) == [one.id]
-        assert store.by_position((float(one.id[1:]), 0.0, 0.0), limit=1)[0].memory == one
-        assert store.by_time(one.start_ns, limit=1)[0].memory == one
+        assert store.find(Query(place=(float(one.id[1:]), 0.0, 0.0), limit=1))[0].memory == one
+        assert store.find(Query(time_ns=one.start_ns, limit=1))[0].memory == one
         if one.keyframes:
             assert store.keyframe(one.id) == image(int(one.id[1:]))
 

@@ -17,6 +17,7 @@ from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.embedded import passage_index, volumes
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -91,10 +92,10 @@ def test_a_writer_a_deleter_and_eight_readers_do_not_disturb_each_other(
         while time.monotonic() < end:
             number = chance.randrange(written + 1)
             for hit in (
-                *store.by_text(f'thing{number}v0', limit=5),
-                *store.by_position((float(number), 0.0, 0.0), limit=5),
-                *store.by_time(memory(number, 0, 1).start_ns, limit=5),
-                *store.newest(limit=3),
+                *store.find(Query(f'thing{number}v0', limit=5)),
+                *store.find(Query(place=(float(number), 0.0, 0.0), limit=5)),
+                *store.find(Query(time_ns=memory(number, 0, 1).start_ns, limit=5)),
+                *store.find(Query(limit=3)),
             ):
                 assert_whole(store, hit.memory)
             assert store.count() >= 0
@@ -132,7 +133,7 @@ def test_a_store_that_is_closed_while_readers_are_inside_says_so(
     def read() -> None:
         going.wait(timeout=30.0)
         with pytest.raises(StoreUnavailable, match='closed'):
-            forever(lambda: store.by_text('thing3v0'))
+            forever(lambda: store.find(Query('thing3v0')))
 
     with ThreadPoolExecutor(READERS) as pool:
         readers = [pool.submit(read) for _ in range(READERS)]
@@ -238,7 +239,7 @@ def test_a_database_that_was_killed_is_started_again_by_the_next_write(store: Me
             server, _ = milvus._servers[Path(path)]
             server._p.kill()
             server._p.wait()
-            assert store.by_text('thing1v0')[0].memory.id == 'm1'  # reads do not need it
+            assert store.find(Query('thing1v0'))[0].memory.id == 'm1'  # reads do not need it
             add(store, 2 + turn)
             add(other, 7 + turn)
         assert [one.id for one in other.all()] == ['m7', 'm8']

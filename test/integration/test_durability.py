@@ -19,7 +19,7 @@ import pytest
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.recall import ANYTHING, Query
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -172,7 +172,7 @@ def check_all(store: MemoryStore, left: dict[str, list[State]]) -> None:
     assert there.keys() == left.keys()
     vectors = store.engine.vectors(list(there))
     for i in random.Random(1).sample(sorted(there), 20):
-        assert store.by_text(there[i].caption, limit=1)[0].memory == there[i]
+        assert store.find(Query(there[i].caption, limit=1))[0].memory == there[i]
         assert len(vectors[i]) == len(store.engine.likeness(vectors[i][0], [i])[i])
 
 

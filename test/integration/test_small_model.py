@@ -15,6 +15,7 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.trace import Trace, questions, read_trace
 from remembr_ros.embedding.embedders import get_embedder
@@ -117,17 +118,13 @@ def test_a_question_to_a_model_that_babbles_ends(url: str, model: Path, tmp_path
     calls = [event for event in events if event['event'] == 'chat']
     assert any('reply' in call for call in calls), calls  # the server did take part
     assert not chat.capabilities.tools
-    chat.close()
 
 
 def chat_is_answered(url: str, model: Path) -> bool:
     """Return whether the server goes on after what was done to it."""
     chat = OpenAIChat(str(model), url, max_retries=0)
-    try:
-        reply = chat.complete((Message('user', 'Hello.'),), (), must_call=None, timeout_s=40.0)
-    finally:
-        chat.close()
-    return reply.completion_tokens > 0
+    reply = chat.complete((Message('user', 'Hello.'),), (), must_call=None, timeout_s=40.0, ledger=Ledger())
+    return reply.usage.completion_tokens > 0
 
 
 @pytest.mark.timeout(240)
@@ -135,14 +132,13 @@ def test_a_call_can_be_given_up_and_cancelled_while_the_model_writes(url: str, m
     chat = OpenAIChat(str(model), url, max_retries=0)
     messages = (Message('user', 'Where is the lift?'),)
     with pytest.raises(ChatUnavailable, match='did not answer'):
-        chat.complete(messages, (), must_call=None, timeout_s=0.1)
+        chat.complete(messages, (), must_call=None, timeout_s=0.1, ledger=Ledger())
     cancel = threading.Event()
     timer = threading.Timer(0.1, cancel.set)
     timer.start()
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        chat.complete(messages, (), must_call=None, timeout_s=20.0, cancel=cancel)
+        chat.complete(messages, (), must_call=None, timeout_s=20.0, ledger=Ledger(), cancel=cancel)
     assert time.monotonic() - began < patiently(2.0)
     timer.join()
-    chat.close()
     assert chat_is_answered(url, model)

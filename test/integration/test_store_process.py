@@ -18,6 +18,7 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -86,9 +87,9 @@ def reopen(path: str, deadline_sec: float = 30.0) -> MemoryStore:
 def assert_all_found(store: MemoryStore, numbers: list[int]) -> None:
     assert [memory.id for memory in store.get([f'm{i}' for i in numbers])] == [f'm{i}' for i in numbers]
     for i in (numbers[0], numbers[len(numbers) // 2], numbers[-1]):
-        assert store.by_text(f'thing{i}', limit=1)[0].memory.id == f'm{i}'
-        assert store.by_position((float(i), 0.0, 0.0), limit=1)[0].memory.id == f'm{i}'
-        assert store.by_time(i * 10**9, limit=1)[0].memory.id == f'm{i}'
+        assert store.find(Query(f'thing{i}', limit=1))[0].memory.id == f'm{i}'
+        assert store.find(Query(place=(float(i), 0.0, 0.0), limit=1))[0].memory.id == f'm{i}'
+        assert store.find(Query(time_ns=i * 10**9, limit=1))[0].memory.id == f'm{i}'
         assert store.keyframe(f'm{i}') == encode_jpeg(np.full((8, 8, 3), i % 256, np.uint8))
 
 
@@ -210,7 +211,7 @@ def test_another_embedder_is_refused_and_both_are_named(made: str) -> None:
     with pytest.raises(StoreMismatch, match='8 numbers'):
         open_store(made, Other())
     with open_store(made) as store:  # and the refusals let go of the file
-        assert store.by_text('door')[0].memory.id == 'm1'
+        assert store.find(Query('door'))[0].memory.id == 'm1'
 
 
 def test_a_collection_of_another_program_is_refused(made: str) -> None:
@@ -255,7 +256,7 @@ def test_a_server_over_tcp_keeps_a_memory_and_this_machine_its_keyframes(
     with served(str(tmp_path / 'fresh.db')) as uri:
         with opened(uri, 'hashing-16') as store:
             store.add([Observation(Memory('m2', 'r', 5, 6, 'a red sofa'), (image,))])
-            assert store.by_text('red sofa')[0].memory.id == 'm2'
+            assert store.find(Query('red sofa'))[0].memory.id == 'm2'
             assert store.keyframe('m2') == image
         with opened(uri) as again:
             assert [memory.id for memory in again.all()] == ['m2']

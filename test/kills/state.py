@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from test.kills.verbs import START_NS
@@ -68,10 +69,10 @@ def _wrong_vectors(store: MemoryStore) -> list[str]:
 
 
 def _recall(store: MemoryStore) -> list[tuple[str, float]]:
-    hits = {text: store.by_text(text, limit=4) for text in _ASKED}
-    hits['place'] = store.by_position((100.0, 3.0, 0.0), limit=4)
-    hits['time'] = store.by_time(START_NS + 55 * 10**9, limit=4)
-    hits['newest'] = store.newest(limit=4)
+    hits = {text: store.find(Query(text, limit=4)) for text in _ASKED}
+    hits['place'] = store.find(Query(place=(100.0, 3.0, 0.0), limit=4))
+    hits['time'] = store.find(Query(time_ns=START_NS + 55 * 10**9, limit=4))
+    hits['newest'] = store.find(Query(limit=4))
     # Those without a caption are all alike: which of them comes first, or at all, says nothing.
     return [
         (f'{asked}: {hit.memory.id if hit.memory.is_captioned else ""}', hit.score)

@@ -11,6 +11,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import UNCAPTIONED
 from remembr_ros.memory.opening import open_store
 
@@ -82,7 +83,7 @@ def test_a_bag_becomes_memories_and_all_ends_when_it_does(start, bag, parameters
     assert launched.process.wait(120.0) == 0, launched.text
     assert 'Traceback' not in launched.text
     with open_store(str(uri), embedder=HashingEmbedder()) as store:
-        memories = sorted((hit.memory for hit in store.newest(limit=10)), key=lambda one: one.start_ns)
+        memories = sorted((hit.memory for hit in store.find(Query(limit=10))), key=lambda one: one.start_ns)
     assert len(memories) == SECONDS // 3, launched.text
     assert {memory.robot for memory in memories} == {'bag_robot'}
     # Poses and times are those of the bag; no image was lost.
@@ -108,7 +109,7 @@ def replay(start, bag, parameters, uri, **arguments):
     assert launched.process.wait(150.0) == 0, launched.text
     assert 'Traceback' not in launched.text
     with open_store(str(uri), embedder=HashingEmbedder()) as store:
-        return [hit.memory.caption for hit in store.newest(limit=10)], launched.text
+        return [hit.memory.caption for hit in store.find(Query(limit=10))], launched.text
 
 
 @pytest.mark.parametrize('rate', ['2.0', '5.0'])

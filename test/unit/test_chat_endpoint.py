@@ -12,6 +12,7 @@ from remembr_ros.agent.chat.client import Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
@@ -46,10 +47,7 @@ def elsewhere() -> Iterator[ScriptedServer]:
 def ask(url: str, model: str = 'tiny') -> str:
     """Return what a model says there."""
     chat = OpenAIChat(model, url, max_retries=1)
-    try:
-        return chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0).content
-    finally:
-        chat.close()
+    return chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger()).content
 
 
 def describe(url: str) -> str:
@@ -90,7 +88,6 @@ def test_a_judge_is_not_redirected(server: ScriptedServer, elsewhere: ScriptedSe
     server.reply = [ScriptedReply('', status=307, headers={'Location': f'{elsewhere.url}/chat/completions'})]
     chat = OpenAIChat('judge', server.url, max_retries=0)
     verdict = Judge(chat).verdict('Where?', 'By the stairs.', 'At the stairs.')
-    chat.close()
     assert verdict.correct is None
     assert 'redirects' in verdict.reason
     assert not elsewhere.requests
@@ -139,8 +136,9 @@ def test_a_recorded_call_does_not_show_a_password(server: ScriptedServer) -> Non
     calls: list[dict[str, Any]] = []
     chat = OpenAIChat('tiny', logged_in(server), max_retries=0)
     with pytest.raises(ChatUnavailable):
-        RecordingChat(chat, calls.append).complete(HELLO, TOOLS, must_call=None, timeout_s=10.0)
-    chat.close()
+        RecordingChat(chat, calls.append).complete(
+            HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger()
+        )
     assert '403' in calls[0]['error']
     assert PASSWORD not in json.dumps(calls)
 

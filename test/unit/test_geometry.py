@@ -9,6 +9,7 @@ from remembr_ros.geometry import (
     Point,
     Pose,
     RigidTransform,
+    check_point,
     circular_mean,
     distance,
     interpolate,
@@ -179,3 +180,11 @@ def test_a_tilted_map_keeps_the_heading_on_its_ground() -> None:
     assert pitched.pose(Pose(0.0, 0.0, 0.0, math.pi / 2)).yaw == pytest.approx(math.pi / 2)
     upright = RigidTransform((0.0, 0.0, 0.0), (0.0, -math.sin(math.pi / 4), 0.0, math.cos(math.pi / 4)))
     assert upright.pose(Pose(1.0, 0.0)) == Pose(*upright.point((1.0, 0.0, 0.0)), 0.0), 'straight up'
+
+
+@pytest.mark.parametrize(
+    'point', [(1.0, 2.0), (1.0, 2.0, 3.0, 4.0), (math.nan, 0.0, 0.0), (0.0, 0.0, 2e9), (0.0, -math.inf, 0.0)]
+)
+def test_what_is_no_position_is_refused(point: tuple) -> None:
+    with pytest.raises(InvalidRequest, match='not a position'):
+        check_point(point)

@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from remembr_ros.errors import Cancelled, ChatUnavailable
+from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.errors import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,67 +63,17 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What calls of a language model took.
-
-    :param calls: that a model began to answer
-    :param estimated: the server did not count all of the tokens; those are a quarter of the characters
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    estimated: bool = False
-
-    def __add__(self, other: 'Usage') -> 'Usage':
-        return Usage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.estimated or other.estimated,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, and what that took.
+    """What a model said.
 
-    :param calls: more than one after a failover or a connection that was lost
-    :param estimated: see :class:`Usage`
+    :param usage: what the request took that brought it, without those before that brought nothing
     :param model: what replied; empty: the client's model
     """
 
     content: str = ''
     tool_calls: tuple[ToolCall, ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    calls: int = 1
-    estimated: bool = False
+    usage: Usage = field(default=Usage(1))
     model: str = ''
-
-
-def usage_of(outcome: Reply | ChatUnavailable) -> Usage:
-    """Return what a call took that ended in this way."""
-    return Usage(outcome.calls, outcome.prompt_tokens, outcome.completion_tokens, outcome.estimated)
-
-
-def with_usage(reply: Reply, more: Usage) -> Reply:
-    """Return a reply that took this besides."""
-    total = usage_of(reply) + more
-    return replace(
-        reply,
-        calls=total.calls,
-        prompt_tokens=total.prompt_tokens,
-        completion_tokens=total.completion_tokens,
-        estimated=total.estimated,
-    )
-
-
-def charged(error: ChatUnavailable, usage: Usage) -> ChatUnavailable:
-    """Return the error, which now says that so much was spent."""
-    error.calls, error.estimated = usage.calls, usage.estimated
-    error.prompt_tokens, error.completion_tokens = usage.prompt_tokens, usage.completion_tokens
-    return error
 
 
 class ChatClient(Protocol):
@@ -139,16 +90,17 @@ class ChatClient(Protocol):
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         """Return the model's next turn.
 
         :param must_call: the one tool that it must call; None: as it likes
         :param timeout_s: for all of it: waiting for a turn, failing over, trying again [s]
+        :param ledger: charged with each request that a model began to answer, whatever came of it
         :param cancel: set from another thread when the reply is not wanted any more: then the request ends
             at once, at the server, too
-        :raises ChatUnavailable: there is no reply within the time, or one that is none; its calls and tokens
-            say what was spent all the same
+        :raises ChatUnavailable: there is no reply within the time, or one that is none
         :raises Cancelled: cancel was set
         """
 
@@ -172,6 +124,7 @@ class ScriptedChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         if cancel is not None and cancel.is_set():
@@ -183,4 +136,6 @@ class ScriptedChat:
             reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
-        return reply if isinstance(reply, Reply) else reply(messages)
+        reply = reply if isinstance(reply, Reply) else reply(messages)
+        ledger.charge(reply.usage)
+        return reply

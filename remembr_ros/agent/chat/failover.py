@@ -6,16 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.chat.client import (
-    ChatClient,
-    Message,
-    Reply,
-    Tool,
-    Usage,
-    charged,
-    usage_of,
-    with_usage,
-)
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.chat_endpoint import Refused
 from remembr_ros.errors import ChatUnavailable
 
@@ -75,10 +67,10 @@ class FailoverChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         deadline = self._clock() + timeout_s
-        lost = Usage()
         failure: ChatUnavailable | None = None
         awake = self._awake()
         for index in awake:
@@ -88,25 +80,18 @@ class FailoverChat:
                 break
             allowed = left if index == awake[-1] else SHARE * left
             try:
-                reply = chat.complete(messages, tools, must_call=must_call, timeout_s=allowed, cancel=cancel)
+                reply = chat.complete(
+                    messages, tools, must_call=must_call, timeout_s=allowed, ledger=ledger, cancel=cancel
+                )
             except ChatUnavailable as error:
                 took = self._clock() - began
                 hurried = timeout_s < self._patience_s and took > 0.8 * allowed
                 if not (hurried or _is_of_one_request(error)):
                     self._rest(index, took, str(error))
-                lost, failure = lost + usage_of(error), error
+                failure = error
                 continue
-            return with_usage(replace(reply, model=reply.model or chat.model), lost)
-        if failure is None:
-            raise ChatUnavailable(self._all_rest())
-        raise charged(failure, lost)
-
-    def close(self) -> None:
-        """Close the clients that can be closed."""
-        for chat in self._chats:
-            close = getattr(chat, 'close', None)
-            if close is not None:
-                close()
+            return replace(reply, model=reply.model or chat.model)
+        raise failure or ChatUnavailable(self._all_rest())
 
     def _awake(self) -> list[int]:
         now = self._clock()

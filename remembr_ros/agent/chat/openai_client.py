@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal, after_wordless_refusal, used_in
-from remembr_ros.agent.chat.client import Message, Reply, Tool, Usage, charged, with_usage
+from remembr_ros.agent.chat.client import Message, Reply, Tool
 from remembr_ros.agent.chat.presets import find_preset
-from remembr_ros.agent.chat.wire import characters_of, reply_of, request_fields, spent_on, tokens_of
+from remembr_ros.agent.chat.wire import characters_of, counted_in, reply_of, request_fields, tokens_of
+from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.bounded_request import Bounds, TimeOver
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused
 from remembr_ros.errors import ChatUnavailable, ReplyInvalid
-from remembr_ros.http_guard import Guard, TimeOver
 
 logger = logging.getLogger(__name__)
 
@@ -75,37 +76,27 @@ class OpenAIChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
-        guard = Guard(time.monotonic() + timeout_s, cancel)
-        lost: list[Usage] = []
+        bounds = Bounds(time.monotonic() + timeout_s, cancel)
         try:
-            with guard.watching():
-                guard.check()
-                if not self._model:
-                    self._model = self._endpoint.first_model(guard)
-                reply = self._found_out(
-                    lambda can: self._ask(can, messages, tools, must_call, guard=guard, lost=lost),
-                    bool(tools),
-                    guard,
-                )
+            if not self._model:
+                self._model = self._endpoint.first_model(bounds)
+            return self._found_out(
+                lambda can: self._ask(can, messages, tools, must_call, bounds=bounds, ledger=ledger),
+                bool(tools),
+                bounds,
+            )
         except TimeOver:
-            failure = ChatUnavailable(f'{self._endpoint.where} did not answer within {timeout_s:.1f} s')
-            raise charged(failure, sum(lost, Usage())) from None
-        except ChatUnavailable as error:
-            charged(error, sum(lost, Usage()))
-            raise
-        return with_usage(reply, sum(lost, Usage()))
+            where = self._endpoint.where
+            raise ChatUnavailable(f'{where} did not answer within {timeout_s:.1f} s') from None
 
-    def close(self) -> None:
-        """Let go what is held; a later question takes it up again."""
-        self._endpoint.close()
-
-    def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, guard: Guard) -> Reply:
+    def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, bounds: Bounds) -> Reply:
         """Ask, and in simpler ways if the server, which was never of use yet, refuses without a reason."""
         can = self._capabilities
         try:
-            reply = self._endpoint.retried(lambda: ask(can), guard)
+            reply = self._endpoint.retried(lambda: ask(can), bounds)
         except Refused as refusal:
             simpler = [] if self._proven else after_wordless_refusal(can, refusal.status, has_tools)
             for can in simpler:
@@ -122,17 +113,14 @@ class OpenAIChat:
         tools: Sequence[Tool],
         must_call: str | None,
         *,
-        guard: Guard,
-        lost: list[Usage],
+        bounds: Bounds,
+        ledger: Ledger,
     ) -> Reply:
-        """Ask once, and again without what the server refuses.
-
-        :param lost: gets what a request took that ended without a reply
-        """
+        """Ask once, and again without what the server refuses."""
         for _ in range(MAX_REFUSALS):
             fields = request_fields(messages, tools, must_call, can, self._sampling)
             try:
-                response = self._endpoint.create({'model': self._model, **fields}, guard)
+                response = self._endpoint.create({'model': self._model, **fields}, bounds)
             except Refused as refusal:
                 less = after_refusal(can, fields, refusal.status, refusal.said)
                 if less is None:
@@ -140,14 +128,15 @@ class OpenAIChat:
                 can = less
                 continue
             except (ChatUnavailable, TimeOver):
-                if guard.sent:
-                    lost.append(Usage(1, tokens_of(characters_of(fields)), 0, estimated=True))
+                if bounds.sent:
+                    ledger.charge(Usage(1, tokens_of(characters_of(fields)), estimated=True))
                 raise
             try:
                 reply = reply_of(response, characters_of(fields))
             except ReplyInvalid as error:
-                lost.append(Usage(1, *spent_on(response)))
+                ledger.charge(counted_in(response))
                 raise self._endpoint.no_chat(error) from error
+            ledger.charge(reply.usage)
             # Only now: what fails all the same was refused for another reason. So was what it took before.
             can = replace(can, **{name: getattr(self._capabilities, name) for name in self._accepted})
             self._accepted |= used_in(fields)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest
 
 
@@ -88,6 +89,7 @@ class PacedChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         waited = self._pacer.take_turn(timeout_s, cancel)
@@ -99,5 +101,5 @@ class PacedChat:
         with self._lock:
             self._waited_s += waited
         return self._chat.complete(
-            messages, tools, must_call=must_call, timeout_s=timeout_s - waited, cancel=cancel
+            messages, tools, must_call=must_call, timeout_s=timeout_s - waited, ledger=ledger, cancel=cancel
         )

@@ -1,12 +1,14 @@
-"""A chat client that tells what another one was asked and what it replied."""
+"""A chat client that tells what another one was asked and what it replied, as JSON."""
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.chat.messages_json import chat_event
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool, ToolCall
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import RemembrError
 
 
@@ -45,22 +47,25 @@ class RecordingChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         new = self._new(messages)
-        began = self._clock()
+        began, own = self._clock(), Ledger()
         outcome: Reply | RemembrError | None = None
         try:
             outcome = self._chat.complete(
-                messages, tools, must_call=must_call, timeout_s=timeout_s, cancel=cancel
+                messages, tools, must_call=must_call, timeout_s=timeout_s, ledger=own, cancel=cancel
             )
         except RemembrError as error:
             outcome = error
             raise
         finally:
+            ledger.charge(own.usage)
             if outcome is not None:
+                usage = replace(own.usage, seconds=self._clock() - began)
                 # The model's name may be known only after the first call.
-                self._on_call(chat_event(self.model, new, must_call, outcome, self._clock() - began))
+                self._on_call(chat_event(self.model, new, must_call, outcome, usage))
         return outcome
 
     def _new(self, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -70,3 +75,53 @@ class RecordingChat:
             continues = known < len(messages) and messages[:known] == self._last
             self._last = messages
         return messages[known:] if continues else messages
+
+
+def chat_event(
+    model: str,
+    messages: Sequence[Message],
+    must_call: str | None,
+    outcome: Reply | RemembrError,
+    usage: Usage,
+) -> dict[str, Any]:
+    """Return one call of a model as JSON-ready.
+
+    :param model: said where the reply does not say it
+    :param usage: of the call, with what it lost on the way
+    :return: model; messages, must_call; reply (content and tool_calls), prompt_tokens and completion_tokens,
+        or error; seconds
+    """
+    event: dict[str, Any] = {
+        'model': model,
+        'messages': [_message_json(message) for message in messages],
+        'must_call': must_call,
+    }
+    if isinstance(outcome, Reply):
+        event['model'] = outcome.model or model
+        event['reply'] = {'content': outcome.content, 'tool_calls': _tool_calls_json(outcome.tool_calls)}
+        event['prompt_tokens'] = usage.prompt_tokens
+        event['completion_tokens'] = usage.completion_tokens
+        if usage.estimated:
+            event['estimated'] = True
+    else:
+        event['error'] = f'{type(outcome).__name__}: {outcome}'
+    return {**event, 'seconds': round(usage.seconds, 3)}
+
+
+def _message_json(message: Message) -> dict[str, Any]:
+    """Return a message without what it lacks; of an image, its text, size and SHA-256."""
+    written: dict[str, Any] = {'role': message.role, 'content': message.content}
+    if message.tool_calls:
+        written['tool_calls'] = _tool_calls_json(message.tool_calls)
+    if message.tool_call_id:
+        written['tool_call_id'] = message.tool_call_id
+    if message.images:
+        written['images'] = [
+            {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
+            for image in message.images
+        ]
+    return written
+
+
+def _tool_calls_json(calls: Sequence[ToolCall]) -> list[dict[str, str]]:
+    return [{'id': call.id, 'name': call.name, 'arguments': call.arguments} for call in calls]

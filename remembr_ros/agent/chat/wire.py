@@ -7,6 +7,7 @@ from typing import Any
 
 from remembr_ros.agent.chat.capabilities import Capabilities
 from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ReplyInvalid
 
 MAX_TOKENS = 1_000
@@ -79,21 +80,21 @@ def reply_of(response: Any, sent: int) -> Reply:
         content = _text(message.content) if isinstance(message.content, str) else ''
     except (AttributeError, IndexError, TypeError, KeyError) as error:
         raise ReplyInvalid('it has no message') from error
-    prompt, completion = _usage(response)
+    prompt, completion = _counts(response)
     said = len(content) + sum(len(call.name) + len(call.arguments) for call in calls)
-    return Reply(
-        content,
-        calls,
+    usage = Usage(
+        1,
         tokens_of(sent) if prompt is None else prompt,
         tokens_of(said) if completion is None else completion,
         estimated=prompt is None or completion is None,
     )
+    return Reply(content, calls, usage)
 
 
-def spent_on(response: Any) -> tuple[int, int]:
-    """Return the prompt and completion tokens that a response of any kind counts; 0: it does not."""
-    prompt, completion = _usage(response)
-    return prompt or 0, completion or 0
+def counted_in(response: Any) -> Usage:
+    """Return what a response of any kind says that it took."""
+    prompt, completion = _counts(response)
+    return Usage(1, prompt or 0, completion or 0)
 
 
 def tokens_of(characters: int) -> int:
@@ -204,7 +205,7 @@ def _argument_text(arguments: Any) -> str:
     return json.dumps(arguments) if isinstance(arguments, dict | list) else str(arguments or '')
 
 
-def _usage(response: Any) -> tuple[int | None, int | None]:
+def _counts(response: Any) -> tuple[int | None, int | None]:
     usage = getattr(response, 'usage', None)
     return _count(getattr(usage, 'prompt_tokens', None)), _count(getattr(usage, 'completion_tokens', None))
 

@@ -15,7 +15,7 @@ ROOM_TO_ANSWER = 1.5
 """A call is followed by one with its results, that much longer."""
 
 
-class Talk:
+class BudgetedDialogue:
     """What was said so far.
 
     :param messages: the system's and the question's
@@ -94,10 +94,10 @@ class Talk:
             call_timeout_s=self._call_timeout_s,
         )
         size = self._size(messages)
-        if not reply.prompt_tokens:
+        if not reply.usage.prompt_tokens:
             self._uncounted += size
-        elif reply.calls == 1:
-            self._counted += reply.prompt_tokens
+        else:
+            self._counted += reply.usage.prompt_tokens
             self._estimated += size
         return reply
 
@@ -115,7 +115,7 @@ class Talk:
 
     @property
     def _tokens_left(self) -> int:
-        return self._token_budget - self.run.spent.cost.prompt_tokens - self._uncounted
+        return self._token_budget - self.run.ledger.usage.prompt_tokens - self._uncounted
 
     @property
     def _scale(self) -> float:

@@ -13,11 +13,11 @@ from importlib.resources import files
 
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.llm.budgeted_dialogue import Talk
+from remembr_ros.agent.llm.budgeted_dialogue import BudgetedDialogue
 from remembr_ros.agent.llm.in_parallel import in_parallel
 from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.second_look import SecondLook
-from remembr_ros.agent.llm.toolbox import Found, Toolbox
+from remembr_ros.agent.llm.toolbox import Toolbox, ToolResult
 from remembr_ros.agent.llm.tools import (
     ALL_TOOLS,
     ANSWER,
@@ -94,7 +94,7 @@ class LoopPlanner:
         asked = situation(question)
         if question.prior is not None:
             asked += f'\n{_before(question.prior, toolbox)}'
-        talk = Talk(
+        dialogue = BudgetedDialogue(
             self._chat,
             [Message('system', system), Message('user', asked)],
             TOOLS if self._second_look is None else ALL_TOOLS,
@@ -105,14 +105,14 @@ class LoopPlanner:
         rounds = 0
         while True:
             # One round more than allowed, in which it can only answer; faults have their own budget.
-            last = rounds >= self._rounds or talk.must_answer
-            reply = talk.complete(ANSWER if last else None, len(toolbox.evidence))
+            last = rounds >= self._rounds or dialogue.must_answer
+            reply = dialogue.complete(ANSWER if last else None, len(toolbox.evidence))
             calls, native = _calls(reply)
             kept = tuple(map(_as_kept, calls)) if native else ()
-            talk.messages.append(Message('assistant', reply.content[:MAX_KEPT], kept))
+            dialogue.messages.append(Message('assistant', reply.content[:MAX_KEPT], kept))
             if not calls:
-                talk.fault('it called no tool')
-                talk.messages.append(
+                dialogue.fault('it called no tool')
+                dialogue.messages.append(
                     Message('user', 'That was no tool call. Call a recall tool or `answer`.')
                 )
                 continue
@@ -120,21 +120,23 @@ class LoopPlanner:
             others = [call for call in calls if call.name != ANSWER]
             complaint = 'answer when you have read what the other calls found'
             if answers and (last or not others):
-                answer, complaint = self._try_answer(answers[0], toolbox, question, talk)
+                answer, complaint = self._try_answer(answers[0], toolbox, question, dialogue)
                 if answer is not None:
                     # A second server may have stepped in.
                     by = reply.model or self.name
-                    return with_facts(replace(answer, planner=by, cost=run.spent.cost), question)
-            said = iter(self._recall(others, toolbox, talk, last=last))
+                    return with_facts(replace(answer, planner=by, cost=run.ledger.usage), question)
+            said = iter(self._recall(others, toolbox, dialogue, last=last))
             texts = [complaint if call.name == ANSWER else next(said) for call in calls]
-            talk.messages += _results(list(zip(calls, texts, strict=True)), native)
+            dialogue.messages += _results(list(zip(calls, texts, strict=True)), native)
             rounds += 1
             if last:
-                talk.fault('it did not answer when it had to')
+                dialogue.fault('it did not answer when it had to')
 
-    def _recall(self, calls: Sequence[ToolCall], toolbox: Toolbox, talk: Talk, *, last: bool) -> list[str]:
+    def _recall(
+        self, calls: Sequence[ToolCall], toolbox: Toolbox, dialogue: BudgetedDialogue, *, last: bool
+    ) -> list[str]:
         """Carry out calls at the same time; return what each has found, or what is wrong with it."""
-        run = talk.run
+        run = dialogue.run
         texts: dict[int, str] = {}
         jobs = {}
         unusable = ''
@@ -146,7 +148,7 @@ class LoopPlanner:
             else:
                 try:
                     jobs[index] = partial(
-                        _timed, toolbox.job(parse_arguments(call.name, call.arguments), run, talk.reserve)
+                        _timed, toolbox.job(parse_arguments(call.name, call.arguments), run, dialogue.reserve)
                     )
                 except ReplyInvalid as error:
                     texts[index] = f'error: {error}'
@@ -154,7 +156,7 @@ class LoopPlanner:
                 except (InvalidRequest, Ungrounded) as error:
                     texts[index] = f'error: {error}'
         if unusable:
-            talk.fault(unusable)
+            dialogue.fault(unusable)
         if jobs:
             names = ', '.join(f'{calls[i].name} {calls[i].arguments[:100]}' for i in jobs)
             run.on_progress(Progress('recalling', names, len(toolbox.evidence)))
@@ -168,7 +170,7 @@ class LoopPlanner:
         return [texts[index] for index in range(len(calls))]
 
     def _shown(
-        self, call: ToolCall, outcome: tuple[Found, float] | RemembrError, toolbox: Toolbox, run: Run
+        self, call: ToolCall, outcome: tuple[ToolResult, float] | RemembrError, toolbox: Toolbox, run: Run
     ) -> str:
         run.check()  # what ended the question may have ended the call first
         about: dict[str, object] = {'name': call.name, 'arguments': call.arguments}
@@ -189,7 +191,7 @@ class LoopPlanner:
         return text
 
     def _try_answer(
-        self, call: ToolCall, toolbox: Toolbox, question: Question, talk: Talk
+        self, call: ToolCall, toolbox: Toolbox, question: Question, dialogue: BudgetedDialogue
     ) -> tuple[Answer | None, str]:
         """Return the grounded answer, or what is wrong with it.
 
@@ -198,31 +200,31 @@ class LoopPlanner:
         :raises Ungrounded: it was sent back before
         :raises ReplyInvalid: too many replies were unusable
         """
-        talk.run.on_progress(Progress('answering', self.name, len(toolbox.evidence)))
+        dialogue.run.on_progress(Progress('answering', self.name, len(toolbox.evidence)))
         try:
             arguments = parse_arguments(call.name, call.arguments)
             if not isinstance(arguments, AnswerCall):
                 raise ReplyInvalid('this is no answer')
             answer = ground(toolbox.claim(arguments), question, self.name)
         except ReplyInvalid as error:
-            talk.fault(str(error))
+            dialogue.fault(str(error))
             return None, f'error: {error}'
         except Ungrounded as error:
-            if talk.refused and isinstance(error, Unsupported):
+            if dialogue.refused and isinstance(error, Unsupported):
                 answer = ground(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), question, self.name)
-            elif talk.refused:
+            elif dialogue.refused:
                 raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
             else:
-                talk.refused = True
-                talk.run.record('refused', {'reason': str(error)})
+                dialogue.refused = True
+                dialogue.run.record('refused', {'reason': str(error)})
                 return None, f'error: {error}. Cite memories that were recalled, or answer not_seen.'
         cites = {name: getattr(arguments, name) for name in ('ids', 'start_id', 'end_id')}
         evidence = [hit.memory.id for hit in answer.evidence]
-        talk.run.record('answer', {'kind': answer.kind.value, 'cites': cites, 'evidence': evidence})
+        dialogue.run.record('answer', {'kind': answer.kind.value, 'cites': cites, 'evidence': evidence})
         return answer, ''
 
 
-def _timed(job: Callable[[], Found]) -> tuple[Found, float]:
+def _timed(job: Callable[[], ToolResult]) -> tuple[ToolResult, float]:
     began = time.monotonic()
     return job(), time.monotonic() - began
 
@@ -259,7 +261,7 @@ def _before(turn: Turn, toolbox: Toolbox) -> str:
         f'Before that, the same person asked {quoted(turn.question)} and was told {quoted(turn.answer.text)}'
     ]
     if turn.answer.evidence:
-        lines.append(toolbox.show(Found(turn.answer.evidence[:3], total=len(turn.answer.evidence))))
+        lines.append(toolbox.show(ToolResult(turn.answer.evidence[:3], total=len(turn.answer.evidence))))
     return '\n'.join(lines)
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from remembr_ros.agent.chat.client import ToolCall
@@ -18,12 +17,12 @@ MAX_CALLS = 20
 _NAMES = ('tool', 'name', 'tool_name', 'function', 'action')
 _ARGUMENTS = ('arguments', 'parameters', 'args', 'input', 'action_input')
 _LISTS = ('calls', 'tool_calls')
-
-
-def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a text, each before those inside it, and pass over everything else."""
-    for data, _, _ in objects_in(text[:MAX_REPLY]):
-        yield data
+_TAG = r'(?:think|thinking|thought|reasoning)'
+_THOUGHT_BEGIN = re.compile(rf'<{_TAG}>', re.IGNORECASE)
+_THOUGHT_END = re.compile(rf'</{_TAG}>', re.IGNORECASE)
+_THOUGHT = re.compile(rf'<{_TAG}>.*?</{_TAG}>', re.IGNORECASE | re.DOTALL)
+_FUNCTION = re.compile(r'<function=([\w.]{1,64})>\s*')
+"""Before the arguments, as Llama's template has it."""
 
 
 def calls_in_text(content: str) -> tuple[ToolCall, ...]:
@@ -62,14 +61,6 @@ def without_thoughts(text: str) -> str:
         text = text[ends[-1] :]
     begins = _THOUGHT_BEGIN.search(text)
     return text[: begins.start()] if begins else text
-
-
-_TAG = r'(?:think|thinking|thought|reasoning)'
-_THOUGHT_BEGIN = re.compile(rf'<{_TAG}>', re.IGNORECASE)
-_THOUGHT_END = re.compile(rf'</{_TAG}>', re.IGNORECASE)
-_THOUGHT = re.compile(rf'<{_TAG}>.*?</{_TAG}>', re.IGNORECASE | re.DOTALL)
-_FUNCTION = re.compile(r'<function=([\w.]{1,64})>\s*')
-"""Before the arguments, as Llama's template has it."""
 
 
 def _calls(data: dict[str, Any], known: int) -> list[ToolCall]:

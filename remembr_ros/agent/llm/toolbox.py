@@ -12,8 +12,8 @@ from remembr_ros.agent.llm.tools import (
     Arguments,
     LookAgain,
     Measure,
-    Narrowing,
     Place,
+    RecallArguments,
     RecallPosition,
     RecallText,
     RecallTime,
@@ -28,7 +28,7 @@ from remembr_ros.agent.times.time_expression import parse_moment
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest, Unsupported
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import NS, format_duration
 
 SHOWN = 700
@@ -45,7 +45,7 @@ _POINT = re.compile(r'[(\[]?\s*(-?\d+(?:\.\d+)?(?:\s*,\s*-?\d+(?:\.\d+)?){1,2})\
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ToolResult:
     """What a tool found.
 
     :param hits: memories, for a recall
@@ -91,7 +91,7 @@ class Toolbox:
 
     def job(
         self, arguments: Arguments, run: Run, reserve: Callable[[int], None] = lambda tokens: None
-    ) -> Callable[[], Found]:
+    ) -> Callable[[], ToolResult]:
         """Return what carries out a call, in any thread.
 
         :param reserve: told how many tokens of a model it will take; raises InvalidRequest of too many
@@ -100,17 +100,20 @@ class Toolbox:
         """
         if isinstance(arguments, Measure):
             measured = self._measure(arguments)
-            return lambda: Found(text=measured)
+            return lambda: ToolResult(text=measured)
         if isinstance(arguments, LookAgain):
             return self._look(arguments, run, reserve)
-        if not isinstance(arguments, Narrowing):
+        if not isinstance(arguments, RecallArguments):
             raise InvalidRequest('this is not a recall')
-        search, scope, about = self._search(arguments, self._scope(arguments))
+        query = self._query(arguments)
+        scope = query.scope
         narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
         self._recalls += 1
-        return lambda: Found(search(), self._recall.count(scope), narrowed, about)
+        return lambda: ToolResult(
+            self._recall.find(query), self._recall.count(scope), narrowed, query.text or ''
+        )
 
-    def show(self, found: Found) -> str:
+    def show(self, found: ToolResult) -> str:
         """Return what a tool found, for the model to read; new memories get labels."""
         if found.looks:
             lines = [f'{label}: {quoted(seen)}' for label, seen in found.looks]
@@ -156,21 +159,19 @@ class Toolbox:
                 raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
         return without_invented_numbers(claim, self._question, self.evidence.told)
 
-    def _search(self, arguments: Narrowing, scope: Scope) -> tuple[Callable[[], list[Hit]], Scope, str]:
-        """Return what searches, where it does, and what for."""
-        recall, limit = self._recall, self._limit
+    def _query(self, arguments: RecallArguments) -> Query:
+        scope, limit = self._scope(arguments), self._limit
         if isinstance(arguments, RecallText):
-            query = arguments.query
-            return (lambda: recall.by_text(query, scope, limit)), scope, query
+            return Query(arguments.query, scope=scope, limit=limit)
         if isinstance(arguments, RecallPosition):
-            point = self._point(arguments.position)
-            return (lambda: recall.by_position(point, scope, limit)), scope, ''
+            return Query(place=self._point(arguments.position), scope=scope, limit=limit)
         if isinstance(arguments, RecallTime):
-            moment = self._middle(arguments.time)
-            return (lambda: recall.by_time(moment, scope, limit)), scope, ''
+            return Query(time_ns=self._middle(arguments.time), scope=scope, limit=limit)
         raise InvalidRequest('this is not a recall')
 
-    def _look(self, arguments: LookAgain, run: Run, reserve: Callable[[int], None]) -> Callable[[], Found]:
+    def _look(
+        self, arguments: LookAgain, run: Run, reserve: Callable[[int], None]
+    ) -> Callable[[], ToolResult]:
         look = self._second_look
         if look is None:
             raise InvalidRequest('there is nothing to look with')
@@ -180,7 +181,7 @@ class Toolbox:
         reserve(sum(look.tokens(hit.memory) for hit in hits))
         self._looks_left -= len(hits)
         labelled = [(self.evidence.label(hit), hit.memory) for hit in hits]
-        return lambda: Found(
+        return lambda: ToolResult(
             looks=[(label, look.look(memory, arguments.question, run)) for label, memory in labelled]
         )
 
@@ -201,7 +202,7 @@ class Toolbox:
         best = pick(hits, key=self._from_here)
         return f'{self.evidence.label(best)}, {self._from_here(best):.2f} m from here'
 
-    def _scope(self, given: Narrowing) -> Scope:
+    def _scope(self, given: RecallArguments) -> Scope:
         near = None if given.near is None else self._point(given.near)
         after, before = self._bounds(given)
         if after is not None and before is not None and after > before:
@@ -215,7 +216,7 @@ class Toolbox:
             map_id=self._question.map_id or None,
         )
 
-    def _bounds(self, given: Narrowing) -> tuple[int | None, int | None]:
+    def _bounds(self, given: RecallArguments) -> tuple[int | None, int | None]:
         after = None if given.after is None else self._start(given.after)
         before = None if given.before is None else self._start(given.before)
         if given.when is None and after is not None and given.after == given.before:

@@ -86,7 +86,7 @@ _UNTOLD: dict[str, Any] = {'untold': True}
 """Understood, as many models use it, but not in the schema: each word of it is paid for in every call."""
 
 
-class Narrowing(Arguments):
+class RecallArguments(Arguments):
     """What every recall may be narrowed down to. The system prompt explains these once for all tools."""
 
     when: str | None = Field(None, max_length=200)
@@ -97,19 +97,19 @@ class Narrowing(Arguments):
     robot: str | None = Field(None, max_length=200)
 
 
-class RecallText(Narrowing):
+class RecallText(RecallArguments):
     """Find memories by what was seen or could be read."""
 
     query: str = Field(min_length=1, max_length=2_000)
 
 
-class RecallPosition(Narrowing):
+class RecallPosition(RecallArguments):
     """Find the memories nearest to a place."""
 
     position: Place
 
 
-class RecallTime(Narrowing):
+class RecallTime(RecallArguments):
     """Find the memories nearest to a time."""
 
     time: str = Field(max_length=200)
@@ -242,11 +242,5 @@ def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
         start = start or min(hits, key=lambda hit: hit.memory.start_ns)
         end = end or max(hits, key=lambda hit: hit.memory.end_ns)
     return Claim(
-        arguments.kind,
-        arguments.text,
-        hits,
-        binary=arguments.binary,
-        choice=arguments.choice,
-        start=start,
-        end=end,
+        arguments.kind, arguments.text, hits, arguments.binary, arguments.choice, start=start, end=end
     )

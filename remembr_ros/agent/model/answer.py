@@ -5,6 +5,7 @@ from datetime import timezone, tzinfo
 from enum import Enum
 
 from remembr_ros.agent.model.same_place import USUAL, SamePlace
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 
@@ -47,20 +48,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """What an answer took. Zero calls: no language model was asked.
-
-    :param estimated: a server did not count all of the tokens; those are a quarter of the characters
-    """
-
-    llm_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    latency_s: float = 0.0
-    estimated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer by reference: pose, time and duration come from the evidence.
 
@@ -75,6 +62,7 @@ class Answer:
     :param duration_s: kind DURATION: how long [s]
     :param evidence: what the answer rests on, the deciding memory first; empty for NOT_SEEN
     :param every_place: kind POSITION: it is about the places of all evidence, not just of the first
+    :param cost: what it took
     """
 
     kind: Kind
@@ -88,7 +76,7 @@ class Answer:
     duration_s: float | None = None
     evidence: tuple[Hit, ...] = ()
     every_place: bool = False
-    cost: Cost = field(default_factory=Cost)
+    cost: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)

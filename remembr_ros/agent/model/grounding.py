@@ -10,6 +10,7 @@ from typing import Protocol
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.same_place import SamePlace
+from remembr_ros.agent.times.time_expression import TENS, TO_TWENTY
 from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
@@ -17,25 +18,21 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.timestamps import NS
 
 _NUMBER = re.compile(r'\d+(?:[.:,/\u2044]\d+)*')
-_COUNTS = (
-    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen '
-    'seventeen eighteen nineteen twenty'
-).split()
-_LARGER = ('thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety', 'hundred', 'thousand', 'dozen')
 _ORDINALS = (
     'third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth '
     'sixteenth seventeenth eighteenth nineteenth twentieth'
 ).split()
 _VALUES = {
-    **{word: str(value) for value, word in enumerate(_COUNTS)},
+    **{word: str(value) for value, word in enumerate(TO_TWENTY)},
     **{word: f'#{value}' for value, word in enumerate(_ORDINALS, start=3)},
     **dict.fromkeys(('half', 'halfway', 'half-way', 'half way'), '1/2'),
     'quarter': '1/4',
 }
 _SMALL_VALUES = {'zero': '#0', 'one': '#1', 'first': '#1', 'second': '#2'}
 """With a #: which one it is, and not how many; the number of cited memories is none of these."""
+_LARGER = [*TENS[1:], 'thousand', 'dozen']
 _NUMBER_WORD = re.compile(
-    rf'\b({"|".join([*_COUNTS[2:], *_ORDINALS, *_LARGER])}|half(?:[- ]?way)?|quarter)s?\b', re.IGNORECASE
+    rf'\b({"|".join([*TO_TWENTY[2:], *_ORDINALS, *_LARGER])}|half(?:[- ]?way)?|quarter)s?\b', re.IGNORECASE
 )
 """Without zero, one, first and second, which are rarely numbers: 'one can see', 'I first saw'."""
 _COUNTED = r'floor|level|storey|story|door|room|gate|met(?:re|er)|kilomet(?:re|er)|step|minute|hour|day|week'

@@ -3,15 +3,20 @@
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.excerpt import excerpt
 from remembr_ros.agent.model.grounding import comparable
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.geometry import distance
+from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500
 """Characters of a caption, and of the text in view, that a model is shown."""
+
+CUT = '\u2026'
+"""Stands where something was left out."""
 
 
 def ago(then_ns: int, now_ns: int) -> str:
@@ -27,10 +32,7 @@ def place(answer: Answer, question: Question) -> str:
     if answer.pose is None:
         return 'at an unknown place'
     x, y, _ = answer.pose.position
-    text = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
-    if question.here is not None and comparable(answer, question):
-        text += f', {distance(answer.pose.position, question.here.position):.1f} m from here'
-    return text
+    return ', '.join([f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}', *_from_here(answer, question)])
 
 
 def with_facts(answer: Answer, question: Question) -> Answer:
@@ -100,9 +102,40 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
     else:
         x, y, z = memory.pose.position
         parts.append(f'at ({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'at ({x:.1f}, {y:.1f}, {z:.1f})')
-        if question.here is not None and comparable(memory, question):
-            parts.append(f'{distance(memory.pose.position, question.here.position):.1f} m from here')
+        parts += _from_here(memory, question)
     return ', '.join(parts)
+
+
+def _from_here(placed: Answer | Memory, question: Question) -> list[str]:
+    """Return how far it is, if that is known."""
+    if placed.pose is None or question.here is None or not comparable(placed, question):
+        return []
+    return [f'{distance(placed.pose.position, question.here.position):.1f} m from here']
+
+
+def excerpt(caption: str, about: str, limit: int) -> str:
+    """Return a caption, or as many of its sentences as fit, in their order.
+
+    Those with the most words of the question come first, of the others the earlier ones.
+
+    :param about: what is looked for
+    :param limit: characters; what is cut is marked
+    """
+    if len(caption) <= limit:
+        return caption
+    sentences = split_sentences(caption)
+    asked = content_stems(about)
+    order = sorted(range(len(sentences)), key=lambda i: (-len(asked & content_stems(sentences[i])), i))
+    kept: set[int] = set()
+    room = limit
+    for i in order:
+        if len(sentences[i]) + 2 <= room:
+            kept.add(i)
+            room -= len(sentences[i]) + 2
+    if not kept:
+        return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
+    shown = enumerate(sentences)
+    return ' '.join(text if i in kept else CUT for i, text in shown if i in kept or not i or i - 1 in kept)
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:

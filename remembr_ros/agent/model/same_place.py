@@ -1,4 +1,4 @@
-"""Which memories were made at one place."""
+"""Which memories were made at one place, and which in one stay there."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
 
 SAME_PLACE_M = 5.0
 """Unless the asker says otherwise: a thing is often seen from some metres before it to some behind it."""
+
+GAP_NS = 30 * NS
+"""A thing out of sight for longer than this was left, and seen again is seen another time."""
 
 Walls = Callable[[Point, Sequence[Point]], Iterable[bool]]
 """Tells from which of several points [m] a wall divides one."""
@@ -86,3 +90,30 @@ def _apart(one: Memory, other: Memory) -> tuple[bool, int, int, str]:
     """Return what sorts memories by how near they are to one in time, its own robot's first."""
     gap_ns = max(one.start_ns - other.end_ns, other.start_ns - one.end_ns, 0)
     return other.robot != one.robot, gap_ns, other.start_ns, other.id
+
+
+def stays(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return the hits in groups of one stay each, all in the order of time."""
+    found: list[list[Hit]] = []
+    end_ns = 0
+    for hit in sorted(hits, key=lambda hit: (hit.memory.start_ns, hit.memory.id)):
+        if found and hit.memory.start_ns - end_ns <= GAP_NS:
+            found[-1].append(hit)
+        else:
+            found.append([hit])
+            end_ns = 0
+        end_ns = max(end_ns, hit.memory.end_ns)
+    return found
+
+
+def stay_of(one: Hit, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the stay that a hit belongs to, in the order of time.
+
+    :param hits: that one among them
+    """
+    return next(stay for stay in stays(hits) if any(hit.memory.id == one.memory.id for hit in stay))
+
+
+def span(stay: Sequence[Hit]) -> tuple[int, int]:
+    """Return when a stay began and ended, nanoseconds since the Unix epoch."""
+    return min(hit.memory.start_ns for hit in stay), max(hit.memory.end_ns for hit in stay)

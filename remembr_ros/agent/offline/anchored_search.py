@@ -1,38 +1,70 @@
-"""Recall in two steps: first the things that a question names as marks, then what lies before, near, between.
-
-A mark is recalled by the rules for any thing. What it leaves of time and space is where the asked thing is
-looked for.
-"""
+"""One thing by way of others: these anchors are found first, then what lies before, near or between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from remembr_ros.agent.model.answer import Question
-from remembr_ros.agent.model.grounding import Choice, choose
-from remembr_ros.agent.model.same_place import SamePlace, by_place
-from remembr_ros.agent.model.stays import span, stay_of, stays
-from remembr_ros.agent.offline.relation import Relation, Tie
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim, choose
+from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
+from remembr_ros.agent.offline.answer_sentences import name_as_read
+from remembr_ros.agent.offline.relation import Relation, RelationKind
+from remembr_ros.agent.offline.relevance_model import (
+    POOL,
+    STAY_MARGIN,
+    as_good_as_best,
+    best_of_each,
+    find_sightings,
+)
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.offline.sighting import STAY_MARGIN, as_good, sights
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 NEAR_M = 10.0
-"""What is seen from this near to where a mark is seen from is near it."""
+"""What is seen from this near to where an anchor is seen from is near it."""
 
 DETOUR_M = 10.0
 """What lies on the way makes it at most this much longer than the straight line."""
 
-MARKS = 5
-"""Places of one mark that are looked at."""
+MAX_PLACES = 5
+"""Places, or stays, of one anchor that are looked at."""
+
+_NEXT_TO_ANCHOR = {RelationKind.BEFORE: Choice.LATEST, RelationKind.AFTER: Choice.EARLIEST}
+"""Of several things before an anchor the last one is meant, of those after it the first."""
+
+_WORDS = {
+    RelationKind.BEFORE: 'before',
+    RelationKind.AFTER: 'after',
+    RelationKind.WHILE: 'at the time of',
+    RelationKind.NEAR: f'within {NEAR_M:.0f} m of',
+    RelationKind.ON_THE_WAY: 'on the way to',
+    RelationKind.BETWEEN: 'between',
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Findings:
+    """What was found for a question, and what its anchors left of it.
+
+    :param request: with the choice that the relation implies
+    :param scope: where it was looked for, as far as one scope can say
+    :param hits: memories that show what was asked for, there and then, best first
+    :param claim: the answer, if there is nothing left to choose
+    :param note: what the answer has to say of the anchors
+    """
+
+    request: Request
+    scope: Scope
+    hits: Sequence[Hit] = ()
+    claim: Claim | None = None
+    note: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
     """A thing by which another is looked for.
 
-    :param request: the mark, as if asked for alone
+    :param request: the anchor, as if asked for alone
     :param hits: memories that show it, best first; empty: not seen
     """
 
@@ -41,7 +73,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class _Region:
     """A part of time and space in which something is looked for.
 
     :param scope: admits it
@@ -62,74 +94,147 @@ class Part:
         return distance(start, here) + distance(here, end) <= distance(start, end) + DETOUR_M
 
 
-def marks_of(relation: Relation, question: Question, recall: Recall, scope: Scope) -> list[Mark]:
-    """Return the things that a relation names beside the one asked about."""
-    found = []
+def search_by_anchors(
+    request: Request, relation: Relation, question: Question, recall: Recall, scope: Scope
+) -> Findings:
+    """Find the anchors of a question, then what it asks about in the part of the memory that they leave."""
+    kind = relation.kind
+    anchors = []
     for text in filter(None, (relation.second, relation.third)):
         wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
-        found.append(Mark(wanted, sights(wanted, recall, scope) if wanted.target else []))
-    return found
+        anchors.append(_Anchor(wanted, find_sightings(wanted, recall, scope) if wanted.target else []))
+    lacking = next((anchor for anchor in anchors if not anchor.hits), None)
+    if lacking is not None:
+        return _without(lacking, request, kind, recall, scope)
+    if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
+        return Findings(request, scope, claim=_apart(request, anchors))
+    regions = _regions(kind, anchors, question, scope)
+    if request.target and request.choice is Choice.CITED_FIRST:
+        request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
+    found: list[Hit] = []
+    if kind is RelationKind.NEAR:  # what is seen at once is near each other, wherever it was
+        anchored = {hit.memory.id for hit in anchors[0].hits}
+        found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in anchored]
+    for region in regions:
+        found += _inside(region, request, kind, recall)
+    hits = best_of_each(found)
+    if request.target:
+        hits.sort(key=lambda hit: -hit.score)
+    where = f'{_WORDS[kind]} {" and ".join(name_as_read(one.request, one.hits[0]) for one in anchors)}'
+    if hits:
+        return Findings(request, regions[0].scope if regions else scope, hits, note=where)
+    return Findings(request, scope, claim=_nothing(request, where, anchors, recall, scope))
 
 
-# One return per tie.
-def parts_of(  # noqa: PLR0911
-    tie: Tie, marks: Sequence[Mark], question: Question, scope: Scope
-) -> list[Part]:
+# One return per kind of relation.
+def _regions(  # noqa: PLR0911
+    kind: RelationKind, anchors: Sequence[_Anchor], question: Question, scope: Scope
+) -> list[_Region]:
     """Return where and when to look.
 
-    :param marks: all of them seen
+    :param anchors: all of them seen
     """
-    first = marks[0]
-    if tie is Tie.BETWEEN:
-        pair = passage(*marks)
+    best = as_good_as_best(anchors[0].hits)
+    placed = [hit for hit in best if hit.memory.pose is not None]
+    if kind is RelationKind.BETWEEN:
+        pair = _fastest_pair(*anchors)
         return _between(scope, pair[0].memory.end_ns + 1, pair[1].memory.start_ns - 1) if pair else []
-    if tie is Tie.NEAR:
+    if kind is RelationKind.NEAR:
         return [
-            Part(replace(scope, near=hit.memory.pose.position, radius_m=NEAR_M))
-            for hit in _places(first, question.same_place)
-            if hit.memory.pose is not None
+            _Region(replace(scope, near=group[0].memory.pose.position, radius_m=NEAR_M))
+            for group in by_place(placed, question.same_place)[:MAX_PLACES]
+            if group[0].memory.pose is not None
         ]
-    if tie is Tie.ON_THE_WAY:
-        placed = [hit for hit in as_good(first.hits) if hit.memory.pose is not None] or first.hits
-        goal = choose(placed, Choice.NEAREST, question)
-        if question.here is None or goal.memory.pose is None:
+    if kind is RelationKind.ON_THE_WAY:
+        goal = choose(placed or anchors[0].hits, Choice.NEAREST, question).memory.pose
+        if question.here is None or goal is None:
             return []
-        return [_way(scope, question.here.position, goal.memory.pose.position)]
-    if tie is Tie.WHILE:
-        spans = [span(stay) for stay in stays(as_good(first.hits, STAY_MARGIN))]
-        return [part for times in spans[-MARKS:] for part in _between(scope, *times)]
-    choice = Choice.LATEST if first.request.choice is Choice.CITED_FIRST else first.request.choice
-    start_ns, end_ns = span(
-        stay_of(choose(as_good(first.hits), choice, question), as_good(first.hits, STAY_MARGIN))
-    )
-    if tie is Tie.BEFORE:
+        start, end = question.here.position, goal.position
+        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
+        radius_m = (distance(start, end) + DETOUR_M) / 2
+        return [_Region(replace(scope, near=middle, radius_m=radius_m), (start, end))]
+    in_sight = as_good_as_best(anchors[0].hits, STAY_MARGIN)
+    if kind is RelationKind.WHILE:
+        spans = [span(stay) for stay in stays(in_sight)]
+        return [region for times in spans[-MAX_PLACES:] for region in _between(scope, *times)]
+    choice = anchors[0].request.choice
+    choice = Choice.LATEST if choice is Choice.CITED_FIRST else choice
+    start_ns, end_ns = span(stay_of(choose(best, choice, question), in_sight))
+    if kind is RelationKind.BEFORE:
         return _between(scope, None, start_ns - 1)
     return _between(scope, end_ns + 1, None)
 
 
-def passage(one: Mark, other: Mark) -> tuple[Hit, Hit] | None:
-    """Return the two sights between which the robot went from one mark to the other the fastest."""
-    pairs = [(a, b) for a, b in product(as_good(one.hits), as_good(other.hits)) if a.memory.id != b.memory.id]
+def _fastest_pair(one: _Anchor, other: _Anchor) -> tuple[Hit, Hit] | None:
+    """Return the two sightings between which the robot went from one anchor to the other the fastest."""
+    both = product(as_good_as_best(one.hits), as_good_as_best(other.hits))
+    pairs = [(a, b) for a, b in both if a.memory.id != b.memory.id]
     onward = [(a, b) for a, b in pairs if a.memory.start_ns <= b.memory.start_ns]
     candidates = onward or [(b, a) for a, b in pairs]
     return min(candidates, key=lambda pair: pair[1].memory.start_ns - pair[0].memory.end_ns, default=None)
 
 
-def _places(mark: Mark, same_place: SamePlace) -> list[Hit]:
-    placed = [hit for hit in as_good(mark.hits) if hit.memory.pose is not None]
-    return [group[0] for group in by_place(placed, same_place)][:MARKS]
-
-
-def _way(scope: Scope, start: Point, end: Point) -> Part:
-    middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
-    radius_m = (distance(start, end) + DETOUR_M) / 2
-    return Part(replace(scope, near=middle, radius_m=radius_m), (start, end))
-
-
-def _between(scope: Scope, after_ns: int | None, before_ns: int | None) -> list[Part]:
+def _between(scope: Scope, after_ns: int | None, before_ns: int | None) -> list[_Region]:
     """Return the part of a scope that lies in a time; none if nothing does."""
-    after = max((t for t in (scope.after_ns, after_ns) if t is not None), default=None)
-    before = min((t for t in (scope.before_ns, before_ns) if t is not None), default=None)
-    if before is not None and (before < 0 or (after is not None and after > before)):
+    inside = scope.within(after_ns, before_ns)
+    if inside is None or (inside.before_ns is not None and inside.before_ns < 0):
         return []
-    return [Part(replace(scope, after_ns=after, before_ns=before))]
+    return [_Region(inside)]
+
+
+def _inside(region: _Region, request: Request, kind: RelationKind, recall: Recall) -> list[Hit]:
+    """Return what a region has of the thing; what is nearest to the anchor, if none was named."""
+    scope = region.scope
+    if request.target:
+        found = find_sightings(request, recall, scope)
+    elif kind is RelationKind.AFTER and scope.after_ns is not None:
+        limit = POOL if request.reading else 1
+        found = recall.find(Query(time_ns=scope.after_ns, scope=scope, limit=limit))
+    else:
+        limit = 1 if kind is RelationKind.BEFORE and not request.reading else POOL
+        found = recall.find(Query(scope=scope, limit=limit))
+    return [hit for hit in found if region.admits(hit)]
+
+
+def _without(anchor: _Anchor, request: Request, kind: RelationKind, recall: Recall, scope: Scope) -> Findings:
+    """Answer although an anchor was not seen: a place is still worth telling, if it is the thing's own."""
+    thing = anchor.request.thing or 'that'
+    literal = anchor.request.numbered or anchor.request.identifiers
+    if kind is RelationKind.NEAR and request.kind is not Kind.BINARY and not literal:
+        wider = replace(request, target=f'{request.target} {anchor.request.target}')
+        hits = find_sightings(wider, recall, scope) or find_sightings(request, recall, scope)
+        if hits:
+            return Findings(request, scope, hits, note=f'no memory shows {thing}')
+    claim = Claim(Kind.NOT_SEEN, f'I have not seen {thing}: no memory shows it.')
+    if request.kind is Kind.BINARY and kind is RelationKind.NEAR:
+        claim = Claim(Kind.BINARY, f'No: no memory shows {thing}.', binary=False)
+    return Findings(request, scope, claim=claim)
+
+
+def _apart(request: Request, anchors: Sequence[_Anchor]) -> Claim:
+    """Say how long it took from one anchor to the other, or how far they are from each other."""
+    pair = _fastest_pair(*anchors)
+    names = {hit.memory.id: name_as_read(anchor.request, hit) for anchor in anchors for hit in anchor.hits}
+    if pair is None:
+        return Claim(Kind.NOT_SEEN, 'One memory shows both: they are where and when I saw it.')
+    start, end = pair
+    way = f'From {names[start.memory.id]} to {names[end.memory.id]}'
+    if request.kind is Kind.DURATION:
+        return Claim(Kind.DURATION, f'{way} it took', [start, end], start=start, end=end)
+    if start.memory.pose is None or end.memory.pose is None or start.memory.map_id != end.memory.map_id:
+        return Claim(Kind.NOT_SEEN, 'I do not know where both of them are on one map.')
+    metres = distance(start.memory.pose.position, end.memory.pose.position)
+    text = f'{way} it is {metres:.1f} m in a straight line, from where I saw them.'
+    return Claim(Kind.TEXT, text, [start, end])
+
+
+def _nothing(request: Request, where: str, anchors: Sequence[_Anchor], recall: Recall, scope: Scope) -> Claim:
+    thing = request.thing or 'anything'
+    if request.kind is not Kind.BINARY:
+        return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {where}.')
+    elsewhere = find_sightings(request, recall, scope)[:1] if request.target else []
+    if not elsewhere:
+        return Claim(Kind.BINARY, f'No: no memory shows {thing}.', binary=False)
+    evidence = {hit.memory.id: hit for hit in (*elsewhere, *(anchor.hits[0] for anchor in anchors))}
+    text = f'No: {thing} was seen, but not {where}.'
+    return Claim(Kind.BINARY, text, list(evidence.values()), binary=False)

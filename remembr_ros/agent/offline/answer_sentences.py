@@ -5,25 +5,25 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice, Claim
-from remembr_ros.agent.model.same_place import SamePlace, by_place
-from remembr_ros.agent.model.stays import GAP_NS, stays
+from remembr_ros.agent.model.same_place import GAP_NS, SamePlace, by_place, stays
 from remembr_ros.agent.offline.matching import asked_stems, readable
+from remembr_ros.agent.offline.relevance_model import POOL
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.offline.sighting import POOL
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import NS
 
 READING_RADIUS_M = 4.0
 """What can be read 'at' a place can be read from this near to it."""
 
 
-def seen(request: Request, hit: Hit) -> str:
-    return f'{shown(request, hit)} was seen' if request.target else 'I was'
+def was_seen(request: Request, hit: Hit) -> str:
+    """Return the beginning of a sentence about where or when it was."""
+    return f'{name_as_read(request, hit)} was seen' if request.target else 'I was'
 
 
-def shown(request: Request, hit: Hit) -> str:
+def name_as_read(request: Request, hit: Hit) -> str:
     """Return what was asked for as the camera read it, where it did."""
     asked = asked_stems(request)
     for text in hit.memory.scene_text:
@@ -32,15 +32,15 @@ def shown(request: Request, hit: Hit) -> str:
     return request.thing
 
 
-def told(request: Request, hit: Hit) -> str:
+def sentences_about(request: Request, hit: Hit) -> str:
     """Return the sentences of a caption that speak of what was asked for; all of a short caption."""
     asked = asked_stems(request)
     sentences = split_sentences(hit.memory.caption)
-    telling = [sentence for sentence in sentences if asked & content_stems(sentence)]
-    return ' '.join((telling or sentences)[:3]) or 'nothing that could be described'
+    about = [sentence for sentence in sentences if asked & content_stems(sentence)]
+    return ' '.join((about or sentences)[:3]) or 'nothing that could be described'
 
 
-def places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Claim:
+def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Claim:
     """Say at how many places the thing was seen."""
     groups = by_place(hits, same_place)
     number = f'{len(groups)} places' if len(groups) > 1 else 'one place'
@@ -53,19 +53,15 @@ def places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Clai
     return Claim(Kind.TEXT, text, [group[0] for group in groups])
 
 
-def every_place(request: Request, hits: Sequence[Hit], same_place: SamePlace, note: str = '') -> Claim:
+def cite_every_place(request: Request, placed: Sequence[Hit], same_place: SamePlace, note: str) -> Claim:
     """Cite one memory of each place where the thing was seen, so that all of them can be visited."""
-    placed = [hit for hit in hits if hit.memory.pose is not None]
-    if not placed:
-        thing = request.thing or 'that'
-        return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
-    groups = sorted(by_place(placed, same_place), key=lambda group: -max(hit.score for hit in group))
-    number = f' at {len(groups)} places, the surest one' if len(groups) > 1 else ''
-    best = [max(group, key=lambda hit: hit.score) for group in groups]
-    return Claim(Kind.POSITION, f'{seen(request, best[0])}{note}{number}', best, choice=Choice.EVERY)
+    best = [max(group, key=lambda hit: hit.score) for group in by_place(placed, same_place)]
+    best.sort(key=lambda hit: -hit.score)
+    number = f' at {len(best)} places, the surest one' if len(best) > 1 else ''
+    return Claim(Kind.POSITION, f'{was_seen(request, best[0])}{note}{number}', best, choice=Choice.EVERY)
 
 
-def times(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
+def count_visits(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
     """Say how many times the thing was seen: each stay at each place is one.
 
     :param limit: more memories were not looked at
@@ -77,30 +73,26 @@ def times(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: i
     return Claim(Kind.TEXT, text, sorted((v[0] for v in visits), key=lambda hit: hit.memory.start_ns))
 
 
-def reading(
+def read_texts(
     request: Request, hits: Sequence[Hit], best: Sequence[Hit], scope: Scope, recall: Recall
 ) -> Claim:
     """Say what can be read at the place of the best memory, nearest text first, or at a time."""
     if request.target or request.here:
         nearby = list(best[:1])
-        pose = nearby[0].memory.pose
-        if pose is not None:
-            around = replace(
-                scope, near=pose.position, radius_m=READING_RADIUS_M, map_id=nearby[0].memory.map_id
-            )
-            nearby += recall.by_position(pose.position, around, POOL)
+        memory = nearby[0].memory
+        if (pose := memory.pose) is not None:
+            around = replace(scope, near=pose.position, radius_m=READING_RADIUS_M, map_id=memory.map_id)
+            nearby += recall.find(Query(place=pose.position, scope=around, limit=POOL))
     else:
         nearby = [hit for hit in hits if readable(hit.memory)] or list(hits)
         if request.choice in (Choice.EARLIEST, Choice.LATEST):
             nearby = nearby[:1]
-    read: dict[str, str] = {}
-    evidence: dict[str, Hit] = {}
+    read: dict[str, tuple[str, Hit]] = {}
     for hit in nearby:
         for text in readable(hit.memory):
-            if text.lower() not in read:
-                read[text.lower()] = text
-                evidence.setdefault(hit.memory.id, hit)
+            read.setdefault(text.lower(), (text, hit))
     if not read:
         return Claim(Kind.TEXT, 'Nothing could be read there.', nearby[:1])
-    texts = ', '.join(f'"{text}"' for text in read.values())
+    texts = ', '.join(f'"{text}"' for text, _ in read.values())
+    evidence = {hit.memory.id: hit for _, hit in read.values()}
     return Claim(Kind.TEXT, f'There one can read {texts}.', list(evidence.values()))

@@ -1,21 +1,15 @@
-"""Whether a memory shows what a question is about: by its score, and by words that it must have."""
+"""The words of a question in a memory: by other names, misread, numbered, coloured, cut off."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 
 from remembr_ros.agent.offline.question_terms import ROOMS
-from remembr_ros.agent.offline.relevance_model import Likeness, chance
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
-from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
-
-RECALL_WEIGHT = 0.7
-"""Share of the recall's score in the rank of a memory; the rest is that of the asked words found in it."""
 
 MIN_ALIKE = 0.8
 """Share of letters in which a name and a word read by OCR agree, if they are the same."""
@@ -33,42 +27,22 @@ MAX_VARIANTS = 5
 """Wordings of a target that are searched for."""
 
 _SYNONYMS = tuple(
-    tuple(line.split())
-    for line in (
-        'lift elevator',
-        'toilet wc restroom bathroom washroom lavatory',
-        'cafeteria canteen',
-        'tv television',
-        'sofa couch settee',
-        'bicycle bike',
-        'cyclist bicyclist biker',
-        'motorcycle motorbike',
-        'drink beverage',
-        'food meal snack',
-        'person people man woman pedestrian someone somebody anyone anybody men women human',
-        'stair staircase stairway stairwell',
-        'bin trash garbage dustbin wastebasket',
-        'fridge refrigerator',
-        'phone telephone',
-        'car vehicle automobile',
-        'copier photocopier',
-        'airplane plane aeroplane',
-        'monitor screen',
-        'cupboard cabinet',
-        'sidewalk pavement',
-        'bookshelf bookcase',
-        'picture painting',
-    )
+    tuple(same.split())
+    for same in (
+        'lift elevator, toilet wc restroom bathroom washroom lavatory, cafeteria canteen, tv television, '
+        'sofa couch settee, bicycle bike, cyclist bicyclist biker, motorcycle motorbike, drink beverage, '
+        'food meal snack, stair staircase stairway stairwell, bin trash garbage dustbin wastebasket, '
+        'person people man woman pedestrian someone somebody anyone anybody men women human, '
+        'fridge refrigerator, phone telephone, car vehicle automobile, copier photocopier, '
+        'airplane plane aeroplane, monitor screen, cupboard cabinet, sidewalk pavement, bookshelf bookcase, '
+        'picture painting'
+    ).split(',')
 )
 """Stems of words that people and signs use for the same thing."""
 
 _LOOKS = {
-    'enter': ('entrance',),
-    'entered': ('entrance',),
-    'entering': ('entrance',),
-    'leave': ('exit',),
-    'leaving': ('exit',),
-    'left': ('exit',),
+    **dict.fromkeys(('enter', 'entered', 'entering'), ('entrance',)),
+    **dict.fromkeys(('leave', 'leaving', 'left'), ('exit',)),
     'sit': ('seat', 'seating', 'bench', 'chair'),
     'eat': ('food', 'restaurant', 'cafeteria'),
     'call': ('phone', 'telephone'),
@@ -108,50 +82,21 @@ def asked_stems(request: Request) -> frozenset[str]:
     return asked.union(*map(_same, asked))
 
 
-def fitting(request: Request, hits: Sequence[Hit], least: float) -> list[Hit]:
-    """Return the hits whose memories show what a request is about, best first.
-
-    The recall tells which memories are nearest to a text. How near is near enough, and whether the words are
-    there as the asker or the camera spelled them, is told here: a misread word counts as that word. Of those
-    that are near enough, words that few others have count for more: all of a campus shows buildings.
-
-    :param least: how likely it has to be that a memory shows it, see
-        :func:`remembr_ros.agent.offline.relevance_model.chance`
-    :return: with the recall's score and the words found for a score, 0 to 1
-    """
-    asked = list(dict.fromkeys(_asked(request.target)))
-    found = [_found(asked, hit.memory) for hit in hits]
-    rarity = [1.0 - sum(column) / len(hits) for column in zip(*found, strict=True)]
-    fit = []
-    for hit, has in zip(hits, found, strict=True):
-        present = _present(hit.memory)
-        likely = chance(_likeness(request, hit, has, present)) >= least
-        if likely and has_what_it_must(request, hit.memory):
-            telling = (
-                sum(rare for rare, one in zip(rarity, has, strict=True) if one) / len(has) if has else 0.0
-            )
-            fit.append(replace(hit, score=RECALL_WEIGHT * hit.score + (1.0 - RECALL_WEIGHT) * telling))
-    return sorted(fit, key=lambda hit: -hit.score)
+def asked_words(request: Request) -> list[str]:
+    """Return the stems of the words asked for, each once; those that say little if there are no others."""
+    asked = words(request.target)
+    return list(dict.fromkeys(stem(w) for w in [w for w in asked if w not in STOP_WORDS] or asked))
 
 
-def likeness(request: Request, hit: Hit) -> Likeness:
-    """Return what speaks for a memory to show what a request is about."""
-    asked = list(dict.fromkeys(_asked(request.target)))
-    return _likeness(request, hit, _found(asked, hit.memory), _present(hit.memory))
-
-
-def _likeness(request: Request, hit: Hit, found: Sequence[bool], present: set[str]) -> Likeness:
-    named = bool(request.head) and _is_present(request.head, present)
-    return Likeness(hit.score, sum(found) / len(found) if found else 0.0, named)
-
-
-def _found(asked: Sequence[str], memory: Memory) -> list[bool]:
+def words_found(asked: Sequence[str], memory: Memory) -> list[bool]:
+    """Return which of some stems a memory has, as they are or as a camera may misread them."""
     present = _present(memory)
     return [_is_present(word, present, MIN_MISREAD) for word in asked]
 
 
-def _present(memory: Memory) -> set[str]:
-    return {stem(word) for text in _texts(memory) for word in words(text)}
+def has_head(request: Request, memory: Memory) -> bool:
+    """Tell whether a memory has the noun that says what is asked for."""
+    return bool(request.head) and _is_present(request.head, _present(memory))
 
 
 def has_what_it_must(request: Request, memory: Memory) -> bool:
@@ -162,8 +107,7 @@ def has_what_it_must(request: Request, memory: Memory) -> bool:
     if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
         return False
     named = sum(_is_present(name, present) for name in request.names)
-    asked = _asked(request.target)
-    which = [word for word in asked if word != request.head and word not in _SORTS and word not in _LOOKS]
+    which = set(asked_words(request)) - {request.head} - _SORTS - _LOOKS.keys()
     if request.head in _SORTS and which:
         # A sign that says 'ROOM' is no server room, and two people are no men's room.
         of_that_sort = _is_present(request.head, present) or (named > 0 and named == len(request.names))
@@ -265,12 +209,12 @@ def readable(memory: Memory) -> Sequence[str]:
     return memory.scene_text or [text.strip(' .,') for text in _QUOTED.findall(memory.caption)]
 
 
+def _present(memory: Memory) -> set[str]:
+    return {stem(word) for text in _texts(memory) for word in words(text)}
+
+
 def _texts(memory: Memory) -> tuple[str, ...]:
     return (memory.caption, *memory.scene_text)
-
-
-def _asked(target: str) -> list[str]:
-    return [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
 
 
 def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE) -> bool:

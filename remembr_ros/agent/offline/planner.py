@@ -11,13 +11,20 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
 from remembr_ros.agent.model.memory_prompt import with_facts
-from remembr_ros.agent.model.stays import stay_of
-from remembr_ros.agent.offline.anchored_answer import Narrowed, narrow
-from remembr_ros.agent.offline.answer_sentences import every_place, places, reading, seen, shown, times, told
+from remembr_ros.agent.model.same_place import stay_of
+from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
+from remembr_ros.agent.offline.answer_sentences import (
+    cite_every_place,
+    count_places,
+    count_visits,
+    read_texts,
+    sentences_about,
+    was_seen,
+)
+from remembr_ros.agent.offline.relevance_model import POOL, STAY_MARGIN, as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.offline.sighting import POOL, STAY_MARGIN, as_good, sights
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 NAME = 'offline'
 
@@ -43,11 +50,8 @@ class OfflinePlanner:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
         request = parse_request(question.text, question.now_ns, question.zone)
-        scope = Scope(
-            after_ns=request.window.after_ns,
-            before_ns=request.window.before_ns,
-            map_id=question.map_id or None,
-        )
+        window = request.window
+        scope = Scope(window.after_ns, window.before_ns, map_id=question.map_id or None)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
         if request.clock:
@@ -55,7 +59,7 @@ class OfflinePlanner:
             return ground(claim, question, NAME)
         scope = _around_here(request, question, scope)
         total = recall.count(scope)
-        found = _find(request, question, recall, scope) if total else Narrowed(request, scope)
+        found = _find(request, question, recall, scope) if total else Findings(request, scope)
         run.check()
         run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
         if found.claim is not None:
@@ -67,23 +71,24 @@ class OfflinePlanner:
         return with_facts(ground(claim, question, NAME), question)
 
 
-def _find(request: Request, question: Question, recall: Recall, scope: Scope) -> Narrowed:
+def _find(request: Request, question: Question, recall: Recall, scope: Scope) -> Findings:
     if request.relation is not None:
-        return narrow(request, request.relation, question, recall, scope)
+        return search_by_anchors(request, request.relation, question, recall, scope)
     window, here = request.window, question.here
     hits: Sequence[Hit] = ()
     if request.target:
         many = request.kind is Kind.DURATION or request.visits or request.choice is Choice.EVERY
-        hits = sights(request, recall, scope, STAY_POOL if many else POOL)
+        hits = find_sightings(request, recall, scope, STAY_POOL if many else POOL)
     elif window.at_ns is not None:
-        hits = recall.by_time(window.at_ns, scope, 1)
+        hits = recall.find(Query(time_ns=window.at_ns, scope=scope, limit=1))
     elif request.here:
-        hits = recall.by_position(here.position, scope, 3) if here else recall.newest(scope, 1)
+        nearest = Query(place=here.position, scope=scope, limit=3) if here else Query(scope=scope, limit=1)
+        hits = recall.find(nearest)
     elif request.whatever and request.choice is Choice.EARLIEST:
-        hits = recall.by_time(0, scope, POOL if request.reading else 1)
+        hits = recall.find(Query(time_ns=0, scope=scope, limit=POOL if request.reading else 1))
     elif request.whatever or window.after_ns is not None or window.before_ns is not None:
-        hits = recall.newest(scope, POOL)
-    return Narrowed(request, scope, hits)
+        hits = recall.find(Query(scope=scope, limit=POOL))
+    return Findings(request, scope, hits)
 
 
 def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
@@ -116,34 +121,35 @@ def _why_not(request: Request, question: Question, scope: Scope, total: int) -> 
 
 
 # One return per kind of answer.
-def _claim(found: Narrowed, question: Question, recall: Recall) -> Claim:  # noqa: PLR0911
+def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noqa: PLR0911
     request, hits = found.request, found.hits
-    best = as_good(hits)
+    best = as_good_as_best(hits)
     note = f' ({found.note})' if found.note else ''
     if request.kind is Kind.POSITION:
-        if request.choice is Choice.EVERY:
-            return every_place(request, hits, question.same_place, note)
-        placed = [hit for hit in best if hit.memory.pose is not None]
+        every = request.choice is Choice.EVERY
+        placed = [hit for hit in (hits if every else best) if hit.memory.pose is not None]
         if not placed:
             thing = request.thing or 'that'
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
-        return Claim(Kind.POSITION, seen(request, placed[0]) + note, placed, choice=request.choice)
+        if every:
+            return cite_every_place(request, placed, question.same_place, note)
+        return Claim(Kind.POSITION, was_seen(request, placed[0]) + note, placed, choice=request.choice)
     if request.kind is Kind.TIME:
         choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
-        return Claim(Kind.TIME, seen(request, best[0]) + note, best, choice=choice)
+        return Claim(Kind.TIME, was_seen(request, best[0]) + note, best, choice=choice)
     if request.kind is Kind.DURATION:
-        stay = stay_of(choose(best, request.choice, question), as_good(hits, STAY_MARGIN))
-        text = f'{shown(request, stay[0])} was seen{note} for' if request.target else f'That lasted{note}'
-        return Claim(
-            Kind.DURATION, text, stay, start=stay[0], end=max(stay, key=lambda hit: hit.memory.end_ns)
-        )
+        stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits, STAY_MARGIN))
+        text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'
+        end = max(stay, key=lambda hit: hit.memory.end_ns)
+        return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)
     if request.kind is Kind.BINARY:
-        return Claim(Kind.BINARY, f'Yes{note}: {told(request, best[0])}', best, binary=True)
+        return Claim(Kind.BINARY, f'Yes{note}: {sentences_about(request, best[0])}', best, binary=True)
     if request.reading:
-        return reading(request, hits, best, found.scope, recall)
+        return read_texts(request, hits, best, found.scope, recall)
     if request.visits:
-        return times(request, hits, question.same_place, STAY_POOL)
+        return count_visits(request, hits, question.same_place, STAY_POOL)
     if request.counting:
-        return places(request, hits, question.same_place)
+        return count_places(request, hits, question.same_place)
     first = choose(best, request.choice, question)
-    return Claim(Kind.TEXT, told(request, first), [first, *(hit for hit in best if hit is not first)])
+    evidence = [first, *(hit for hit in best if hit is not first)]
+    return Claim(Kind.TEXT, sentences_about(request, first), evidence)

@@ -9,7 +9,7 @@ from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.memory.matching.terms import words
 
 
-class Tie(str, Enum):
+class RelationKind(str, Enum):
     """How other things narrow down where or when the first one is looked for."""
 
     BEFORE = 'before'
@@ -29,37 +29,33 @@ class Relation:
     :param third: the other end, if it is between two things; else empty
     """
 
-    tie: Tie
+    kind: RelationKind
     first: str
     second: str
     third: str = ''
 
 
-_FAR_FROM = re.compile(r'^how\s+far\b(?P<second>.+?)\bfrom\b(?P<third>.+)', re.IGNORECASE)
 _BETWEEN = (
     re.compile(r'^(?P<first>.*?)\bbetween\b(?P<second>.+?)\band\b(?P<third>.+)', re.IGNORECASE),
     re.compile(r'^(?P<first>.*?)\bfrom\b(?P<second>.+?)\b(?:to|until|till)\b(?P<third>.+)', re.IGNORECASE),
-    _FAR_FROM,
+    re.compile(r'^how\s+far\b(?P<second>.+?)\bfrom\b(?P<third>.+)', re.IGNORECASE),
 )
-_TIES = (
+_PREPOSITIONS = (
+    (RelationKind.ON_THE_WAY, r'(?:(?:on|along)\s+(?:the|your|our|my)\s+way|en\s+route)\s+(?:back\s+)?to'),
+    (RelationKind.BEFORE, r'before|until|till'),
+    (RelationKind.AFTER, r'(?:(?:right|just)\s+)?after'),
+    (RelationKind.WHILE, r'(?:while|when)(?=\s+(?:you|we|i)\s+(?:were|was|went|passed|saw)\b)'),
     (
-        Tie.ON_THE_WAY,
-        r'(?:(?:on|along)\s+(?:the|your|our|my)\s+way|en\s+route)\s+(?:back\s+)?to',
-    ),
-    (Tie.BEFORE, r'before|until|till'),
-    (Tie.AFTER, r'(?:(?:right|just)\s+)?after'),
-    (Tie.WHILE, r'(?:while|when)(?=\s+(?:you|we|i)\s+(?:were|was|went|passed|saw)\b)'),
-    (
-        Tie.NEAR,
+        RelationKind.NEAR,
         r'near(?:\s+to|est\s+to)?|beside|behind|opposite|(?:close|closest|next)\s+to|by(?=\s+the\b)'
         r'|in\s+front\s+of|across\s+from|around(?=\s+the\b)|(?:left|right)\s+of',
     ),
 )
 _PATTERNS = tuple(
-    (tie, re.compile(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)', re.IGNORECASE))
-    for tie, pattern in _TIES
+    (kind, re.compile(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)', re.IGNORECASE))
+    for kind, pattern in _PREPOSITIONS
 )
-_THING_NEEDED = frozenset((Tie.WHILE, Tie.NEAR))
+_THING_NEEDED = frozenset((RelationKind.WHILE, RelationKind.NEAR))
 """'What is written near the lift?' is about the lift alone."""
 
 _FRONTED = re.compile(
@@ -86,11 +82,11 @@ def parse_relation(text: str) -> Relation | None:
     for pattern in _BETWEEN:
         found = pattern.search(plain)
         if found and (second := part(found, 'second')) and (third := part(found, 'third')):
-            return Relation(Tie.BETWEEN, part(found, 'first'), second, third)
-    for tie, pattern in _PATTERNS:
+            return Relation(RelationKind.BETWEEN, part(found, 'first'), second, third)
+    for kind, pattern in _PATTERNS:
         found = pattern.search(plain)
         if found and (second := part(found, 'second')):
             first = part(found, 'first')
-            if first or tie not in _THING_NEEDED:
-                return Relation(tie, first, second)
+            if first or kind not in _THING_NEEDED:
+                return Relation(kind, first, second)
     return None

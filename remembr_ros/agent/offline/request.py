@@ -72,50 +72,34 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _WISH = re.compile(rf'^\W*(?:please\W+)?{_LIKE_TO}\s+(?!know\b|see\b|hear\b|read\b|tell\b)', re.IGNORECASE)
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(rf'^(?:{"|".join(patterns)})', re.IGNORECASE))
+_KINDS = tuple(
+    (kind, re.compile(rf'^(?:{patterns})', re.IGNORECASE | re.VERBOSE))
     for kind, patterns in (
         (
             Kind.TIME,
-            (
-                r'(?:since\s+|until\s+)?when\b',
-                r'(?:at\s+|around\s+|about\s+)?(?:what|which)\s+time\b',
-                r'what\s+(?:is|was)\s+the\s+time\b',
-                r'how\s+(?:long|many\s+\w+)\s+ago\b',
-                r'how\s+recently\b',
-                r'(?:what\s+(?:is|was)\s+)?the\s+(?:last|first)\s+time\b',
-                r'last\s+time\b',
-                r'how\s+(?:long|much\s+time|many\s+\w+)\s+(?:(?:has|have|is)\s+(?:it\s+)?(?:\w+\s+)?)?since\b',
-                r'(?:on\s+)?(?:what|which)\s+(?:day|date)\b',
-            ),
+            r"""(?:since\s+|until\s+)?when\b | (?:at\s+|around\s+|about\s+)?(?:what|which)\s+time\b
+            | what\s+(?:is|was)\s+the\s+time\b | how\s+(?:long|many\s+\w+)\s+ago\b | how\s+recently\b
+            | (?:what\s+(?:is|was)\s+)?the\s+(?:last|first)\s+time\b | last\s+time\b
+            | how\s+(?:long|much\s+time|many\s+\w+)\s+(?:(?:has|have|is)\s+(?:it\s+)?(?:\w+\s+)?)?since\b
+            | (?:on\s+)?(?:what|which)\s+(?:day|date)\b""",
         ),
         (
             Kind.DURATION,
-            (
-                r'(?:for\s+)?how\s+long\b',
-                r'(?:for\s+)?how\s+(?:much\s+time|many\s+(?:seconds|minutes|hours|days))\b(?!.*\bago\b)',
-                r'what\s+(?:was|is)\s+the\s+duration\b',
-            ),
+            r"""(?:for\s+)?how\s+long\b | what\s+(?:was|is)\s+the\s+duration\b
+            | (?:for\s+)?how\s+(?:much\s+time|many\s+(?:seconds|minutes|hours|days))\b(?!.*\bago\b)""",
         ),
         (
             Kind.POSITION,
-            (
-                r'where\b',
-                r'(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct|visit)\b',
-                r'(?:show\s+(?:me|us)|tell\s+(?:me|us)\s+the\s+way|find|locate)\b',
-                r'how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come)\b',
-                r'how\s+far\b',
-                rf'(?:in\s+|on\s+|at\s+)?(?:which|what)\s+{PLACES}\b',
-                r'(?:in\s+)?(?:which|what)\s+direction\s+(?:is|was|are|were)\b',
-                r"what(?:'s|\s+is|\s+was)\s+the\s+(?:location|position|place|way)\b",
-                r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\b",
-                r"(?:i(?:'m|\s+am)\s+)?looking\s+for\b",
-            ),
+            rf"""where\b | how\s+far\b | (?:i(?:'m|\s+am)\s+)?looking\s+for\b
+            | (?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct)\b
+            | visit\b | (?:show\s+(?:me|us)|tell\s+(?:me|us)\s+the\s+way|find|locate)\b
+            | how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come)\b
+            | (?:in\s+|on\s+|at\s+)?(?:which|what)\s+{PLACES}\b
+            | (?:in\s+)?(?:which|what)\s+direction\s+(?:is|was|are|were)\b
+            | what(?:'s|\s+is|\s+was)\s+the\s+(?:location|position|place|way)\b
+            | i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\b""",
         ),
-        (
-            Kind.BINARY,
-            (r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b',),
-        ),
+        (Kind.BINARY, r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b'),
     )
 )
 _CHOICES = (

@@ -1,20 +1,57 @@
-"""What a scripted chat server replies, and the rules by which it may choose."""
+"""What a scripted chat server replies, by which rules, and how it is sent: whole and at once, or badly."""
 
+import gzip
 import json
-from collections.abc import Callable, Mapping
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from email.utils import formatdate
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.errors import InvalidRequest
 
+MEGABYTE = 10**6
+
+POLL_S = 0.01
+"""How soon it is seen that a client has hung up [s]."""
+
+
+class _RuleCall(BaseModel):
+    model_config = ConfigDict(extra='forbid')
+
+    name: str
+    arguments: dict[str, Any] | str = {}
+
+
+def _as_text(arguments: dict[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+def _as_calls(given: Any) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(f'call_{index}', call.name, _as_text(call.arguments))
+        for index, call in enumerate(TypeAdapter(list[_RuleCall]).validate_python(given))
+    )
+
+
+def _as_sent(body: object) -> object:
+    return body.encode() if isinstance(body, str) else body
+
+
+_Seconds = Annotated[float, Field(ge=0.0)]
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """What the server sends: a chat message, unless a body is given.
+    """What the server sends: a chat message, unless a body is given. In a rule, calls need no ids.
 
     :param content: of the message
     :param tool_calls: of the message
@@ -34,21 +71,23 @@ class ScriptedReply:
     :param gzip: the body is compressed, padding and all
     """
 
+    __pydantic_config__ = ConfigDict(extra='forbid')
+
     content: str = ''
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: Annotated[tuple[ToolCall, ...], BeforeValidator(_as_calls)] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: object = None
-    hang_s: float = 0.0
+    body: Annotated[object, BeforeValidator(_as_sent)] = None
+    hang_s: _Seconds = 0.0
     refuse: tuple[str, ...] = ()
     retry_after_s: float | None = None
     retry_after_date: bool = False
-    drip_s: float = 0.0
-    cut_after: int | None = None
-    linger_s: float = 0.0
-    pad_mb: float = 0.0
+    drip_s: _Seconds = 0.0
+    cut_after: Annotated[int, Field(ge=0)] | None = None
+    linger_s: _Seconds = 0.0
+    pad_mb: Annotated[float, Field(ge=0.0, le=10_000.0)] = 0.0
     gzip: bool = False
 
     def refusal(self, body: Mapping[str, Any]) -> 'ScriptedReply | None':
@@ -64,15 +103,9 @@ def completion(message: object, finish_reason: str = 'stop', **more: object) -> 
 
     :param more: further fields, such as usage
     """
-    choice = {'index': 0, 'finish_reason': finish_reason, 'message': message}
-    return {
-        'id': 'scripted',
-        'object': 'chat.completion',
-        'created': 0,
-        'model': 'm',
-        'choices': [choice],
-        **more,
-    }
+    choices = [{'index': 0, 'finish_reason': finish_reason, 'message': message}]
+    head = {'id': 'scripted', 'object': 'chat.completion', 'created': 0, 'model': 'm'}
+    return {**head, 'choices': choices, **more}
 
 
 def body_of(reply: ScriptedReply) -> bytes:
@@ -89,44 +122,18 @@ def body_of(reply: ScriptedReply) -> bytes:
             {'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': call.arguments}}
             for call in reply.tool_calls
         ]
-    tokens = (reply.prompt_tokens, reply.completion_tokens)
-    usage = dict(
-        zip(('prompt_tokens', 'completion_tokens', 'total_tokens'), (*tokens, sum(tokens)), strict=True)
-    )
+    prompt, completed = reply.prompt_tokens, reply.completion_tokens
+    usage = {'prompt_tokens': prompt, 'completion_tokens': completed, 'total_tokens': prompt + completed}
     return json.dumps(completion(message, 'tool_calls' if reply.tool_calls else 'stop', usage=usage)).encode()
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra='forbid')
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    __pydantic_config__ = ConfigDict(extra='forbid')
 
-
-class _Call(_Part):
-    name: str
-    arguments: dict[str, Any] | str = {}
-
-
-class _RuleReply(_Part):
-    content: str = ''
-    tool_calls: list[_Call] = []
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    status: int = 200
-    headers: dict[str, str] = {}
-    body: Any = None
-    hang_s: float = Field(0.0, ge=0.0)
-    refuse: tuple[str, ...] = ()
-    retry_after_s: float | None = None
-    retry_after_date: bool = False
-    drip_s: float = Field(0.0, ge=0.0)
-    cut_after: int | None = Field(None, ge=0)
-    pad_mb: float = Field(0.0, ge=0.0, le=10_000.0)
-    gzip: bool = False
-
-
-class _Rule(_Part):
     when: str
+    reply: ScriptedReply
     turn: int | None = None
-    reply: _RuleReply
 
 
 def load_rules(path: Path) -> Callable[[dict[str, Any]], ScriptedReply]:
@@ -146,21 +153,73 @@ def load_rules(path: Path) -> Callable[[dict[str, Any]], ScriptedReply]:
         turn = sum(message.get('role') == 'assistant' for message in messages)
         for rule in rules:
             if rule.turn in (None, turn) and (rule.when == 'any' or rule.when.lower() in text):
-                return _scripted(rule.reply)
+                return rule.reply
         return ScriptedReply(f'no rule of {path.name} fits', status=404)
 
     return reply
 
 
-def _scripted(reply: _RuleReply) -> ScriptedReply:
-    calls = tuple(
-        ToolCall(
-            f'call_{index}',
-            call.name,
-            call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments),
-        )
-        for index, call in enumerate(reply.tool_calls)
-    )
-    fields = reply.model_dump(exclude={'tool_calls', 'body'})
-    body = reply.body.encode() if isinstance(reply.body, str) else reply.body
-    return ScriptedReply(**fields, tool_calls=calls, body=body)
+def send(reply: ScriptedReply, connection: socket.socket, closed: threading.Event) -> bool:
+    """Send a reply over HTTP/1.1; the connection is to be closed afterwards.
+
+    :param closed: ends it early when set
+    :return: False: the client hung up before it had the reply
+    """
+    if not _wait(reply.hang_s, connection, closed):
+        return closed.is_set()
+    try:
+        for part in _parts(reply):
+            pieces = (part[i : i + 1] for i in range(len(part))) if reply.drip_s else [part]
+            for piece in pieces:
+                # Before, not after: who has the last byte may go.
+                if closed.is_set() or not _wait(reply.drip_s, connection, closed):
+                    return closed.is_set()
+                connection.sendall(piece)
+        return _wait(reply.linger_s, connection, closed) or closed.is_set()
+    except OSError:
+        return False
+
+
+def _parts(reply: ScriptedReply) -> Iterator[bytes]:
+    """Yield the reply in parts, so that one of any size takes no memory."""
+    data = body_of(reply)
+    padding = round(reply.pad_mb * MEGABYTE)
+    if reply.gzip:
+        data, padding = gzip.compress(b' ' * padding + data), 0
+    headers = {'Content-Type': 'application/json', 'Content-Length': str(len(data) + padding)}
+    if reply.gzip:
+        headers['Content-Encoding'] = 'gzip'
+    if reply.retry_after_s is not None:
+        date = formatdate(time.time() + reply.retry_after_s, usegmt=True)
+        headers['Retry-After'] = date if reply.retry_after_date else f'{reply.retry_after_s:g}'
+    headers |= {**reply.headers, 'Connection': 'close'}
+    phrase = HTTPStatus(reply.status).phrase if reply.status in set(HTTPStatus) else 'Unknown'
+    head = [f'HTTP/1.1 {reply.status} {phrase}', *(f'{name}: {value}' for name, value in headers.items())]
+    yield '\r\n'.join([*head, '', '']).encode('latin-1', 'replace')
+    left = len(data) + padding if reply.cut_after is None else reply.cut_after
+    while padding > 0 and left > 0:
+        part = b' ' * min(padding, left, MEGABYTE)
+        padding, left = padding - len(part), left - len(part)
+        yield part
+    yield data[:left]
+
+
+def _wait(seconds: float, connection: socket.socket, closed: threading.Event) -> bool:
+    """Wait; return whether the client still wants the reply and the server is still running."""
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        if left <= 0.0:
+            return not closed.is_set()
+        if closed.wait(min(left, POLL_S)):
+            return False
+        readable, _, _ = select.select([connection], [], [], 0.0)
+        if readable and not _peek(connection):
+            return False
+
+
+def _peek(connection: socket.socket) -> bytes:
+    try:
+        return connection.recv(1, socket.MSG_PEEK)
+    except OSError:
+        return b''

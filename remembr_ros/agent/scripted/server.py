@@ -26,8 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.agent.scripted.reply import ScriptedReply, load_rules
-from remembr_ros.agent.scripted.sending import send
+from remembr_ros.agent.scripted.reply import ScriptedReply, load_rules, send
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.stop import stop_on_signals
 
@@ -124,8 +123,7 @@ class ScriptedServer:
         """Keep a request and return the reply to it."""
         with self._lock:
             self._requests.append(request)
-            script = self._reply
-            turn = self._sent
+            script, turn = self._reply, self._sent
             self._sent += 1
         if callable(script):
             reply = script(request.body)

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta, tzinfo
 
 from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, local, seconds_in, to_ns
 
-EDGE_TEXT = r'\b(before|until|till|by|after|since|from)'
+_EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
+EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
 DATE_TEXT = r'\d{4}-\d\d-\d\d'
 FOLLOWS = (
     r'(?=\s*(?:[?.!,;]|$|(?:near|next|in|inside|at|on|by|of|between|before|after|since|until|from|around|about'
@@ -16,9 +17,7 @@ FOLLOWS = (
 
 WEEKDAYS = ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')
 _WEEKDAY = rf'(?:{"|".join(WEEKDAYS)})'
-_AFTER_EDGE = '|'.join(
-    rf'(?<={word}\s)' for word in ('before', 'until', 'till', 'by', 'after', 'since', 'from')
-)
+_AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in _EDGES)
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
 """From which to which hour of a day; a night ends on the day after."""
 
@@ -38,9 +37,7 @@ _DAY = re.compile(
 _PART_ALONE = re.compile(
     rf'\b(?:(?:in|during)\s+the\s+(?P<part>{_PART_TEXT})|at\s+(?P<night>night)){FOLLOWS}', re.IGNORECASE
 )
-_WITH_AN_END = re.compile(
-    r'\b(?:before|until|till|by|after|since|from|between|and|to|than)\s*$', re.IGNORECASE
-)
+_WITH_AN_END = re.compile(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$', re.IGNORECASE)
 LEFT = re.compile(
     rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+{_WEEKDAY})\b',
     re.IGNORECASE,
@@ -101,7 +98,7 @@ def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
         alone = _PART_ALONE.search(day.rest if day else text)
         if alone and not (day and day.in_part):
             part = (alone['part'] or alone['night']).lower()
-            rest = _cut(day.rest if day else text, alone)
+            rest = cut(alone.string, alone)
             if day is not None:
                 without = _PART_ALONE.sub(' ', day.without, count=1)
                 day = replace(day, hours=_PARTS[part], ago=False, rest=rest, without=without)
@@ -158,9 +155,10 @@ def _ago(text: str, midnight: datetime) -> Day | None:
     if found is None or grain_seconds(found[0]) < UNITS['day'] or _WITH_AN_END.search(text[: found.start()]):
         return None
     days = timedelta(days=round(seconds_in(found[0]) / UNITS['day']))
-    rest = _cut(text, found)
+    rest = cut(text, found)
     return Day(midnight - days, (0, 24), '', True, rest, rest)
 
 
-def _cut(text: str, found: re.Match[str]) -> str:
+def cut(text: str, found: re.Match[str]) -> str:
+    """Return a text without what was found in it."""
     return f'{text[: found.start()]} {text[found.end() :]}'

@@ -15,20 +15,14 @@ UNITS = {
     'month': 30 * 86_400,
     'year': 365 * 86_400,
 }
-_NUMBERS = {
-    word: float(number)
-    for number, word in enumerate(
-        'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen '
-        'sixteen seventeen eighteen nineteen twenty'.split()
-    )
-}
-_NUMBERS |= {
-    word: 10.0 * number
-    for number, word in enumerate('thirty forty fifty sixty seventy eighty ninety hundred'.split(), 3)
-}
-_TENS = ('twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety')
-_ONES = ('one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine')
-_NUMBERS |= {f'{ten} {one}': _NUMBERS[ten] + _NUMBERS[one] for ten in _TENS for one in _ONES}
+TO_TWENTY = (
+    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen '
+    'seventeen eighteen nineteen twenty'
+).split()
+TENS = 'twenty thirty forty fifty sixty seventy eighty ninety hundred'.split()
+_NUMBERS = {word: float(number) for number, word in enumerate(TO_TWENTY)}
+_NUMBERS |= {word: 10.0 * number for number, word in enumerate(TENS, 2)}
+_NUMBERS |= {f'{ten} {one}': _NUMBERS[ten] + _NUMBERS[one] for ten in TENS[:-1] for one in TO_TWENTY[1:10]}
 _NUMBERS |= {**dict.fromkeys(('half a', 'half an', 'a half', 'half'), 0.5), 'a': 1.0, 'an': 1.0}
 _NUMBERS |= dict.fromkeys(('a couple of', 'couple of'), 2.0) | dict.fromkeys(('a few', 'few'), 3.0)
 _NUMBERS |= {'a dozen': 12.0, 'a hundred': 100.0, 'one hundred': 100.0}
@@ -63,16 +57,14 @@ BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'
 """A number that is a time if others say so, as in 'between 9 and 10 am'."""
 
 CLOCK = re.compile(CLOCK_TEXT, re.IGNORECASE)
-
-
 _HALF = re.compile(rf"\s*({HALF}|\bo'clock)$", re.IGNORECASE)
-_HOURS = 'one two three four five six seven eight nine ten eleven twelve'.split()
+_HOUR = rf'(?:{"|".join(TO_TWENTY[1:13])})'
 _MINUTES = r'(?:(?:twenty[\s-])?five|ten|twenty|\d{1,2})'
 _SPOKEN = re.compile(
     rf'\b(?:(?P<past>half|(?:a\s+)?quarter|{_MINUTES}(?:\s+minutes?)?)\s+past'
     rf'|(?P<to>(?:a\s+)?quarter|{_MINUTES}\s+minutes?)\s+to)'
-    rf"\s+(?P<hour>{'|'.join(_HOURS)}|\d{{1,2}})(?:\s+o'clock)?(?!\s*(?:\w*\d|{UNIT}\b))\b(?P<half>\s*{HALF})?"
-    rf"|\b(?P<full>{'|'.join(_HOURS)})(?=\s+o'clock\b)",
+    rf"\s+(?P<hour>{_HOUR}|\d{{1,2}})(?:\s+o'clock)?(?!\s*(?:\w*\d|{UNIT}\b))\b(?P<half>\s*{HALF})?"
+    rf"|\b(?P<full>{_HOUR})(?=\s+o'clock\b)",
     re.IGNORECASE,
 )
 
@@ -99,9 +91,9 @@ def in_digits(text: str) -> str:
 
     def written(found: re.Match[str]) -> str:
         if found['full']:
-            return str(_hour(found['full']))
+            return str(round(_number(found['full'])))
         minutes = _minutes(found['past'] or found['to'])
-        hour = _hour(found['hour'])
+        hour = round(_number(found['hour']))
         if found['to']:
             hour, minutes = (hour - 2) % 12 + 1 if hour <= 12 else hour - 1, 60 - minutes
         half = found['half'] or " o'clock"
@@ -110,17 +102,14 @@ def in_digits(text: str) -> str:
     return _SPOKEN.sub(written, text)
 
 
-def _hour(word: str) -> int:
-    return int(word) if word.isdigit() else round(_NUMBERS[word.lower()])
+def _number(text: str) -> float:
+    word = re.sub(r'[\s-]+', ' ', text.lower())
+    return _NUMBERS[word] if word in _NUMBERS else float(word)
 
 
-def _minutes(words: str) -> int:
-    if words.lower().endswith('half'):
-        return 30
-    if words.lower().endswith('quarter'):
-        return 15
-    number = re.sub(r'[\s-]+', ' ', re.sub(r'\s+minutes?$', '', words.lower()))
-    return int(number) if number.isdigit() else round(_NUMBERS[number])
+def _minutes(text: str) -> int:
+    plain = re.sub(r'\s+minutes?$', '', text.lower())
+    return 30 if plain == 'half' else 15 if plain.endswith('quarter') else round(_number(plain))
 
 
 def twice_a_day(text: str) -> bool:
@@ -132,9 +121,8 @@ def seconds_in(text: str) -> int:
     """Return the length of 'half an hour', '1 hour and 5 minutes', '90s', 'minute' [s]."""
     total = 0.0
     for count, half, unit, half_unit in _PART.findall(text):
-        word = re.sub(r'[\s-]+', ' ', count.lower()) or 'a'
-        number = _NUMBERS[word] if word in _NUMBERS else float(word)
-        total += (number + (0.5 if half or half_unit else 0.0)) * _unit_seconds(unit)
+        number = _number(count or 'a') + (0.5 if half or half_unit else 0.0)
+        total += number * _unit_seconds(unit)
     return round(min(total, MAX_NS // NS))
 
 
@@ -167,18 +155,18 @@ def time_of_day(text: str) -> timedelta:
 
 def _on_the_clock(text: str, now_ns: int, zone: tzinfo) -> int:
     """Return the latest moment not after now at which the clock shows that time."""
-    return max((ns for ns in latest_showing(text, now_ns, zone) if ns <= now_ns), default=0)
+    return max((ns for ns in latest_clock_moments(text, now_ns, zone) if ns <= now_ns), default=0)
 
 
-def latest_showing(text: str, now_ns: int, zone: tzinfo) -> tuple[int, int]:
+def latest_clock_moments(text: str, now_ns: int, zone: tzinfo) -> tuple[int, int]:
     """Return the first and the last moment of the latest day on which the clock has shown that time."""
     shown = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0) + time_of_day(text)
     hours = range(12, -60, -12) if twice_a_day(text) else (0, -24, -48)
-    times = (showing(shown + timedelta(hours=hour)) for hour in hours)
+    times = (clock_moments(shown + timedelta(hours=hour)) for hour in hours)
     return next((moments for moments in times if moments[0] <= now_ns), (0, 0))
 
 
-def showing(shown: datetime) -> tuple[int, int]:
+def clock_moments(shown: datetime) -> tuple[int, int]:
     """Return the first and the last moment at which the clock shows that: it may be put back to it."""
     first, last = sorted(to_ns(shown.replace(fold=fold)) for fold in (0, 1))
     return first, last
@@ -192,7 +180,7 @@ def local(now_ns: int, zone: tzinfo) -> datetime:
     return datetime.fromtimestamp(now_ns // NS, tz=zone)
 
 
-def with_halves(first: str, second: str) -> tuple[str, str]:
+def with_am_pm(first: str, second: str) -> tuple[str, str]:
     """Return two clock times, each with its half of the day, if one of them has it.
 
     Of the two halves the one is meant with which the first comes before the second on one day; if there is

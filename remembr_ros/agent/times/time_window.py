@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta, timezone, tzinfo
 
 from remembr_ros.agent.model.quotation import masked
-from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, find_day
+from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, cut, find_day
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AGO_TEXT,
@@ -16,17 +16,17 @@ from remembr_ros.agent.times.time_expression import (
     NUMBER,
     PERIOD,
     UNITS,
+    clock_moments,
     grain_seconds,
     in_digits,
-    latest_showing,
+    latest_clock_moments,
     local,
     parse_moment,
     seconds_in,
-    showing,
     time_of_day,
     twice_a_day,
     unit_in,
-    with_halves,
+    with_am_pm,
 )
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS
@@ -164,8 +164,7 @@ def _at_edge(plain: str, clock: '_Clock', day: Day | None) -> Window | None:
     if not found or not edge:
         return None
     after, before = _sides(found[1], edge[1], edge[1])
-    if after is not None:
-        after = edge[0]
+    after = edge[0] if after is not None else None
     if day and not day.edge:  # 'today before 9:00'
         after, before = (day.start_ns if after is None else after), (day.end_ns if before is None else before)
         after = min(after, before)
@@ -213,17 +212,15 @@ def _slack(text: str) -> float:
 
 def _sides(word: str, start_ns: int, end_ns: int) -> tuple[int | None, int | None]:
     """Return after and before for 'before', 'since' and the like, and what lies from start to end."""
-    return {
-        'before': (None, start_ns),
-        'until': (None, end_ns),
-        'till': (None, end_ns),
-        'by': (None, end_ns),
-        'after': (end_ns, None),
-    }.get(word.lower(), (start_ns, None))
+    if word.lower() == 'before':
+        return None, start_ns
+    if word.lower() in ('until', 'till', 'by'):
+        return None, end_ns
+    return (end_ns, None) if word.lower() == 'after' else (start_ns, None)
 
 
 def _without(text: str, found: re.Match[str]) -> str:
-    return _tidy(f'{text[: found.start()]} {text[found.end() :]}')
+    return _tidy(cut(text, found))
 
 
 def _tidy(text: str) -> str:
@@ -251,12 +248,12 @@ class _Clock:
                 return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
             if CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
                 if self.day is None:
-                    return latest_showing(text, self.now_ns, self.zone)
+                    return latest_clock_moments(text, self.now_ns, self.zone)
                 time, twice = time_of_day(text), twice_a_day(text)
                 first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
                 if twice and not self.day.in_part:
-                    return showing(first)[0], showing(first + timedelta(hours=12))[1]
-                return showing(first)
+                    return clock_moments(first)[0], clock_moments(first + timedelta(hours=12))[1]
+                return clock_moments(first)
             moment = None if bare else parse_moment(text, self.now_ns, self.zone)
         except (InvalidRequest, OverflowError, ValueError):
             return None
@@ -270,7 +267,7 @@ class _Clock:
             if re.fullmatch(AMOUNTS, first, re.IGNORECASE):
                 first = f'{first} ago'
         elif not (self.day and self.day.in_part):
-            first, second = with_halves(first, second)
+            first, second = with_am_pm(first, second)
         start, end = self.moments(first), self.moments(second)
         if start is None or end is None:
             return None
@@ -278,5 +275,5 @@ class _Clock:
             # 'between 23:00 and 1:00', or it is 22:15 and the question 'between 22:00 and 23:00'
             # By the clock: a day may have 23 hours. "between 3 and 5 o'clock" at 4: in an hour.
             later = timedelta(hours=12 if twice_a_day(second) else 24)
-            end = showing(local(end[1], self.zone) + later)
+            end = clock_moments(local(end[1], self.zone) + later)
         return min(start[0], end[0]), max(start[1], end[1])

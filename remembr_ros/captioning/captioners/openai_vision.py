@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from remembr_ros.bounded_request import Bounds, TimeOver
 from remembr_ros.captioning.captioners.caption_check import checked, whole_sentences
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.prompt import read_prompt
@@ -13,7 +14,6 @@ from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.captioning.frame_choice import evenly, jpeg_within
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable
-from remembr_ros.http_guard import Guard, TimeOver
 from remembr_ros.images import Bgr
 
 DEFAULT_MODEL = 'gpt-4o-mini'
@@ -26,7 +26,7 @@ ANOTHER_WAY: dict[str, Any] = {'temperature': 0.7, 'frequency_penalty': 0.5}
 class OpenAIVisionCaptioner:
     """Sends the frames of a segment to a model as JPEG. The key comes from OPENAI_API_KEY only.
 
-    A caption ends in time, whatever the server does: see :mod:`remembr_ros.http_guard`.
+    A caption ends in time, whatever the server does: see :mod:`remembr_ros.bounded_request`.
 
     :param model: empty or None: DEFAULT_MODEL at OpenAI, elsewhere the first one that the server lists
     :param base_url: such as http://localhost:8000/v1; None: OPENAI_BASE_URL if set, else OpenAI
@@ -55,13 +55,13 @@ class OpenAIVisionCaptioner:
         return one_by_one(self._described, clips)
 
     def close(self) -> None:
-        self._endpoint.close()
+        """Do nothing: no connection is kept."""
 
     def _described(self, clip: Clip) -> Caption:
         if not clip.images:
             return Caption('')
         where, timeout_s = self._endpoint.where, self._options.timeout_s
-        guard = Guard(time.monotonic() + timeout_s)
+        bounds = Bounds(time.monotonic() + timeout_s)
         content: list[dict[str, Any]] = [
             {'type': 'image_url', 'image_url': {'url': self._data_url(image)}}
             for image in evenly(clip.images, self._options.max_images)
@@ -69,10 +69,9 @@ class OpenAIVisionCaptioner:
         # The frames come first, as most open models are trained.
         content.append({'type': 'text', 'text': self._prompt})
         try:
-            with guard.watching():
-                if not self._model:
-                    self._model = self._endpoint.first_model(guard)
-                return Caption(checked(lambda again: self._said(content, guard, again), self._model))
+            if not self._model:
+                self._model = self._endpoint.first_model(bounds)
+            return Caption(checked(lambda again: self._said(content, bounds, again), self._model))
         except TimeOver:
             raise CaptionerFailed(
                 f'{where} did not caption within {timeout_s:g} s; '
@@ -86,7 +85,7 @@ class OpenAIVisionCaptioner:
         except ChatUnavailable as error:
             raise CaptionerFailed(str(error)) from error
 
-    def _said(self, content: list[dict[str, Any]], guard: Guard, again: bool) -> str:
+    def _said(self, content: list[dict[str, Any]], bounds: Bounds, again: bool) -> str:
         fields = {
             'model': self._model,
             'messages': [{'role': 'user', 'content': content}],
@@ -94,7 +93,7 @@ class OpenAIVisionCaptioner:
             'temperature': 0.0,
             **(ANOTHER_WAY if again else {}),
         }
-        response = self._endpoint.retried(lambda: self._endpoint.create(fields, guard), guard)
+        response = self._endpoint.retried(lambda: self._endpoint.create(fields, bounds), bounds)
         return _text(response, self._endpoint)
 
     def _data_url(self, image: Bgr) -> str:

@@ -7,7 +7,7 @@ from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import hit_json, hit_line, print_json, stdout_for_json
 from remembr_ros.cli.scope import add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.model.recall import search
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.search import MAX_LIMIT
 
 
@@ -44,13 +44,19 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidRequest(f'--limit {args.limit}: at most {MAX_LIMIT}; remembr export writes any number')
     if args.around and (args.time is None or args.text is not None or (near and args.radius is None)):
         raise InvalidRequest('--around goes with --time, and neither with --text nor with a bare --position')
+    # What was given first ranks, and the scope alone says what else was given.
+    by_text = args.text is not None
+    by_place = near is not None and not by_text and not args.around
+    query = Query(
+        args.text,
+        place=near if by_place else None,
+        time_ns=None if by_text or by_place else args.time,
+        around=args.around,
+        scope=scope,
+        limit=args.limit,
+    )
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
-        if args.around:
-            hits = store.around(args.time, scope, args.limit)
-        else:
-            hits = search(
-                store, text=args.text or '', place=near, time_ns=args.time, scope=scope, limit=args.limit
-            )
+        hits = store.find(query)
     if args.json:
         print_json({'memories': [hit_json(hit) for hit in hits]})
     else:

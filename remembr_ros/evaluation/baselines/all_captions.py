@@ -14,7 +14,7 @@ from remembr_ros.agent.model.memory_prompt import describe, situation
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.forced_answer import forced_answer
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 METHOD = 'all_captions'
 
@@ -65,7 +65,7 @@ class AllCaptionsPlanner:
         run.check()
         run.on_progress(Progress('recalling', 'all memories'))
         scope = Scope(map_id=question.map_id or None)
-        hits = recall.newest(scope, MAX_MEMORIES)
+        hits = recall.find(Query(scope=scope, limit=MAX_MEMORIES))
         if not hits:
             return ground(Claim(Kind.NOT_SEEN, 'The memory holds nothing.'), question, self.name)
         shown = self._fitting(hits, question)

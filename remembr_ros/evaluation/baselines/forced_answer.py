@@ -7,7 +7,7 @@ from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.reply_text import MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.tools import ANSWER, TOOLS, AnswerCall, cited, parse_arguments
-from remembr_ros.agent.model.answer import Answer, Cost, Kind, Question
+from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.grounding import Claim, ground, without_invented_numbers
 from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.planner import Progress, Run
@@ -37,32 +37,27 @@ def forced_answer(
     :raises Cancelled, BudgetExceeded, ChatUnavailable: see
         :func:`remembr_ros.agent.chat.bounded_call.complete`
     """
-    cost = Cost()
+    attempt = 0
     while True:
+        attempt += 1
         run.check()
         run.on_progress(Progress('thinking', chat.model, len(evidence)))
         reply = complete(
             chat, messages, ANSWER_TOOLS, must_call=ANSWER, run=run, call_timeout_s=call_timeout_s
         )
-        cost = replace(
-            cost,
-            llm_calls=cost.llm_calls + 1,
-            prompt_tokens=cost.prompt_tokens + reply.prompt_tokens,
-            completion_tokens=cost.completion_tokens + reply.completion_tokens,
-        )
         name = f'{method}+{chat.model}'
         calls = reply.tool_calls or calls_in_text(reply.content)
         try:
             claim = _claim(calls, evidence, question, captions_shown)
-            return with_facts(replace(ground(claim, question, name), cost=cost), question)
+            return with_facts(replace(ground(claim, question, name), cost=run.ledger.usage), question)
         except Ungrounded as error:
-            if cost.llm_calls > 1:
+            if attempt > 1:
                 raise Ungrounded(f'{name} could not support its answer: {error}') from error
             complaint = f'error: {error}. Cite memories by their labels, or answer not_seen.'
         except ReplyInvalid as error:
-            if cost.llm_calls > 1:
+            if attempt > 1:
                 raise ReplyInvalid(
-                    f'{name} sent {cost.llm_calls} replies that could not be used (the last: {error}); '
+                    f'{name} sent {attempt} replies that could not be used (the last: {error}); '
                     'try a larger model'
                 ) from error
             complaint = f'error: {error}. Call `answer`.'

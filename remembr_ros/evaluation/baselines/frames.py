@@ -16,7 +16,7 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.captioning.frame_choice import evenly
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.forced_answer import forced_answer
-from remembr_ros.memory.model.recall import Recall, Scope
+from remembr_ros.memory.model.recall import Query, Recall, Scope
 
 METHOD = 'frames'
 
@@ -61,7 +61,7 @@ class FramesPlanner:
         """
         run.check()
         run.on_progress(Progress('recalling', 'keyframes'))
-        hits = recall.newest(Scope(map_id=question.map_id or None), MAX_MEMORIES)
+        hits = recall.find(Query(scope=Scope(map_id=question.map_id or None), limit=MAX_MEMORIES))
         if not hits:
             return ground(Claim(Kind.NOT_SEEN, 'The memory holds nothing.'), question, self.name)
         hits.sort(key=lambda hit: (hit.memory.start_ns, hit.memory.id))

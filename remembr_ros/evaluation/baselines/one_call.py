@@ -7,10 +7,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
-from remembr_ros.memory.model.record import Memory
-from remembr_ros.timestamps import NS
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 
 MAX_MEMORIES = 1_000
 
@@ -39,7 +36,7 @@ class OneCallPlanner:
         run.check()
         run.on_progress(Progress('recalling', question.text))
         scope = Scope(map_id=question.map_id or None)
-        found = _Found(recall.by_text(question.text, scope, self._memories))
+        found = _Found(recall.find(Query(question.text, scope=scope, limit=self._memories)))
         return replace(self._rules.answer(question, found, run), planner=self.name)
 
 
@@ -49,31 +46,20 @@ class _Found:
     def __init__(self, hits: Sequence[Hit]) -> None:
         self._hits = hits
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._inside(scope)[:limit]
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+    def find(self, query: Query) -> list[Hit]:
         hits = [
-            replace(hit, distance_m=distance(hit.memory.pose.position, position))
-            for hit in self._inside(scope)
-            if hit.memory.pose is not None
+            hit.measured(query.place, query.time_ns) for hit in self._hits if query.scope.admits(hit.memory)
         ]
-        return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[:limit]
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        hits = [replace(hit, offset_s=_offset_s(hit.memory, time_ns)) for hit in self._inside(scope)]
-        return sorted(hits, key=lambda hit: abs(hit.offset_s or 0.0))[:limit]
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return sorted(self._inside(scope), key=lambda hit: -hit.memory.end_ns)[:limit]
+        if query.place is not None:
+            hits = [hit for hit in hits if hit.memory.pose is not None]
+            hits.sort(key=lambda hit: hit.distance_m or 0.0)
+        elif query.around:
+            hits.sort(key=lambda hit: (hit.memory.start_ns, hit.memory.id))
+        elif query.time_ns is not None:
+            hits.sort(key=lambda hit: abs(hit.offset_s or 0.0))
+        elif query.text is None:
+            hits.sort(key=lambda hit: -hit.memory.end_ns)
+        return query.cut(hits)
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return len(self._inside(scope))
-
-    def _inside(self, scope: Scope) -> list[Hit]:
-        return [hit for hit in self._hits if scope.admits(hit.memory)]
-
-
-def _offset_s(memory: Memory, time_ns: int) -> float:
-    nearest = min(max(time_ns, memory.start_ns), memory.end_ns)
-    return (nearest - time_ns) / NS
+        return sum(scope.admits(hit.memory) for hit in self._hits)

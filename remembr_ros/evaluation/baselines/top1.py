@@ -5,7 +5,7 @@ from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 DURATION_S = 60.0
 """What every duration is said to be: one memory tells none."""
@@ -25,7 +25,7 @@ class Top1Planner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         run.on_progress(Progress('recalling', question.text))
-        hits = recall.by_text(question.text, Scope(map_id=question.map_id or None), 1)
+        hits = recall.find(Query(question.text, scope=Scope(map_id=question.map_id or None), limit=1))
         kind = parse_request(question.text, question.now_ns).kind
         if not hits:
             return ground(Claim(Kind.NOT_SEEN, 'Nothing was found.'), question, self.name)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +11,9 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from remembr_ros.agent.chat.client import ChatClient, Message
-from remembr_ros.agent.llm.reply_text import MAX_REPLY, json_objects
+from remembr_ros.agent.chat.loose_json import objects_in
+from remembr_ros.agent.llm.reply_text import MAX_REPLY
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid
 from remembr_ros.evaluation.metrics.verdict_cache import VerdictCache
 
@@ -42,14 +44,7 @@ class Verdict:
     correct: bool | None
     reason: str
     cached: bool = False
-    llm_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    @property
-    def tokens(self) -> int:
-        """Of the prompt and of the completion."""
-        return self.prompt_tokens + self.completion_tokens
+    usage: Usage = field(default_factory=Usage)
 
 
 class Judge:
@@ -100,30 +95,30 @@ class Judge:
                 'user', json.dumps(texts, ensure_ascii=False, indent=1).encode('utf-8', 'replace').decode()
             ),
         ]
-        calls = prompt_tokens = completion_tokens = 0
+        ledger, replies = Ledger(), 0
         correct: bool | None = None
         reason = ''
-        while correct is None and calls < ATTEMPTS:
+        while correct is None and replies < ATTEMPTS:
             try:
-                reply = self._chat.complete(messages, (), must_call=None, timeout_s=self._timeout_s)
+                reply = self._chat.complete(
+                    messages, (), must_call=None, timeout_s=self._timeout_s, ledger=ledger
+                )
             except RemembrError as error:
                 reason = f'{error.kind}: {error}'
                 break
-            calls += 1
-            prompt_tokens += reply.prompt_tokens
-            completion_tokens += reply.completion_tokens
+            replies += 1
             try:
                 judgement = _read(reply.content)
                 correct, reason = judgement.correct, judgement.reason[:MAX_REASON]
             except ReplyInvalid as error:
-                reason = f'{self.model} gave no verdict in {calls} replies: {error}'
+                reason = f'{self.model} gave no verdict in {replies} replies: {error}'
                 messages += [
                     Message('assistant', reply.content[:MAX_REPLY]),
                     Message(
                         'user', f'{error}. Reply with {{"correct": true or false, "reason": "..."}} only.'
                     ),
                 ]
-        return Verdict(correct, reason, False, calls, prompt_tokens, completion_tokens)
+        return Verdict(correct, reason, usage=ledger.usage)
 
     def _key(self, texts: dict[str, str]) -> str:
         whole = json.dumps([self.model, _prompt(), texts['question'], texts['reference'], texts['answer']])
@@ -136,7 +131,7 @@ def _read(content: str) -> Judgement:
     :raises ReplyInvalid: there is none, or there are several that differ
     """
     found = []
-    for data in json_objects(content):
+    for data, _, _ in objects_in(content[:MAX_REPLY]):
         try:
             found.append(Judgement.model_validate(data))
         except ValidationError:

@@ -6,7 +6,7 @@ exactly. A text is right or wrong by the verdict of a judge; without one it is u
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -141,18 +141,3 @@ def correctness_answered(scores: Iterable[Score]) -> Mean:
 def errors(scores: Iterable[Score]) -> Mean:
     """Return the mean error [m or min] over the answers that have one; scores of one kind only make sense."""
     return mean(s.error for s in scores if s.error is not None)
-
-
-def rank(found: Sequence[str], relevant: frozenset[str]) -> int | None:
-    """Return the place, from 1, of the first relevant id; None if there is none."""
-    return next((i for i, memory_id in enumerate(found, 1) if memory_id in relevant), None)
-
-
-def recall_at(k: int, ranks: Iterable[int | None]) -> Mean:
-    """Return the fraction of questions whose answer is among the first k found."""
-    return mean(float(r is not None and r <= k) for r in ranks)
-
-
-def mean_reciprocal_rank(ranks: Iterable[int | None]) -> Mean:
-    """Return the mean of one over the rank, of zero where nothing relevant was found."""
-    return mean(0.0 if r is None else 1.0 / r for r in ranks)

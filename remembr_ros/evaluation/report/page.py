@@ -11,6 +11,7 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
+from remembr_ros.evaluation.metrics.retrieval import found_at, recall_at
 from remembr_ros.evaluation.records.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report import charts
@@ -112,9 +113,9 @@ def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, st
             of, interval = f'{found.correct} of {found.n}', interval_text(found.interval)
             figures.append((_named(name), f'{found.value:.2f}', of, interval))
     if measured := retrieved(records):
-        found_at_5 = sum(r.rank is not None and r.rank <= 5 for r in measured)
-        of = f'{found_at_5} of {len(measured)} by the raw question'
-        figures.append(('recall@5', f'{found_at_5 / len(measured):.2f}', of, ''))
+        ranks = [record.rank for record in measured]
+        of = f'{found_at(5, ranks)} of {len(ranks)} by the raw question'
+        figures.append(('recall@5', f'{recall_at(5, ranks).value:.2f}', of, ''))
     return figures
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS, Excluded
 from remembr_ros.evaluation.metrics import scores as metrics
+from remembr_ros.evaluation.metrics.retrieval import retrieval_json
 from remembr_ros.evaluation.metrics.scores import Mean, Outcome
-from remembr_ros.evaluation.report.tabulation import CUTOFFS, Records, fraction, kinds_of, quantile, retrieved
+from remembr_ros.evaluation.report.tabulation import Records, fraction, kinds_of, quantile, retrieved
 
 
 def results_json(
@@ -54,10 +55,7 @@ def results_json(
             kind.value: _kind_json([r for r in records if r.truth.kind is kind]) for kind in kinds_of(records)
         },
         'outcomes': {outcome.value: outcomes[outcome] for outcome in Outcome},
-        'retrieval': {
-            **{f'recall@{k}': metrics.recall_at(k, ranks).value for k in CUTOFFS},
-            'mrr': metrics.mean_reciprocal_rank(ranks).value,
-        },
+        'retrieval': retrieval_json(ranks),
         'retrievable': len(ranks),
         'cost': _cost_json(records),
         'excluded': [asdict(row) for row in excluded],

@@ -9,13 +9,13 @@ from itertools import pairwise
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
 from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
+from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, found_at, mean_reciprocal_rank, recall_at
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import QuestionRecord
 
 Records = Sequence[QuestionRecord]
 
 GROUPS = (*LENGTHS, 'ALL')
-CUTOFFS = (1, 5, 10, 15)
 UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 KINDS = (Kind.POSITION, Kind.TIME, Kind.DURATION, Kind.BINARY, Kind.TEXT)
 """Of the paper; a data set may have questions about what is not there, too."""
@@ -257,14 +257,16 @@ def _retrieval(records: Records) -> ReportTable:
 
 def _recall_at(k: int) -> Callable[[Records], str]:
     def cell(group: Records) -> str:
-        found = sum(r.rank is not None and r.rank <= k for r in group)
-        return f'{found / len(group):.2f} ({found}/{len(group)})' if group else NOTHING
+        ranks = [r.rank for r in group]
+        recall = recall_at(k, ranks)
+        return NOTHING if recall.value is None else f'{recall.value:.2f} ({found_at(k, ranks)}/{recall.n})'
 
     return cell
 
 
 def _reciprocal(group: Records) -> str:
-    return f'{statistics.fmean(1 / r.rank if r.rank else 0.0 for r in group):.2f}' if group else NOTHING
+    mean = mean_reciprocal_rank(r.rank for r in group).value
+    return NOTHING if mean is None else f'{mean:.2f}'
 
 
 def _cost(records: Records) -> ReportTable:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.evaluation.datasets.sample import Sample
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
-from remembr_ros.evaluation.metrics import scores as metrics
-from remembr_ros.evaluation.report.tabulation import CUTOFFS, quantile
+from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, rank, retrieval_json
+from remembr_ros.evaluation.report.tabulation import quantile
 from remembr_ros.evaluation.run.runner import RETRIEVED
 from remembr_ros.memory.exchange.street_view import distractors
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 
@@ -108,8 +109,7 @@ def haystack_json(figures: Sequence[Figures], embedder: str, data: str) -> dict[
             {
                 'factor': f.factor,
                 'memories': f.memories,
-                **{f'recall@{k}': metrics.recall_at(k, f.ranks).value for k in CUTOFFS},
-                'mrr': metrics.mean_reciprocal_rank(f.ranks).value,
+                **retrieval_json(f.ranks),
                 'latency_p50_sec': _or_none(f.latencies_s, 0.5),
                 'latency_p95_sec': _or_none(f.latencies_s, 0.95),
             }
@@ -142,9 +142,9 @@ def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> Fig
     ranks, latencies = [], []
     for sample in samples:
         began = time.perf_counter()
-        hits = store.by_text(sample.question.text, limit=RETRIEVED, diverse=False)
+        hits = store.find(Query(sample.question.text, limit=RETRIEVED), diverse=False)
         latencies.append(time.perf_counter() - began)
-        ranks.append(metrics.rank([hit.memory.id for hit in hits], sample.relevant))
+        ranks.append(rank([hit.memory.id for hit in hits], sample.relevant))
     return Figures(factor, store.count(), tuple(ranks), tuple(sorted(latencies)))
 
 

@@ -7,17 +7,18 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import Planner
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
-from remembr_ros.evaluation.metrics.scores import Outcome, Score, rank, score
+from remembr_ros.evaluation.metrics.retrieval import rank
+from remembr_ros.evaluation.metrics.scores import Outcome, Score, score
 from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
 from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
 from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Query, Recall
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
@@ -43,8 +44,8 @@ class Conditions:
 
     :param seeds: each question is asked once per seed
     :param oracle: only the memories that hold the answer are shown
-    :param diverse: see StoreSearch.by_text
-    :param hybrid: see StoreSearch.by_text
+    :param diverse: see StoreSearch.find
+    :param hybrid: see StoreSearch.find
     :param judge: of answers in words; None: they are compared word by word
     :param timeout_s: for one question
     :param parallel: questions under way at once
@@ -129,9 +130,8 @@ class _Asked:
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
         conditions = self._conditions
-        found = self._store.by_text(
-            sample.question.text, sample.scope, RETRIEVED, diverse=False, hybrid=conditions.hybrid
-        )
+        raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
+        found = self._store.find(raw, diverse=False, hybrid=conditions.hybrid)
         hits = tuple(hit.memory.id for hit in found)
         trace = QuestionTrace()
         answer, failure = None, ''
@@ -181,7 +181,7 @@ class _Asked:
         question, truth = sample.question, sample.truth
         in_words = answer is not None and truth.kind is Kind.TEXT
         # What failed has cost something, too.
-        cost = answer.cost if answer is not None else Cost(*trace.spent)
+        cost = answer.cost if answer is not None else trace.spent
         return QuestionRecord(
             sequence=self._name,
             id=sample.id,
@@ -203,8 +203,8 @@ class _Asked:
             relevant=tuple(sorted(sample.relevant)),
             rank=rank(hits, sample.relevant),
             hits=hits,
-            llm_calls=cost.llm_calls,
+            llm_calls=cost.calls,
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
-            latency_sec=max(cost.latency_s - trace.waited_s, 0.0) if answer is not None else None,
+            latency_sec=max(cost.seconds - trace.waited_s, 0.0) if answer is not None else None,
         )

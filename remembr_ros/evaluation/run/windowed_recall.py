@@ -1,10 +1,8 @@
 """What a planner may see of the memory during one question."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.search import StoreSearch
 
 ALL = 1_000
@@ -15,25 +13,16 @@ ALL = 1_000
 class TunedRecall:
     """A store's recall with parts of it switched off.
 
-    :param diverse: see StoreSearch.by_text
-    :param hybrid: see StoreSearch.by_text
+    :param diverse: see StoreSearch.find
+    :param hybrid: see StoreSearch.find
     """
 
     store: StoreSearch
     diverse: bool = True
     hybrid: bool = True
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self.store.by_text(text, scope, limit, diverse=self.diverse, hybrid=self.hybrid)
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self.store.by_position(position, scope, limit)
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self.store.by_time(time_ns, scope, limit)
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self.store.newest(scope, limit)
+    def find(self, query: Query) -> list[Hit]:
+        return self.store.find(query, diverse=self.diverse, hybrid=self.hybrid)
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return self.store.count(scope)
@@ -50,37 +39,21 @@ class WindowedRecall:
         self._recall = recall
         self._window = window
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._found(scope, lambda clipped: self._recall.by_text(text, clipped, limit))
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._found(scope, lambda clipped: self._recall.by_position(position, clipped, limit))
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._found(scope, lambda clipped: self._recall.by_time(time_ns, clipped, limit))
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._found(scope, lambda clipped: self._recall.newest(clipped, limit))
+    def find(self, query: Query) -> list[Hit]:
+        inside = self._inside(query.scope)
+        return [] if inside is None else self._recall.find(replace(query, scope=inside))
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        clipped = self._clip(scope)
-        return self._recall.count(clipped) if clipped is not None else 0
+        inside = self._inside(scope)
+        return 0 if inside is None else self._recall.count(inside)
 
-    def _found(self, scope: Scope, find: Callable[[Scope], list[Hit]]) -> list[Hit]:
-        clipped = self._clip(scope)
-        return find(clipped) if clipped is not None else []
-
-    def _clip(self, scope: Scope) -> Scope | None:
+    def _inside(self, scope: Scope) -> Scope | None:
         """Return the part of the scope inside the window; None if nothing is."""
         window = self._window
         if window.map_id is not None and scope.map_id not in (None, window.map_id):
             return None
-        after_ns = max((t for t in (scope.after_ns, window.after_ns) if t is not None), default=None)
-        before_ns = min((t for t in (scope.before_ns, window.before_ns) if t is not None), default=None)
-        # An empty window that was asked for is the caller's mistake, for the recall to tell.
-        if _is_empty(after_ns, before_ns) and not _is_empty(scope.after_ns, scope.before_ns):
-            return None
-        return replace(scope, after_ns=after_ns, before_ns=before_ns, map_id=window.map_id or scope.map_id)
+        inside = scope.within(window.after_ns, window.before_ns)
+        return inside and replace(inside, map_id=window.map_id or scope.map_id)
 
 
 class OracleRecall:
@@ -94,24 +67,9 @@ class OracleRecall:
         self._recall = recall
         self._relevant = relevant
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._only(self._recall.by_text(text, scope, ALL), limit)
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._only(self._recall.by_position(position, scope, ALL), limit)
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._only(self._recall.by_time(time_ns, scope, ALL), limit)
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._only(self._recall.newest(scope, ALL), limit)
+    def find(self, query: Query) -> list[Hit]:
+        hits = self._recall.find(replace(query, limit=ALL))
+        return query.cut([hit for hit in hits if hit.memory.id in self._relevant])
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return len(self.newest(scope, ALL))
-
-    def _only(self, hits: list[Hit], limit: int) -> list[Hit]:
-        return [hit for hit in hits if hit.memory.id in self._relevant][:limit]
-
-
-def _is_empty(after_ns: int | None, before_ns: int | None) -> bool:
-    return after_ns is not None and before_ns is not None and after_ns > before_ns
+        return len(self.find(Query(scope=scope, limit=ALL)))

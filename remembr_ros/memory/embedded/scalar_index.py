@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.milvus import filters
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.recall import Scope, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
@@ -164,11 +164,6 @@ def in_place_order(memories: Sequence[Memory], position: Point, limit: int) -> l
 def in_time_order(memories: Sequence[Memory], time_ns: int, limit: int) -> list[Memory]:
     """Return the memories nearest to a time, nearest first; then by start, then by id."""
     return sorted(memories, key=lambda m: (abs(offset_ns(m, time_ns)), m.start_ns, m.id))[:limit]
-
-
-def offset_ns(memory: Memory, time_ns: int) -> int:
-    """Return how far a memory lies from a time: negative before it, 0 around it [ns]."""
-    return max(memory.start_ns - time_ns, 0) + min(memory.end_ns - time_ns, 0)
 
 
 def _smallest(values: NDArray[np.generic], limit: int) -> Slots:

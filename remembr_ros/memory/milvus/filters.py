@@ -39,39 +39,19 @@ def check_name(what: str, name: str) -> str:
     return name
 
 
-def check_point(point: Point) -> Point:
-    """Return the point if it is three finite numbers, none beyond MAX_COORDINATE.
-
-    :raises InvalidRequest: it is not
-    """
-    # A NaN compares false.
-    if len(point) != 3 or not all(abs(value) <= MAX_COORDINATE for value in point):
-        raise InvalidRequest(
-            f'{point} is not a position; give x, y and z in metres, at most {MAX_COORDINATE:g} each'
-        )
-    return point
-
-
 def expression(scope: Scope, placed_only: bool = False) -> str:
     """Return the filter of a scope; a radius becomes a box, see Scope.reaches.
 
     :param placed_only: only memories with a pose
-    :raises InvalidRequest: the scope makes no sense
+    :raises InvalidRequest: a name cannot be one, or there is no such source
     """
     parts = []
     if scope.after_ns is not None:
         parts.append(f'end_ns >= {_clamp(scope.after_ns)}')
     if scope.before_ns is not None:
         parts.append(f'start_ns <= {_clamp(scope.before_ns)}')
-    if scope.after_ns is not None and scope.before_ns is not None and scope.after_ns > scope.before_ns:
-        raise InvalidRequest('the time window is empty: after lies later than before')
-    if (scope.near is None) != (scope.radius_m is None):
-        raise InvalidRequest('near and radius go together')
     if scope.near is not None and scope.radius_m is not None:
-        radius = scope.radius_m
-        if not (math.isfinite(radius) and radius >= 0.0):
-            raise InvalidRequest(f'{radius} is not a radius in metres')
-        parts.append(box(check_point(scope.near), radius))
+        parts.append(box(scope.near, scope.radius_m))
     if placed_only or scope.near is not None:
         parts.append('placed == true')
     if scope.robots:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import Pose, check_point
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, MAX_NS, format_iso, is_stamp
@@ -81,7 +81,7 @@ def fitted(memory: Memory) -> Memory:
     if not 1 <= memory.merged <= MAX_NS:
         raise InvalidRequest(f'memory {memory.id} stands for {memory.merged} segments; give at least 1')
     if memory.pose is not None:
-        filters.check_point(memory.pose.position)
+        check_point(memory.pose.position)
         if not math.isfinite(memory.pose.yaw):
             raise InvalidRequest(f'memory {memory.id} has the yaw {memory.pose.yaw}; give radians')
     if not (math.isfinite(memory.travelled) and memory.travelled >= 0.0):

@@ -1,10 +1,17 @@
-"""The three recalls: by text, by position, by time."""
+"""What is asked of a memory, what it finds, and whoever finds it."""
 
-from dataclasses import dataclass
-from typing import Protocol
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from enum import Enum
+from typing import Protocol, TypeVar
 
-from remembr_ros.geometry import Point, distance
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Point, check_point, distance
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+_T = TypeVar('_T')
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +24,7 @@ class Scope:
     :param robots: any of these robots; empty: every robot
     :param map_id: the map; '' is a map of its own
     :param source: one of remembr_ros.memory.model.record.SOURCES
+    :raises InvalidRequest: the window or the place makes no sense
     """
 
     after_ns: int | None = None
@@ -26,6 +34,24 @@ class Scope:
     robots: tuple[str, ...] = ()
     map_id: str | None = None
     source: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.after_ns is not None and self.before_ns is not None and self.after_ns > self.before_ns:
+            raise InvalidRequest('the time window is empty: after lies later than before')
+        if (self.near is None) != (self.radius_m is None):
+            raise InvalidRequest('near and radius go together')
+        if self.near is not None and self.radius_m is not None:
+            if not (math.isfinite(self.radius_m) and self.radius_m >= 0.0):
+                raise InvalidRequest(f'{self.radius_m} is not a radius in metres')
+            check_point(self.near)
+
+    def within(self, after_ns: int | None, before_ns: int | None) -> 'Scope | None':
+        """Return the part of the scope in a time window, open where None; None: there is none."""
+        after = max((t for t in (self.after_ns, after_ns) if t is not None), default=None)
+        before = min((t for t in (self.before_ns, before_ns) if t is not None), default=None)
+        if after is not None and before is not None and after > before:
+            return None
+        return replace(self, after_ns=after, before_ns=before)
 
     def admits(self, memory: Memory) -> bool:
         """Tell whether a memory meets every condition."""
@@ -48,6 +74,11 @@ class Scope:
 ANYTHING = Scope()
 
 
+def offset_ns(memory: Memory, time_ns: int) -> int:
+    """Return how far a memory lies from a time: negative before it, 0 around it [ns]."""
+    return max(memory.start_ns - time_ns, 0) + min(memory.end_ns - time_ns, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A memory that a recall found.
@@ -62,46 +93,99 @@ class Hit:
     distance_m: float | None = None
     offset_s: float | None = None
 
+    def measured(self, place: Point | None, time_ns: int | None = None) -> 'Hit':
+        """Return the hit with how far it is from a place and from a time, where these are given."""
+        pose, metres, offset_s = self.memory.pose, self.distance_m, self.offset_s
+        if place is not None and pose is not None:
+            metres = distance(pose.position, place)
+        if time_ns is not None:
+            offset_s = offset_ns(self.memory, time_ns) / NS
+        return replace(self, distance_m=metres, offset_s=offset_s)
+
+
+class Order(str, Enum):
+    """What a query puts first; the values are those of the service recall."""
+
+    TEXT = 'text'
+    PLACE = 'place'
+    TIME = 'time'
+    NEWEST = 'newest'
+    AROUND = 'around'
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a recall shall find: by a text, a place or a time, or by none of them the newest memories.
+
+    :param text: those that fit it best, best first
+    :param place: the placed ones nearest to this point [m] in the map frame, nearest first
+    :param time_ns: those nearest to this time, nearest first; the future is allowed
+    :param around: with time_ns: the memory at it with those right before and after it, in the order of time;
+        half of the others before it, half after, and more on one side where the other has fewer
+    :param scope: only memories in it
+    :param limit: so many at most, 1 or more
+    :raises InvalidRequest: that makes no sense
+    """
+
+    text: str | None = None
+    _: KW_ONLY
+    place: Point | None = None
+    time_ns: int | None = None
+    around: bool = False
+    scope: Scope = ANYTHING
+    limit: int = 5
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise InvalidRequest(f'the limit is {self.limit}; ask for at least one memory')
+        if sum(by is not None for by in (self.text, self.place, self.time_ns)) > 1:
+            raise InvalidRequest('ask by a text, by a place or by a time; a scope narrows it down')
+        if self.around and self.time_ns is None:
+            raise InvalidRequest('what lies around goes with a time')
+        if self.text is not None and not self.text.strip():
+            raise InvalidRequest('a recall by text needs a text')
+        if self.place is not None:
+            check_point(self.place)
+
+    @property
+    def order(self) -> Order:
+        """What it puts first."""
+        if self.text is not None:
+            return Order.TEXT
+        if self.place is not None:
+            return Order.PLACE
+        if self.time_ns is not None:
+            return Order.AROUND if self.around else Order.TIME
+        return Order.NEWEST
+
+    def cut(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return no more of these hits than it asks for.
+
+        :param hits: in its order
+        """
+        if not self.around:
+            return list(hits[: self.limit])
+        middle = min(range(len(hits)), key=lambda i: abs(hits[i].offset_s or 0.0), default=0)
+        return consecutive(hits, middle, self.limit)
+
+
+def consecutive(ordered: Sequence[_T], middle: int, limit: int) -> list[_T]:
+    """Return one thing with those next to it, as many before it as after it where there are."""
+    start = max(0, min(middle - (limit - 1) // 2, len(ordered) - limit))
+    return list(ordered[start : start + limit])
+
 
 class Recall(Protocol):
     """Finds memories; implemented by the store itself and by the client of the memory node.
 
-    Every method raises InvalidRequest for arguments without sense, StoreUnavailable without a store.
+    Both methods raise InvalidRequest for a source or a name without sense, StoreUnavailable without a store.
     """
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        """Return the memories that fit the text best, best first."""
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        """Return the memories nearest to a point [m], nearest first; unplaced ones are left out."""
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        """Return the memories nearest to a time, nearest first."""
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        """Return the memories that ended last, newest first."""
+    def find(self, query: Query) -> list[Hit]:
+        """Return the memories that a query asks for, in its order."""
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        """Return how many memories the scope admits."""
+        """Return how many memories the scope admits.
 
-
-def search(
-    recall: Recall,
-    *,
-    text: str = '',
-    place: Point | None = None,
-    time_ns: int | None = None,
-    scope: Scope = ANYTHING,
-    limit: int = 5,
-) -> list[Hit]:
-    """Recall by what is given: text before place before time; by none of them, the newest memories.
-
-    :param place: [m]; with a text it says how far each hit is away, and only the scope filters by it
-    """
-    if text.strip():
-        return recall.by_text(text, scope, limit)
-    if place is not None:
-        return recall.by_position(place, scope, limit)
-    if time_ns is not None:
-        return recall.by_time(time_ns, scope, limit)
-    return recall.newest(scope, limit)
+        Not an answer to a query: it has no limit and reads no memory, and tells "no" from "not seen".
+        """

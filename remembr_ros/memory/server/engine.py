@@ -197,7 +197,6 @@ class ServerEngine:
     def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
         """Return the placed memories nearest to a point, exactly; then newest first, then by id."""
         condition = filters.expression(scope, placed_only=True)
-        filters.check_point(position)
         with self._tables() as (records, _):
             pool = min(2 * limit + 32, MOST)
             near = np.asarray(position, np.float32)

@@ -1,7 +1,8 @@
 """Between an answer and its message."""
 
 from remembr_msgs.msg import Answer as AnswerMsg
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base.conversions import (
     duration_from_msg,
@@ -32,10 +33,10 @@ def answer_to_msg(answer: Answer) -> AnswerMsg:
         map_id=answer.map_id,
         evidence=[hit_to_msg(hit) for hit in answer.evidence],
         planner=answer.planner,
-        llm_calls=answer.cost.llm_calls,
+        llm_calls=answer.cost.calls,
         prompt_tokens=answer.cost.prompt_tokens,
         completion_tokens=answer.cost.completion_tokens,
-        latency=float(answer.cost.latency_s),
+        latency=float(answer.cost.seconds),
     )
     if answer.pose is not None:
         stamp_ns = answer.evidence[0].memory.start_ns if answer.evidence else 0
@@ -61,5 +62,5 @@ def answer_from_msg(msg: AnswerMsg) -> Answer:
         time_ns=time_from_msg(msg.time) if kind is Kind.TIME else None,
         duration_s=duration_from_msg(msg.duration) if kind is Kind.DURATION else None,
         evidence=tuple(hit_from_msg(memory) for memory in msg.evidence),
-        cost=Cost(msg.llm_calls, msg.prompt_tokens, msg.completion_tokens, msg.latency),
+        cost=Usage(msg.llm_calls, msg.prompt_tokens, msg.completion_tokens, msg.latency),
     )

@@ -12,7 +12,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose, is_place
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.navigation.keep_out import parse_keep_outs
 from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
@@ -210,7 +210,7 @@ class AgentNode(ManagedNode):
         """Return the node's time; before simulated time begins, the end of the newest memory."""
         now_ns = self.now_ns()
         if now_ns == 0 and self._recall is not None:
-            newest = self._recall.newest(limit=1)
+            newest = self._recall.find(Query(limit=1))
             return newest[0].memory.end_ns if newest else 0
         return now_ns
 

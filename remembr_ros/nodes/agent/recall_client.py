@@ -16,8 +16,7 @@ from rclpy.node import Node
 from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
-from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_to_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
@@ -89,40 +88,17 @@ class RecallClient:
             _found.reset(tokens[1])
             _on_wait.reset(tokens[2])
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        if not text.strip():
-            raise InvalidRequest('a recall by text needs a text')
-        return self._hits(_request(scope, limit, 'text', text=text))
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        if scope.near is None or tuple(scope.near) == tuple(position):
-            request = _request(scope, limit, 'place')
-            request.use_place, request.place = True, point_to_msg(position)
-            return self._hits(request)
+    def find(self, query: Query) -> list[Hit]:
+        place, scope = query.place, query.scope
+        if place is None or scope.near is None or tuple(scope.near) == tuple(place):
+            return self._hits(query)
         # A request has one place. The radius is around another one: rank here what lies within it.
-        hits = [
-            replace(hit, distance_m=distance(position, hit.memory.pose.position))
-            for hit in self._hits(_request(scope, MAX_LIMIT, 'place'))
-            if hit.memory.pose is not None
-        ]
-        return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[:limit]
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        request = _request(scope, limit, 'time')
-        request.use_time, request.time = True, time_to_msg(time_ns, clamp=True)
-        return self._hits(request)
-
-    def around(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        """Return the memory at a time with those right before and after it, in the order of time."""
-        request = _request(scope, limit, 'around')
-        request.use_time, request.time = True, time_to_msg(time_ns, clamp=True)
-        return self._hits(request)
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._hits(_request(scope, limit, 'newest'))
+        inside = self._hits(replace(query, place=scope.near, limit=MAX_LIMIT))
+        hits = [hit.measured(place) for hit in inside]
+        return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[: query.limit]
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return int(self._recall(_request(scope, 1, 'newest')).total)
+        return int(self._recall(_request(Query(scope=scope, limit=1))).total)
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
@@ -137,8 +113,8 @@ class RecallClient:
             raise StoreUnavailable(response.error_msg)
         return bytes(response.image.data)
 
-    def _hits(self, request: RecallSrv.Request) -> list[Hit]:
-        hits = [hit_from_msg(msg) for msg in self._recall(request).memories]
+    def _hits(self, query: Query) -> list[Hit]:
+        hits = [hit_from_msg(msg) for msg in self._recall(_request(query)).memories]
         if (found := _found.get()) is not None:
             for hit in hits:
                 known = found.get(hit.memory.id)
@@ -190,32 +166,28 @@ class RecallClient:
         return True
 
 
-def _request(scope: Scope, limit: int, order: str, text: str = '') -> RecallSrv.Request:
-    """Return the request for a scope.
-
-    :raises InvalidRequest: the limit or the scope makes no sense
-    """
-    if limit < 1:
-        raise InvalidRequest(f'the limit is {limit}; ask for at least one memory')
-    if (scope.near is None) != (scope.radius_m is None):
-        raise InvalidRequest('near and radius go together')
+def _request(query: Query) -> RecallSrv.Request:
+    scope = query.scope
     request = RecallSrv.Request(
-        text=text,
+        text=query.text or '',
         robots=list(scope.robots),
         map_id=scope.map_id or '',
         match_map=scope.map_id is not None,
         source=scope.source or '',
-        limit=min(limit, 2**32 - 1),
-        order=order,
+        limit=min(query.limit, 2**32 - 1),
+        order=query.order.value,
     )
     if scope.after_ns is not None:
         request.after = time_to_msg(scope.after_ns, clamp=True)
     if scope.before_ns is not None:
         # A time of zero means no limit; nothing was remembered before it.
         request.before = time_to_msg(max(scope.before_ns, 1), clamp=True)
-    if scope.near is not None and scope.radius_m is not None:
-        request.use_place = True
-        request.place = point_to_msg(scope.near)
+    if query.time_ns is not None:
+        request.use_time, request.time = True, time_to_msg(query.time_ns, clamp=True)
+    place = scope.near if query.place is None else query.place
+    if place is not None:
+        request.use_place, request.place = True, point_to_msg(place)
+    if scope.radius_m is not None:
         # A radius of zero means no limit.
-        request.radius = max(float(scope.radius_m), 1e-6) if scope.radius_m >= 0.0 else scope.radius_m
+        request.radius = max(float(scope.radius_m), 1e-6)
     return request

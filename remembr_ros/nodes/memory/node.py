@@ -14,6 +14,7 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
@@ -227,7 +228,7 @@ class MemoryNode(ManagedNode):
         if not count or self._store is None:
             return []
         try:
-            return [hit.memory for hit in reversed(self._store.newest(TELLABLE, count))]
+            return [hit.memory for hit in reversed(self._store.find(Query(scope=TELLABLE, limit=count)))]
         except RemembrError as error:
             self.get_logger().warning(f'the markers are not up to date: {error}')
             return []

@@ -7,8 +7,7 @@ from dataclasses import replace
 from remembr_msgs.srv import Forget as ForgetSrv
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import distance
-from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import StoreSearch
 from remembr_ros.nodes.base.conversions import MAX_WIRE_NS, point_from_msg, time_from_msg, window_from_msgs
@@ -18,7 +17,7 @@ DEFAULT_LIMIT = 5
 TELLABLE = Scope(before_ns=MAX_WIRE_NS)
 """Older programs stored memories of later."""
 
-ORDERS = ('text', 'place', 'time', 'newest', 'around')
+ORDERS = tuple(order.value for order in Order)
 
 
 def is_tellable(memory: Memory) -> bool:
@@ -37,8 +36,8 @@ def search(
     :raises InvalidRequest: the request makes no sense
     :raises StoreUnavailable: the database does not work
     """
-    scope = scope_of(request)
-    hits = _found(store, request, scope)
+    query = query_of(request)
+    hits = store.find(query)
     if not all(is_tellable(hit.memory) for hit in hits):
         late = next(hit.memory for hit in hits if not is_tellable(hit.memory))
         warn(
@@ -46,28 +45,36 @@ def search(
             f'can hold their time; delete them with: remembr forget --after {format_iso(MAX_WIRE_NS + NS)}'
         )
         # Asked again: where the newest are wanted they stand before all others.
-        scope = replace(scope, before_ns=min(MAX_WIRE_NS, scope.before_ns or MAX_WIRE_NS))
-        hits = [hit for hit in _found(store, request, scope) if is_tellable(hit.memory)]
-    return [_measured(hit, request) for hit in hits], store.count(scope)
+        before_ns = min(MAX_WIRE_NS, query.scope.before_ns or MAX_WIRE_NS)
+        query = replace(query, scope=replace(query.scope, before_ns=before_ns))
+        hits = [hit for hit in store.find(query) if is_tellable(hit.memory)]
+    place = point_from_msg(request.place) if request.use_place else None
+    time_ns = time_from_msg(request.time) if request.use_time else None
+    return [hit.measured(place, time_ns) for hit in hits], store.count(query.scope)
 
 
-def _found(store: StoreSearch, request: RecallSrv.Request, scope: Scope) -> list[Hit]:
+def query_of(request: RecallSrv.Request) -> Query:
+    """Return what a request asks for.
+
+    :raises InvalidRequest: it makes no sense
+    """
+    scope = scope_of(request)
     order = order_of(request)
     if order not in ORDERS:
         raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(ORDERS)}')
-    limit = int(request.limit) or DEFAULT_LIMIT
-    if order == 'text':
-        return store.by_text(request.text, scope, limit)
-    if order == 'place':
-        if not request.use_place:
-            raise InvalidRequest("order 'place' needs use_place and place")
-        return store.by_position(point_from_msg(request.place), scope, limit)
-    if order in ('time', 'around'):
-        if not request.use_time:
-            raise InvalidRequest(f'order {order!r} needs use_time and time')
-        find = store.by_time if order == 'time' else store.around
-        return find(time_from_msg(request.time), scope, limit)
-    return store.newest(scope, limit)
+    by_time = order in (Order.TIME, Order.AROUND)
+    if order == Order.PLACE and not request.use_place:
+        raise InvalidRequest("order 'place' needs use_place and place")
+    if by_time and not request.use_time:
+        raise InvalidRequest(f'order {order!r} needs use_time and time')
+    return Query(
+        request.text if order == Order.TEXT else None,
+        place=point_from_msg(request.place) if order == Order.PLACE else None,
+        time_ns=time_from_msg(request.time) if by_time else None,
+        around=order == Order.AROUND,
+        scope=scope,
+        limit=int(request.limit) or DEFAULT_LIMIT,
+    )
 
 
 def scope_of(request: RecallSrv.Request) -> Scope:
@@ -125,14 +132,3 @@ def order_of(request: RecallSrv.Request) -> str:
     if request.use_place:
         return 'place'
     return 'time' if request.use_time else 'newest'
-
-
-def _measured(hit: Hit, request: RecallSrv.Request) -> Hit:
-    memory = hit.memory
-    if request.use_place and memory.pose is not None:
-        hit = replace(hit, distance_m=distance(point_from_msg(request.place), memory.pose.position))
-    if request.use_time:
-        asked = time_from_msg(request.time)
-        offset = max(memory.start_ns - asked, 0) + min(memory.end_ns - asked, 0)
-        hit = replace(hit, offset_s=offset / NS)
-    return hit

@@ -8,7 +8,8 @@ from rclpy.node import Node
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.srv import Recall
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from remembr_ros.geometry import Pose
@@ -56,7 +57,7 @@ class FakeAgent:
 
     def __init__(self, **fields) -> None:
         self.answer = Answer(Kind.POSITION, 'Over there.', 'fake', pose=LIFT.pose, evidence=(Hit(LIFT, 0.9),))
-        self.answer = replace(self.answer, cost=Cost(latency_s=0.5), **fields)
+        self.answer = replace(self.answer, cost=Usage(seconds=0.5), **fields)
         self.questions = []
         self.release = threading.Event()
         self.waiting = threading.Event()

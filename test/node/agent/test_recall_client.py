@@ -11,12 +11,13 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import MAX_NS, NS
 from test.patience import patiently
+from test.unit.memory.recall_contract import DRIVE, RecallContract
 
 T0 = 1_700_000_000 * NS
 THINGS = ('red mug', 'green chair', 'blue lift', 'white door', 'black bin', 'yellow sign')
@@ -79,29 +80,37 @@ def found(hits) -> list[tuple]:
 def test_every_recall_agrees_with_the_store_in_every_scope(recalls):
     client, store = recalls
     for scope in SCOPES:
-        assert found(client.by_text('green chair', scope)) == found(store.by_text('green chair', scope)), (
-            scope
-        )
-        assert found(client.newest(scope, 3)) == found(store.newest(scope, 3)), scope
-        by_time = client.by_time(T0 + 21 * NS, scope), store.by_time(T0 + 21 * NS, scope)
+        for query in (Query('green chair', scope=scope), Query(scope=scope, limit=3)):
+            assert found(client.find(query)) == found(store.find(query)), query
+        by_time = [recall.find(Query(time_ns=T0 + 21 * NS, scope=scope)) for recall in recalls]
         assert found(by_time[0]) == found(by_time[1]), scope
         assert [h.offset_s for h in by_time[0]] == pytest.approx([h.offset_s for h in by_time[1]]), scope
-        by_place = [recall.by_position((5.0, 0.0, 0.0), scope) for recall in recalls]
+        by_place = [recall.find(Query(place=(5.0, 0.0, 0.0), scope=scope)) for recall in recalls]
         assert [h.memory.id for h in by_place[0]] == [h.memory.id for h in by_place[1]], scope
         distances = [[hit.distance_m for hit in hits] for hits in by_place]
         assert distances[0] == pytest.approx(distances[1], rel=1e-6), scope
         assert client.count(scope) == store.count(scope), scope
 
 
+class TestClient(RecallContract):
+    @pytest.fixture
+    def recall(self, robot, tmp_path):
+        node = robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+        node._store.add([Observation(memory) for memory in DRIVE])
+        client = RecallClient(robot.client, 20.0)
+        yield client
+        client.close()
+
+
 def test_requests_without_sense_are_refused_as_the_store_does(recalls):
     for recall in recalls:
         for wrong in (
-            lambda r=recall: r.by_text(''),
-            lambda r=recall: r.newest(limit=0),
-            lambda r=recall: r.newest(Scope(source='nobody')),
-            lambda r=recall: r.newest(Scope(near=(0.0, 0.0, 0.0))),
-            lambda r=recall: r.newest(Scope(near=(0.0, 0.0, 0.0), radius_m=-1.0)),
-            lambda r=recall: r.by_position((float('nan'), 0.0, 0.0)),
+            lambda r=recall: r.find(Query('')),
+            lambda r=recall: r.find(Query(limit=0)),
+            lambda r=recall: r.find(Query(scope=Scope(source='nobody'))),
+            lambda r=recall: r.find(Query(scope=Scope(near=(0.0, 0.0, 0.0)))),
+            lambda r=recall: r.find(Query(scope=Scope(near=(0.0, 0.0, 0.0), radius_m=-1.0))),
+            lambda r=recall: r.find(Query(place=(float('nan'), 0.0, 0.0))),
         ):
             with pytest.raises(InvalidRequest):
                 wrong()
@@ -123,7 +132,7 @@ def test_a_deadline_holds_in_the_threads_of_a_question(robot):
     client = RecallClient(robot.client, 20.0)
     began = time.monotonic()
     with client.until(began + 0.3):
-        (outcome,) = in_parallel([client.newest], Run(began + 20.0))
+        (outcome,) = in_parallel([lambda: client.find(Query())], Run(began + 20.0))
     client.close()
     assert isinstance(outcome, StoreUnavailable)
     assert time.monotonic() - began < patiently(5.0)
@@ -132,5 +141,5 @@ def test_a_deadline_holds_in_the_threads_of_a_question(robot):
 def test_without_a_memory_node_the_store_is_unavailable(robot):
     client = RecallClient(robot.client, 0.2)
     with pytest.raises(StoreUnavailable, match='memory node'):
-        client.newest()
+        client.find(Query())
     client.close()

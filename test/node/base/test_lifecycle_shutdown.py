@@ -17,6 +17,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.errors import NodeUnavailable
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import UNCAPTIONED
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
@@ -198,7 +199,7 @@ def test_what_a_slow_model_has_not_described_is_saved_when_all_is_stopped_at_onc
         assert process.wait(30.0) == 0, processes.log(name)
     took_s = time.monotonic() - began
     with open_store(str(options['memory']['uri']), 'hashing') as store:
-        kept = [hit.memory for hit in store.newest(limit=20)]
+        kept = [hit.memory for hit in store.find(Query(limit=20))]
     assert {memory.caption for memory in kept} == {UNCAPTIONED}, processes.log('captioner')
     spans = [(memory.start_ns, memory.end_ns) for memory in kept]
     assert (min(spans)[0], max(end for _, end in spans)) == (T0, T0 + 7 * NS // 2)

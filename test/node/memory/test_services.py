@@ -6,6 +6,7 @@ import pytest
 
 from remembr_msgs.srv import Forget, Recall
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base.conversions import time_to_msg
@@ -50,7 +51,7 @@ def test_around_gives_consecutive_memories_in_the_order_of_time(robot, memory):
     refused = robot.call(Recall, 'recall', Recall.Request(order='around'))
     assert refused.error_code == Recall.Response.INVALID_REQUEST
     client = RecallClient(robot.client, 20.0)
-    hits = client.around(T0 + 21 * NS, limit=3)
+    hits = client.find(Query(time_ns=T0 + 21 * NS, around=True, limit=3))
     assert [hit.memory.caption for hit in hits] == [m.caption for m in found]
     client.close()
 

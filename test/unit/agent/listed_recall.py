@@ -3,10 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from remembr_ros.geometry import Point, distance
+from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+_ASKED = {'place': 'position', 'around': 'time'}
 
 
 @dataclass
@@ -20,41 +23,35 @@ class ListedRecall:
     before: Callable[[], object] = lambda: None
     asked: list[str] = field(default_factory=list)
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        asked = content_stems(text)
-
-        def score(memory: Memory) -> float:
-            seen = content_stems(f'{memory.caption} {" ".join(memory.scene_text)}')
-            return len(asked & seen) / max(len(asked), 1)
-
-        return self._best(f'text {text}', score, scope, limit)
-
-    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        def score(memory: Memory) -> float:
-            assert memory.pose is not None
-            return 1.0 / (1.0 + distance(memory.pose.position, position))
-
-        placed = [memory for memory in self.memories if memory.pose is not None]
-        return self._best('position', score, scope, limit, placed)
-
-    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._best('time', lambda memory: -abs(memory.start_ns - time_ns), scope, limit)
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return self._best('newest', lambda memory: memory.end_ns, scope, limit)
+    def find(self, query: Query) -> list[Hit]:
+        self.before()
+        order = query.order.value
+        self.asked.append(f'text {query.text}' if query.text else _ASKED.get(order, order))
+        hits = [_hit(memory, query) for memory in self.memories if query.scope.admits(memory)]
+        if query.place is not None:
+            hits = [hit for hit in hits if hit.memory.pose is not None]
+        if query.around:
+            hits.sort(key=lambda hit: (hit.memory.start_ns, hit.memory.id))
+        elif query.order == 'newest':
+            hits.sort(key=lambda hit: -hit.memory.end_ns)
+        else:
+            hits.sort(key=lambda hit: -hit.score)
+        return query.cut(hits)
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return sum(scope.admits(memory) for memory in self.memories)
 
-    def _best(
-        self,
-        asked: str,
-        score: Callable[[Memory], float],
-        scope: Scope,
-        limit: int,
-        memories: Sequence[Memory] | None = None,
-    ) -> list[Hit]:
-        self.before()
-        self.asked.append(asked)
-        inside = [m for m in (self.memories if memories is None else memories) if scope.admits(m)]
-        return [Hit(m, score(m)) for m in sorted(inside, key=score, reverse=True)[:limit]]
+
+def _hit(memory: Memory, query: Query) -> Hit:
+    if query.text is not None:
+        asked = content_stems(query.text)
+        seen = content_stems(f'{memory.caption} {" ".join(memory.scene_text)}')
+        return Hit(memory, len(asked & seen) / max(len(asked), 1))
+    if query.place is not None and memory.pose is not None:
+        metres = distance(memory.pose.position, query.place)
+        return Hit(memory, 1.0 / (1.0 + metres), metres)
+    if query.time_ns is not None:
+        nearest = min(max(query.time_ns, memory.start_ns), memory.end_ns)
+        offset_s = (nearest - query.time_ns) / NS
+        return Hit(memory, 1.0 / (1.0 + abs(offset_s)), offset_s=offset_s)
+    return Hit(memory, 1.0)

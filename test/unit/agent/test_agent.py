@@ -26,7 +26,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_out_of_reach_gives_way_to_the_rules(hashing_tour: MemoryStore, ask_about: AskAbout) -> None:
     loop = LoopPlanner(ScriptedChat([ChatUnavailable('down')]))
     answer = Agent(hashing_tour, [loop, OfflinePlanner()]).ask(ask_about('Where is the lift?'))
-    assert (answer.planner, answer.cost.llm_calls) == ('offline', 0)
+    assert (answer.planner, answer.cost.calls) == ('offline', 0)
     with pytest.raises(ChatUnavailable, match='down'):
         Agent(hashing_tour, [LoopPlanner(ScriptedChat([ChatUnavailable('down')]))]).ask(
             ask_about('Where is the lift?')

@@ -13,7 +13,7 @@ from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import Memory
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -78,7 +78,7 @@ def test_there_is_the_place_of_the_last_answer(ask: Ask) -> None:
         followed = ask(text)
         assert (followed.kind, followed.pose, followed.planner) == (Kind.POSITION, answer.pose, NAME)
         assert followed.evidence[0] == answer.evidence[0]
-        assert followed.cost.llm_calls == 0
+        assert followed.cost.calls == 0
 
 
 def test_before_that_is_the_same_question_about_the_time_before(ask: Ask) -> None:
@@ -176,7 +176,7 @@ def test_a_question_that_refers_back_is_shown_what_was_said(
     assert LAST in shown
     assert '[m1] 22:14:30' in shown
     assert answer.evidence[0].memory.id == 't07'
-    assert answer.cost.llm_calls == 1
+    assert answer.cost.calls == 1
 
 
 def test_a_question_that_stands_for_itself_carries_nothing(
@@ -282,7 +282,7 @@ def test_what_happened_is_a_question_of_its_own_in_that_time(
     conversations = Conversations()
     first = ask_about('When did you see the lift last?' if after else LAST, asker='anna')
     shown = after or before
-    hit = next(hit for hit in recall.by_text('lift', limit=9) if hit.memory.id == shown)
+    hit = next(hit for hit in recall.find(Query('lift', limit=9)) if hit.memory.id == shown)
     conversations.keep(
         conversations.follow(first), Answer(Kind.POSITION, '', 'x', pose=hit.memory.pose, evidence=(hit,))
     )

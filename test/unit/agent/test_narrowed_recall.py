@@ -4,10 +4,11 @@ import pytest
 
 from remembr_ros.agent.narrowed_recall import NarrowedRecall, Narrowing
 from remembr_ros.agent.planner import Run
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
+from test.unit.memory.recall_contract import DRIVE, FIRST_NS, LAST_NS, OUTSIDE, RecallContract
 
 START_NS = 1_700_000_000 * NS
 THIRD_NS = START_NS + 30 * NS
@@ -18,6 +19,25 @@ def recall(make_memory: Callable[..., Memory]) -> ListedRecall:
     return ListedRecall([make_memory(i, ('LIFT',)) for i in range(8)])
 
 
+class TestNarrowed(RecallContract):
+    @pytest.fixture(params=[Narrowing(), Narrowing(without=frozenset({'nobody'}))])
+    def recall(self, request: pytest.FixtureRequest, run: Run) -> NarrowedRecall:
+        return NarrowedRecall(ListedRecall(DRIVE), run, request.param)
+
+
+class TestNarrowedToATime(RecallContract):
+    @pytest.fixture
+    def recall(self, run: Run) -> NarrowedRecall:
+        inside = Narrowing(after_ns=FIRST_NS - NS, before_ns=LAST_NS)
+        return NarrowedRecall(ListedRecall([*OUTSIDE, *DRIVE]), run, inside)
+
+
+class TestListed(RecallContract):
+    @pytest.fixture
+    def recall(self) -> ListedRecall:
+        return ListedRecall(DRIVE)
+
+
 def ids(hits: list[Hit]) -> list[str]:
     return sorted(hit.memory.id for hit in hits)
 
@@ -25,10 +45,10 @@ def ids(hits: list[Hit]) -> list[str]:
 def found(narrowed: NarrowedRecall, scope: Scope = ANYTHING, limit: int = 20) -> list[str]:
     """Return what every kind of search finds, which is the same."""
     hits = [
-        narrowed.by_text('lift', scope, limit),
-        narrowed.by_position((0.0, 1.0, 0.0), scope, limit),
-        narrowed.by_time(START_NS, scope, limit),
-        narrowed.newest(scope, limit),
+        narrowed.find(Query('lift', scope=scope, limit=limit)),
+        narrowed.find(Query(place=(0.0, 1.0, 0.0), scope=scope, limit=limit)),
+        narrowed.find(Query(time_ns=START_NS, scope=scope, limit=limit)),
+        narrowed.find(Query(scope=scope, limit=limit)),
     ]
     assert all(ids(some) == ids(hits[0]) for some in hits)
     return ids(hits[0])
@@ -55,7 +75,7 @@ def test_only_what_is_inside_is_found(
 
 def test_what_is_left_out_makes_room_for_others(recall: ListedRecall, run: Run) -> None:
     narrowed = NarrowedRecall(recall, run, Narrowing(without=frozenset({'t06', 't07'})))
-    assert ids(narrowed.newest(limit=2)) == ['t04', 't05']
+    assert ids(narrowed.find(Query(limit=2))) == ['t04', 't05']
 
 
 def test_an_empty_window_holds_nothing(recall: ListedRecall, run: Run) -> None:

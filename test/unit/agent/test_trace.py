@@ -12,6 +12,7 @@ from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.chat.presets import PRESETS
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.trace import MAX_TEXT, Trace, previous, questions, read_trace
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
@@ -33,7 +34,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def native(name: str, **arguments: Any) -> Reply:
-    return Reply('', (ToolCall('c0', name, json.dumps(arguments)),), 100, 7)
+    return Reply('', (ToolCall('c0', name, json.dumps(arguments)),), Usage(1, 100, 7))
 
 
 def told(path: Path) -> list[list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory import read_only as reading
 from remembr_ros.memory.embedded.journal import Change, Journal
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from test.read_only_disk import read_only
@@ -112,7 +113,7 @@ def test_no_memory_is_made_there(command: Run, locked: Path) -> None:
 def test_of_the_copy_no_name_is_left_while_it_is_read(locked: Path, temporary: Path) -> None:
     with open_store(str(locked), create=False, read_only=True) as store:
         assert not [file for file in temporary.rglob('*') if file.is_file()]
-        assert [hit.memory.id for hit in store.by_text('green door', limit=1)] == ['m1']
+        assert [hit.memory.id for hit in store.find(Query('green door', limit=1))] == ['m1']
         assert store.images(store.get(['m1'])[0]) == (JPEG,)
         for change in (
             lambda: store.add([Observation(Memory('m3', 'r', NS, NS, 'A lift.'))]),

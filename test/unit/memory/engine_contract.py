@@ -295,10 +295,6 @@ class EngineContract:
     @pytest.mark.parametrize(
         'scope',
         [
-            Scope(after_ns=5, before_ns=4),
-            Scope(near=(0.0, 0.0, 0.0)),
-            Scope(near=(math.nan, 0.0, 0.0), radius_m=1.0),
-            Scope(near=(0.0, 0.0, 0.0), radius_m=math.nan),
             Scope(robots=('two\nlines',)),
             Scope(source='nobody'),
         ],

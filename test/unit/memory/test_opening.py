@@ -10,6 +10,7 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 
@@ -69,8 +70,8 @@ def test_a_memory_can_be_opened_while_its_embedder_is_loaded(
     for module in ('opening', 'store'):
         monkeypatch.setattr(f'remembr_ros.memory.{module}.get_embedder', get_embedder)
     with open_store(path, None if not is_new else 'hashing-16', behind=True) as store:
-        assert (store.embedder.name, store.count(), store.newest()) == ('hashing-16', 0, [])
-        for use in (lambda: store.by_text('a door'), lambda: store.add([Observation(make(1))])):
+        assert (store.embedder.name, store.count(), store.find(Query())) == ('hashing-16', 0, [])
+        for use in (lambda: store.find(Query('a door')), lambda: store.add([Observation(make(1))])):
             with pytest.raises(EmbedderLoading, match='is being loaded'):
                 use()
         assert store.embedder_behind is not None
@@ -78,4 +79,4 @@ def test_a_memory_can_be_opened_while_its_embedder_is_loaded(
         released.set()
         assert loaded.wait(30.0)
         assert store.add([Observation(make(1))]) == [make(1)]
-        assert [hit.memory.id for hit in store.by_text(make(1).caption)] == ['m1']
+        assert [hit.memory.id for hit in store.find(Query(make(1).caption))] == ['m1']

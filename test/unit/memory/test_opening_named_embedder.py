@@ -8,6 +8,7 @@ import pytest
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.memory import store as store_module
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 
@@ -42,10 +43,10 @@ def test_it_is_loaded_only_for_who_names_it(
 
     monkeypatch.setattr(store_module, 'get_embedder', load)
     with open_store(path) as foreign:
-        assert foreign.newest(limit=1)[0].memory == note
+        assert foreign.find(Query(limit=1))[0].memory == note
         with pytest.raises(EmbedderUnavailable, match='--embedder'):
-            foreign.by_text('door')
+            foreign.find(Query('door'))
         assert asked == []
     with open_store(path, name) as trusted:
-        assert trusted.by_text('door')[0].memory == note
+        assert trusted.find(Query('door'))[0].memory == note
         assert asked == [(name,)]

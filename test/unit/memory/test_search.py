@@ -1,5 +1,5 @@
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -10,10 +10,11 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import meaning, score
 from remembr_ros.memory.matching.sentences import kinds_of, passages
 from remembr_ros.memory.model.engine import Entry
-from remembr_ros.memory.model.recall import Hit, Scope
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.recall import Hit, Query, Scope
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
+from test.unit.memory.recall_contract import DRIVE, RecallContract
 
 Make = Callable[..., Memory]
 Add = Callable[..., list[Memory]]
@@ -87,20 +88,20 @@ def test_every_recall_agrees_with_brute_force(store: MemoryStore, add: Add, driv
             point = (4_000_000.0 + number, 500_001.37, 0.5)
             placed = [m for m in inside if m.pose is not None]
             placed.sort(key=lambda m: (math.dist(m.pose.position, point), -m.end_ns, m.id))
-            hits = store.by_position(point, scope, limit)
+            hits = store.find(Query(place=point, scope=scope, limit=limit))
             assert names(hits) == [m.id for m in placed[:limit]], scope
             assert [h.distance_m for h in hits] == [math.dist(m.pose.position, point) for m in placed[:limit]]
 
             time = T0 + (number * 83 - 20) * SECOND + 1
             offsets = {m.id: max(m.start_ns - time, 0) or min(m.end_ns - time, 0) for m in inside}
             in_time = sorted(inside, key=lambda m: (abs(offsets[m.id]), m.start_ns, m.id))
-            hits = store.by_time(time, scope, limit)
+            hits = store.find(Query(time_ns=time, scope=scope, limit=limit))
             assert names(hits) == [m.id for m in in_time[:limit]], scope
             assert [h.offset_s for h in hits] == [offsets[m.id] / SECOND for m in in_time[:limit]]
 
             newest = sorted(inside, key=lambda m: (-m.end_ns, -m.start_ns, m.id))
-            assert names(store.newest(scope, limit)) == [m.id for m in newest[:limit]], scope
-        found = store.by_text('a red sofa', scope, 250, diverse=False)
+            assert names(store.find(Query(scope=scope, limit=limit))) == [m.id for m in newest[:limit]], scope
+        found = store.find(Query('a red sofa', scope=scope, limit=250), diverse=False)
         assert set(names(found)) == {m.id for m in inside}
         for hit in found:
             near = embedder.embed([p.text for p in passages(hit.memory)]) @ query
@@ -110,26 +111,44 @@ def test_every_recall_agrees_with_brute_force(store: MemoryStore, add: Add, driv
         assert [h.score for h in found] == sorted((h.score for h in found), reverse=True)
 
 
+class TestStore(RecallContract):
+    @pytest.fixture(scope='class')
+    def recall(self, database: str) -> Iterator[MemoryStore]:
+        with open_store(database, HashingEmbedder(64), collection='drive') as opened:
+            opened.add([Observation(memory) for memory in DRIVE])
+            yield opened
+
+
+def test_around_a_time_what_began_before_the_window_counts(store: MemoryStore, make: Make, add: Add) -> None:
+    long = [make(i, start_ns=T0 + i * SECOND, end_ns=T0 + 60 * SECOND) for i in range(3)]
+    add(*long, make(9, start_ns=T0 + 50 * SECOND))
+    scope = Scope(after_ns=T0 + 40 * SECOND)
+    found = store.find(Query(time_ns=T0 + 45 * SECOND, around=True, scope=scope, limit=2))
+    assert names(found) == ['m0', 'm1']
+    found = store.find(Query(time_ns=T0 + 51 * SECOND, around=True, scope=scope, limit=9))
+    assert names(found) == ['m0', 'm1', 'm2', 'm9']
+
+
 def test_centimetres_count_four_thousand_kilometres_from_the_origin(
     store: MemoryStore, make: Make, add: Add
 ) -> None:
     add(*[make(i, pose=Pose(4_000_000.0 + 0.01 * i, 5_000_000.0)) for i in range(150)])
     for i in (0, 71, 149):
-        assert names(store.by_position((4_000_000.0 + 0.01 * i + 0.001, 5_000_000.0, 0.0), limit=1)) == [
-            f'm{i}'
-        ]
+        assert names(
+            store.find(Query(place=(4_000_000.0 + 0.01 * i + 0.001, 5_000_000.0, 0.0), limit=1))
+        ) == [f'm{i}']
 
 
 def test_nanoseconds_count(store: MemoryStore, make: Make, add: Add) -> None:
     add(*[make(i, start_ns=T0 + 2 * i, end_ns=T0 + 2 * i) for i in range(100)])
     for i in (0, 50, 99):
-        assert names(store.by_time(T0 + 2 * i, limit=1)) == [f'm{i}']
+        assert names(store.find(Query(time_ns=T0 + 2 * i, limit=1))) == [f'm{i}']
 
 
 def test_of_a_parked_hour_the_newest_is_nearest(store: MemoryStore, make: Make, add: Add) -> None:
     add(*[make(i, pose=Pose(3.0, 3.0)) for i in range(300)])
-    assert names(store.by_position((3.0, 3.0, 0.0), limit=3)) == ['m299', 'm298', 'm297']
-    assert names(store.by_position((9.0, 3.0, 0.0), limit=2)) == ['m299', 'm298']
+    assert names(store.find(Query(place=(3.0, 3.0, 0.0), limit=3))) == ['m299', 'm298', 'm297']
+    assert names(store.find(Query(place=(9.0, 3.0, 0.0), limit=2))) == ['m299', 'm298']
 
 
 def test_a_radius_is_a_ball_and_no_box(store: MemoryStore, make: Make, add: Add) -> None:
@@ -138,10 +157,10 @@ def test_a_radius_is_a_ball_and_no_box(store: MemoryStore, make: Make, add: Add)
     scope = Scope(near=(0.0, 0.0, 0.0), radius_m=1.0)
     assert store.count(scope) == 1
     for hits in (
-        store.by_text('red sofa', scope),
-        store.by_position((5.0, 5.0, 0.0), scope),
-        store.by_time(0, scope),
-        store.newest(scope),
+        store.find(Query('red sofa', scope=scope)),
+        store.find(Query(place=(5.0, 5.0, 0.0), scope=scope)),
+        store.find(Query(time_ns=0, scope=scope)),
+        store.find(Query(scope=scope)),
     ):
         assert names(hits) == ['m200']
 
@@ -159,35 +178,35 @@ def test_a_window_includes_memories_that_touch_it(store: MemoryStore, make: Make
 @pytest.mark.parametrize('time_ns', [-5, 0, T0, 2**63 - 1, 2**70])
 def test_any_time_has_a_nearest_memory(store: MemoryStore, make: Make, add: Add, time_ns: int) -> None:
     add(make(1), make(2))
-    assert len(store.by_time(time_ns)) == 2
+    assert len(store.find(Query(time_ns=time_ns))) == 2
 
 
 def test_offsets_tell_before_inside_and_after(store: MemoryStore, make: Make, add: Add) -> None:
     memory = make(1)
     add(memory)
-    assert store.by_time(memory.end_ns + SECOND)[0].offset_s == -1.0
-    assert store.by_time(memory.start_ns - SECOND)[0].offset_s == 1.0
-    assert store.by_time(memory.start_ns + SECOND)[0].offset_s == 0.0
-    assert store.by_time(memory.start_ns + SECOND)[0].score == 1.0
+    assert store.find(Query(time_ns=memory.end_ns + SECOND))[0].offset_s == -1.0
+    assert store.find(Query(time_ns=memory.start_ns - SECOND))[0].offset_s == 1.0
+    assert store.find(Query(time_ns=memory.start_ns + SECOND))[0].offset_s == 0.0
+    assert store.find(Query(time_ns=memory.start_ns + SECOND))[0].score == 1.0
 
 
 def test_an_exact_string_is_found_among_like_ones(store: MemoryStore, make: Make, add: Add) -> None:
     add(*[make(i, caption='A door with a sign.', scene_text=(f'room 4{i:02d}B',)) for i in range(100)])
-    assert store.by_text('room 417B')[0].memory.id == 'm17'
-    assert store.by_text('Where is ROOM 499b?')[0].memory.id == 'm99'
+    assert store.find(Query('room 417B'))[0].memory.id == 'm17'
+    assert store.find(Query('Where is ROOM 499b?'))[0].memory.id == 'm99'
 
 
 def test_a_note_by_a_person_outranks_a_caption(store: MemoryStore, make: Make, add: Add) -> None:
     captions = [make(i, caption='This is an office with a desk.', pose=Pose(3.0 * i, 0.0)) for i in range(30)]
     add(*captions, make(50, caption="This is Anna's office", source='person'))
-    assert store.by_text("Where is Anna's office?")[0].memory.id == 'm50'
-    assert store.by_text("where is anna's office")[0].memory.id == 'm50'
+    assert store.find(Query("Where is Anna's office?"))[0].memory.id == 'm50'
+    assert store.find(Query("where is anna's office"))[0].memory.id == 'm50'
 
 
 def test_one_sentence_of_a_long_caption_is_enough(store: MemoryStore, make: Make, add: Add) -> None:
     chatter = ' '.join(f'The corridor {i} is long and empty.' for i in range(20))
     add(make(0, caption=f'{chatter} A violin lies on the bench. {chatter}'), make(1, caption=chatter))
-    hits = store.by_text('A violin lies on the bench.', diverse=False)
+    hits = store.find(Query('A violin lies on the bench.'), diverse=False)
     assert names(hits) == ['m0', 'm1']
     assert hits[0].score > hits[1].score + 0.2
 
@@ -195,33 +214,38 @@ def test_one_sentence_of_a_long_caption_is_enough(store: MemoryStore, make: Make
 def test_a_recall_shows_distinct_stays(store: MemoryStore, make: Make, add: Add) -> None:
     parked = [make(i, pose=Pose(0.0, 0.0), caption='A red sofa.') for i in range(20)]
     add(*parked, make(50, pose=Pose(9.0, 0.0), caption='A red sofa and a lamp.'))
-    assert 'm50' in names(store.by_text('red sofa', limit=2))
-    assert 'm50' not in names(store.by_text('red sofa', limit=2, diverse=False))
+    assert 'm50' in names(store.find(Query('red sofa', limit=2)))
+    assert 'm50' not in names(store.find(Query('red sofa', limit=2), diverse=False))
 
 
 def test_unplaced_memories_are_found_but_not_by_place(store: MemoryStore, make: Make, add: Add) -> None:
     add(make(1, pose=None))
-    assert names(store.by_text('thing')) == names(store.by_time(0)) == names(store.newest()) == ['m1']
-    assert store.by_position((0.0, 0.0, 0.0)) == []
+    assert (
+        names(store.find(Query('thing')))
+        == names(store.find(Query(time_ns=0)))
+        == names(store.find(Query()))
+        == ['m1']
+    )
+    assert store.find(Query(place=(0.0, 0.0, 0.0))) == []
     assert store.count(Scope(near=(0.0, 0.0, 0.0), radius_m=1e9)) == 0
 
 
 def test_memories_without_a_word_are_found(store: MemoryStore, make: Make, add: Add) -> None:
     add(make(1, caption=''), make(2, caption='...'))
-    assert sorted(names(store.by_text('anything'))) == ['m1', 'm2']
+    assert sorted(names(store.find(Query('anything')))) == ['m1', 'm2']
 
 
 def test_an_emptied_store_answers(store: MemoryStore, make: Make, add: Add) -> None:
     add(make(1))
     store.forget(['m1'])
-    assert store.by_text('anything') == []
+    assert store.find(Query('anything')) == []
 
 
 def test_an_empty_store_answers(store: MemoryStore) -> None:
-    assert store.by_text('anything') == []
-    assert store.by_position((0.0, 0.0, 0.0)) == []
-    assert store.by_time(T0) == []
-    assert store.newest() == []
+    assert store.find(Query('anything')) == []
+    assert store.find(Query(place=(0.0, 0.0, 0.0))) == []
+    assert store.find(Query(time_ns=T0)) == []
+    assert store.find(Query()) == []
     assert store.count() == 0
 
 
@@ -231,32 +255,35 @@ def test_an_empty_store_answers(store: MemoryStore) -> None:
 )
 def test_any_text_can_be_asked(store: MemoryStore, make: Make, add: Add, text: str) -> None:
     add(make(1), make(2))
-    assert sorted(names(store.by_text(text))) == ['m1', 'm2']
+    assert sorted(names(store.find(Query(text)))) == ['m1', 'm2']
 
 
 def test_recalls_without_sense_are_refused(store: MemoryStore) -> None:
     nan, inf = math.nan, math.inf
     for text in ('', ' \n'):
         with pytest.raises(InvalidRequest, match='needs a text'):
-            store.by_text(text)
+            store.find(Query(text))
     for point in ((nan, 0.0, 0.0), (0.0, inf, 0.0), (0.0, 0.0, -1e300), (0.0, 0.0)):
         with pytest.raises(InvalidRequest, match='position'):
-            store.by_position(point)  # type: ignore[arg-type]
+            store.find(Query(place=point))  # type: ignore[arg-type]
     for limit in (0, -1):
         with pytest.raises(InvalidRequest, match='limit'):
-            store.newest(limit=limit)
-    for recall in (store.newest, store.count):
-        with pytest.raises(InvalidRequest, match='radius'):
-            recall(Scope(near=(0.0, 0.0, 0.0), radius_m=nan))
+            store.find(Query(limit=limit))
+    with pytest.raises(InvalidRequest, match='radius'):
+        store.count(Scope(near=(0.0, 0.0, 0.0), radius_m=nan))
+    nobody = Scope(source='nobody')
+    for ask in (lambda: store.find(Query('thing', scope=nobody)), lambda: store.count(nobody)):
+        with pytest.raises(InvalidRequest, match='not a source'):
+            ask()
 
 
 def test_a_huge_limit_returns_what_there_is(store: MemoryStore, make: Make, add: Add) -> None:
     add(*[make(i) for i in range(7)])
     for hits in (
-        store.by_text('thing', limit=10**9),
-        store.by_position((0.0, 0.0, 0.0), limit=10**9),
-        store.by_time(0, limit=10**9),
-        store.newest(limit=10**9),
+        store.find(Query('thing', limit=10**9)),
+        store.find(Query(place=(0.0, 0.0, 0.0), limit=10**9)),
+        store.find(Query(time_ns=0, limit=10**9)),
+        store.find(Query(limit=10**9)),
     ):
         assert len(hits) == 7
 
@@ -271,10 +298,10 @@ def test_more_memories_than_one_volume_holds(database: str, make: Make) -> None:
         assert store.count() == total
         assert store.info().memories == total
         assert len(store.all()) == total
-        assert names(store.newest(limit=2)) == [f'm{total - 1}', f'm{total - 2}']
-        assert names(store.by_position((4.5, 0.0, 0.0), limit=1)) == ['m4500']
-        assert names(store.by_time(make(4_200).start_ns, limit=1)) == ['m4200']
-        assert names(store.by_time(2**62, limit=1)) == [f'm{total - 1}']
+        assert names(store.find(Query(limit=2))) == [f'm{total - 1}', f'm{total - 2}']
+        assert names(store.find(Query(place=(4.5, 0.0, 0.0), limit=1))) == ['m4500']
+        assert names(store.find(Query(time_ns=make(4_200).start_ns, limit=1))) == ['m4200']
+        assert names(store.find(Query(time_ns=2**62, limit=1))) == [f'm{total - 1}']
         assert store.count(Scope(near=(0.0, 0.0, 0.0), radius_m=3.9995)) == 4_000
         assert store.forget(scope=Scope(after_ns=make(100).start_ns)) == total - 100
         assert store.count() == 100

@@ -16,7 +16,7 @@ import pytest
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.volumes import Volumes
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -103,8 +103,8 @@ def test_a_changed_memory_replaces_the_old_one(store: MemoryStore, make: Make, a
     add(make(1, caption='A green door.'))
     assert store.count() == 2
     assert store.get(['m1'])[0].caption == 'A green door.'
-    assert not any('sofa' in hit.memory.caption for hit in store.by_text('red sofa'))
-    assert store.by_text('green door')[0].memory.id == 'm1'
+    assert not any('sofa' in hit.memory.caption for hit in store.find(Query('red sofa')))
+    assert store.find(Query('green door'))[0].memory.id == 'm1'
 
 
 def test_a_replacement_that_is_cut_off_loses_nothing_and_can_be_repeated(
@@ -124,7 +124,7 @@ def test_a_replacement_that_is_cut_off_loses_nothing_and_can_be_repeated(
     with pytest.raises(StoreUnavailable):
         add(make(1, caption='A green door.'))
     assert [memory.caption for memory in store.get(['m1'])] == ['A red sofa. A lamp. A window.']
-    assert [hit.memory.id for hit in store.by_text('sofa')] == ['m1']
+    assert [hit.memory.id for hit in store.find(Query('sofa'))] == ['m1']
     monkeypatch.undo()
     add(make(1, caption='A green door.'))
     assert store.get(['m1'])[0].caption == 'A green door.'
@@ -145,7 +145,7 @@ def test_hostile_texts_are_kept_as_they_are(store: MemoryStore, make: Make, add:
     add(memory)
     assert store.count() == 2
     if text.strip():
-        assert len(store.by_text(text)) == 2
+        assert len(store.find(Query(text))) == 2
 
 
 @pytest.mark.parametrize('name', [t for t in HOSTILE if t and not re.search(r'[\x00-\x1f]', t)])
@@ -153,8 +153,8 @@ def test_hostile_names_admit_only_themselves(store: MemoryStore, make: Make, add
     add(make(1, robot=name, map_id=name), make(2))
     for scope in (Scope(robots=(name,)), Scope(map_id=name), Scope(robots=(name,), map_id=name)):
         assert store.count(scope) == 1
-        assert [hit.memory.id for hit in store.by_text('thing', scope)] == ['m1']
-        assert [hit.memory.id for hit in store.by_time(0, scope)] == ['m1']
+        assert [hit.memory.id for hit in store.find(Query('thing', scope=scope))] == ['m1']
+        assert [hit.memory.id for hit in store.find(Query(time_ns=0, scope=scope))] == ['m1']
     assert store.forget(scope=Scope(robots=(name,))) == 1
     assert [memory.id for memory in store.all()] == ['m2']
 
@@ -162,7 +162,7 @@ def test_hostile_names_admit_only_themselves(store: MemoryStore, make: Make, add
 def test_lone_surrogates_are_replaced(store: MemoryStore, make: Make, add: Add) -> None:
     add(make(1, caption='a \ud800 b', scene_text=('\udfff',), captioner='\ud800'))
     assert store.get(['m1'])[0].caption == 'a ? b'
-    assert store.by_text('a \ud800')[0].memory.id == 'm1'
+    assert store.find(Query('a \ud800'))[0].memory.id == 'm1'
 
 
 @pytest.mark.parametrize('letter', ['x', 'é', '😀', '\x01'])
@@ -174,7 +174,7 @@ def test_huge_texts_are_cut_and_not_lost(store: MemoryStore, make: Make, add: Ad
     assert 59_000 < len(stored.caption.encode()) <= 60_000
     assert stored.scene_text[0] == 'EXIT'
     assert add(memory) == [stored]
-    assert store.by_text('sofa')[0].memory.id == 'm1'
+    assert store.find(Query('sofa'))[0].memory.id == 'm1'
 
 
 @pytest.mark.parametrize(
@@ -260,9 +260,9 @@ def test_the_forgotten_is_not_found_by_any_recall(
     add(*memories)
     assert store.forget(*asked) == 5 - len(left)
     assert [memory.id for memory in store.all()] == left
-    assert {hit.memory.id for hit in store.by_text('thing number', limit=9)} == set(left)
-    assert {hit.memory.id for hit in store.by_position((0.0, 0.0, 0.0), limit=9)} == set(left)
-    assert {hit.memory.id for hit in store.by_time(0, limit=9)} == set(left)
+    assert {hit.memory.id for hit in store.find(Query('thing number', limit=9))} == set(left)
+    assert {hit.memory.id for hit in store.find(Query(place=(0.0, 0.0, 0.0), limit=9))} == set(left)
+    assert {hit.memory.id for hit in store.find(Query(time_ns=0, limit=9))} == set(left)
     assert set(store.engine.vectors([memory.id for memory in memories])) == set(left)
 
 
@@ -286,9 +286,9 @@ def test_threads_may_add_and_recall_at_once(store: MemoryStore, make: Make, add:
 
     jobs = [lambda i, k=k: add(make(1 + 8 * k + i)) for k in range(3)]
     jobs += [
-        lambda i: store.by_text('thing')[0],
-        lambda i: store.by_position((0.0, 0.0, 0.0))[0],
-        lambda i: store.by_time(0)[0],
+        lambda i: store.find(Query('thing'))[0],
+        lambda i: store.find(Query(place=(0.0, 0.0, 0.0)))[0],
+        lambda i: store.find(Query(time_ns=0))[0],
     ]
     threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
     for thread in threads:

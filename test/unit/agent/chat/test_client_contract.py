@@ -14,6 +14,7 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
@@ -26,15 +27,13 @@ Make = Callable[[ScriptedReply], ChatClient]
 
 def openai(stack: ExitStack, reply: ScriptedReply) -> ChatClient:
     server = stack.enter_context(ScriptedServer([reply]))
-    chat = OpenAIChat('tiny', server.url, max_retries=0)
-    stack.callback(chat.close)
-    return chat
+    return OpenAIChat('tiny', server.url, max_retries=0)
 
 
 def scripted(_: ExitStack, reply: ScriptedReply) -> ChatClient:
     if reply.status != 200:
         return ScriptedChat([ChatUnavailable(reply.content)] * 10, 'tiny')
-    done = Reply(reply.content, reply.tool_calls, reply.prompt_tokens, reply.completion_tokens)
+    done = Reply(reply.content, reply.tool_calls, Usage(1, reply.prompt_tokens, reply.completion_tokens))
     return ScriptedChat([done] * 10, 'tiny')
 
 
@@ -70,17 +69,19 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
 
 
 def ask(chat: ChatClient, messages: Sequence[Message] = HELLO, **changes: Any) -> Reply:
-    options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, **changes}
+    options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, 'ledger': Ledger(), **changes}
     return chat.complete(messages, options.pop('tools', TOOLS), **options)
 
 
 @pytest.mark.parametrize('make', CLIENTS, indirect=True)
 class TestEveryClient:
     def test_says_what_the_model_said_and_what_it_took(self, make: Make) -> None:
-        reply = ask(make(ScriptedReply('Hm.', CALLS, 120, 7)))
+        ledger = Ledger()
+        reply = ask(make(ScriptedReply('Hm.', CALLS, 120, 7)), ledger=ledger)
         assert (reply.content, reply.tool_calls) == ('Hm.', CALLS)
-        assert (reply.prompt_tokens, reply.completion_tokens) == (120, 7)
-        assert reply.calls >= 1
+        assert reply.usage == Usage(1, 120, 7)
+        assert (ledger.usage.prompt_tokens, ledger.usage.completion_tokens) == (120, 7)
+        assert ledger.usage.calls >= 1
 
     def test_has_the_name_of_the_model(self, make: Make) -> None:
         chat = make(ScriptedReply('Hm.'))

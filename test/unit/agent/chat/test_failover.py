@@ -3,19 +3,28 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool, Usage, charged
+from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool
 from remembr_ros.agent.chat.failover import LONGEST_REST_S, FailoverChat
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.chat_endpoint import Refused
 from remembr_ros.errors import Cancelled, ChatUnavailable
 
 
 class SlowChat:
-    """Fails, or replies, after a time on the clock of the test; keeps how long it was given."""
+    """Fails, or replies, after a time on the clock of the test; keeps how long it was given.
+
+    :param lost: what a failure takes
+    """
 
     def __init__(
-        self, clock: 'Clock', takes_s: float, outcome: Reply | Exception, model: str = 'slow'
+        self,
+        clock: 'Clock',
+        takes_s: float,
+        outcome: Reply | Exception,
+        model: str = 'slow',
+        lost: Usage = Usage(),  # noqa: B008  it is frozen
     ) -> None:
-        self.model = model
+        self.model, self.lost = model, lost
         self.clock, self.takes_s, self.outcome = clock, takes_s, outcome
         self.given: list[float] = []
 
@@ -26,12 +35,15 @@ class SlowChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         self.given.append(timeout_s)
         self.clock.now += min(self.takes_s, timeout_s)
         if isinstance(self.outcome, Exception):
+            ledger.charge(self.lost)
             raise self.outcome
+        ledger.charge(self.outcome.usage)
         return self.outcome
 
 
@@ -50,8 +62,8 @@ def clock() -> Clock:
 
 @pytest.fixture
 def ask() -> Callable[..., Reply]:
-    def run(chat: FailoverChat, timeout_s: float = 30.0) -> Reply:
-        return chat.complete((), (), must_call=None, timeout_s=timeout_s)
+    def run(chat: FailoverChat, timeout_s: float = 30.0, ledger: Ledger | None = None) -> Reply:
+        return chat.complete((), (), must_call=None, timeout_s=timeout_s, ledger=ledger or Ledger())
 
     return run
 
@@ -106,19 +118,16 @@ def test_where_all_rest_the_call_fails_at_once(clock: Clock, ask: Callable[..., 
 
 
 def test_the_cost_has_all_calls(clock: Clock, ask: Callable[..., Reply]) -> None:
-    lost = charged(ChatUnavailable('cut'), Usage(1, 100, 0, estimated=True))
-    first = SlowChat(clock, 0.001, lost)
-    chat = FailoverChat([first, ScriptedChat([Reply('x', (), 120, 7)])], clock=clock)
-    reply = ask(chat)
-    assert (reply.calls, reply.prompt_tokens, reply.completion_tokens) == (2, 220, 7)
-    assert reply.estimated
+    first = SlowChat(clock, 0.001, ChatUnavailable('cut'), lost=Usage(1, 100, 0, estimated=True))
+    chat = FailoverChat([first, ScriptedChat([Reply('x', (), Usage(1, 120, 7))])], clock=clock)
+    ledger = Ledger()
+    assert ask(chat, ledger=ledger).usage == Usage(1, 120, 7)
+    assert ledger.usage == Usage(2, 220, 7, estimated=True)
     clock.now += LONGEST_REST_S
-    chat = FailoverChat(
-        [first, SlowChat(clock, 0.001, charged(ChatUnavailable('no'), Usage(1, 50)))], clock=clock
-    )
-    with pytest.raises(ChatUnavailable) as failure:
-        ask(chat)
-    assert (failure.value.calls, failure.value.prompt_tokens) == (2, 150)
+    second, ledger = SlowChat(clock, 0.001, ChatUnavailable('no'), lost=Usage(1, 50)), Ledger()
+    with pytest.raises(ChatUnavailable):
+        ask(FailoverChat([first, second], clock=clock), ledger=ledger)
+    assert ledger.usage == Usage(2, 150, 0, estimated=True)
 
 
 def test_a_cancelled_call_is_no_failure_of_the_server(clock: Clock, ask: Callable[..., Reply]) -> None:

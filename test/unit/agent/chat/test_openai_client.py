@@ -9,10 +9,11 @@ import pytest
 from remembr_ros.agent.chat.client import Message, Picture, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.scripted.reply import completion
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.bounded_request import Bounds
 from remembr_ros.errors import ChatUnavailable
-from remembr_ros.http_guard import Guard
 from test.patience import patiently
 
 KEY = 'sk-secret-0123456789abcdef'
@@ -33,27 +34,22 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def connect(server: ScriptedServer) -> Iterator[Callable[..., OpenAIChat]]:
-    made: list[OpenAIChat] = []
-
+def connect(server: ScriptedServer) -> Callable[..., OpenAIChat]:
     def make(model: str = 'tiny', **options: Any) -> OpenAIChat:
-        made.append(OpenAIChat(model, server.url, **{'max_retries': 0, **options}))
-        return made[-1]
+        return OpenAIChat(model, server.url, **{'max_retries': 0, **options})
 
-    yield make
-    for chat in made:
-        chat.close()
+    return make
 
 
 def complete(chat: OpenAIChat, **changes: Any) -> Reply:
-    options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, **changes}
+    options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, 'ledger': Ledger(), **changes}
     return chat.complete(options.pop('messages', HELLO), TOOLS, **options)
 
 
 def test_plain_content_and_usage_come_back(server: ScriptedServer, connect: Any) -> None:
     usage = {'prompt_tokens': 12, 'completion_tokens': 3, 'total_tokens': 15}
     server.reply = [said({'role': 'assistant', 'content': 'Hello.'}, usage=usage)]
-    assert complete(connect()) == Reply('Hello.', (), 12, 3, model='tiny')
+    assert complete(connect()) == Reply('Hello.', (), Usage(1, 12, 3), model='tiny')
 
 
 def test_tool_calls_come_back_as_they_were_written(server: ScriptedServer, connect: Any) -> None:
@@ -126,12 +122,13 @@ def test_a_busy_server_is_asked_again_when_it_says(
     server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(Guard, 'pause', lambda _, seconds: slept.append(seconds))
+    monkeypatch.setattr(Bounds, 'pause', lambda _, seconds: slept.append(seconds))
     busy = ScriptedReply(status=status, retry_after_s=7.0)
     dated = ScriptedReply(status=status, retry_after_s=9.0, retry_after_date=True)
     server.reply = [busy, dated, ScriptedReply('At last.')]
-    reply = complete(connect(max_retries=2))
-    assert (reply.content, reply.calls) == ('At last.', 1)
+    ledger = Ledger()
+    reply = complete(connect(max_retries=2), ledger=ledger)
+    assert (reply.content, ledger.usage.calls) == ('At last.', 1)
     assert slept == [7.0, pytest.approx(8.0, abs=1.0)]
     assert len(server.requests) == 3
 
@@ -140,7 +137,7 @@ def test_a_server_that_stays_busy_is_given_up(
     server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(Guard, 'pause', lambda _, seconds: slept.append(seconds))
+    monkeypatch.setattr(Bounds, 'pause', lambda _, seconds: slept.append(seconds))
     server.reply = [ScriptedReply(status=429, headers={'Retry-After': '2'})]
     with pytest.raises(ChatUnavailable, match='429'):
         complete(connect(max_retries=3))
@@ -209,7 +206,6 @@ def test_a_server_that_is_not_there_is_named(server: ScriptedServer) -> None:
     chat = OpenAIChat('tiny', 'http://127.0.0.1:9/v1', max_retries=0)
     with pytest.raises(ChatUnavailable, match=r'127\.0\.0\.1:9'):
         complete(chat)
-    chat.close()
 
 
 def test_without_a_name_the_servers_first_model_is_asked(server: ScriptedServer, connect: Any) -> None:
@@ -279,17 +275,20 @@ def test_a_lost_connection_is_made_again_and_its_tokens_are_estimated(
     server: ScriptedServer, connect: Any
 ) -> None:
     server.reply = [ScriptedReply('x' * 100, cut_after=50), ScriptedReply('At last.', (), 100, 3)]
-    reply = complete(connect(max_retries=1))
-    assert (reply.content, reply.calls, reply.completion_tokens) == ('At last.', 2, 3)
-    assert reply.prompt_tokens > 500  # the tools are some 2,000 characters
-    assert reply.estimated
+    ledger = Ledger()
+    reply = complete(connect(max_retries=1), ledger=ledger)
+    usage = ledger.usage
+    assert (reply.content, usage.calls, usage.completion_tokens) == ('At last.', 2, 3)
+    assert usage.prompt_tokens > 600  # the tools are some 2,000 characters
+    assert usage.estimated
+    assert reply.usage == Usage(1, 100, 3)
 
 
 def test_tokens_that_are_not_counted_are_estimated(server: ScriptedServer, connect: Any) -> None:
     server.reply = [said({'role': 'assistant', 'content': 'x' * 40})]
     chat = connect()
-    reply = chat.complete((Message('user', 'y' * 80),), (), must_call=None, timeout_s=10.0)
-    assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (20, 10, True)
+    reply = chat.complete((Message('user', 'y' * 80),), (), must_call=None, timeout_s=10.0, ledger=Ledger())
+    assert reply.usage == Usage(1, 20, 10, estimated=True)
 
 
 def test_a_model_that_takes_no_tools_is_told_of_them_in_words(server: ScriptedServer, connect: Any) -> None:
@@ -318,7 +317,7 @@ def test_seed_and_temperature_are_sent(server: ScriptedServer, connect: Any) -> 
 def test_without_tools_none_are_spoken_of(server: ScriptedServer, connect: Any) -> None:
     server.reply = [ScriptedReply('x')]
     chat = connect()
-    chat.complete(HELLO, (), must_call=None, timeout_s=10.0)
+    chat.complete(HELLO, (), must_call=None, timeout_s=10.0, ledger=Ledger())
     body = server.requests[0].body
     assert not {'tools', 'tool_choice', 'parallel_tool_calls', 'response_format'} & set(body)
     assert len(body['messages']) == len(HELLO)

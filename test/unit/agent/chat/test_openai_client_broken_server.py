@@ -13,10 +13,11 @@ from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.planner import Run
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.bounded_request import MAX_BODY
 from remembr_ros.errors import Cancelled, ChatUnavailable
-from remembr_ros.http_guard import MAX_BODY
 from test.patience import patiently
 
 HELLO = (Message('user', 'Where is the lift?'),)
@@ -54,10 +55,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def chat(server: ScriptedServer) -> Iterator[OpenAIChat]:
-    made = OpenAIChat('tiny', server.url, max_retries=1)
-    yield made
-    made.close()
+def chat(server: ScriptedServer) -> OpenAIChat:
+    return OpenAIChat('tiny', server.url, max_retries=1)
 
 
 def wait_for(condition: Any) -> None:
@@ -75,11 +74,14 @@ def test_what_is_no_reply_ends_as_a_server_out_of_reach(
     server.reply = [reply]
     began = time.monotonic()
     with pytest.raises(ChatUnavailable, match=r'127\.0\.0\.1') as failure:
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0)
+        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger())
     assert time.monotonic() - began < patiently(10.0)
     assert len(str(failure.value)) < 500
     server.reply = [GOOD]
-    assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0).content == 'By the stairs.'
+    assert (
+        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger()).content
+        == 'By the stairs.'
+    )
 
 
 @pytest.mark.parametrize('pad_mb', [100.0, 10_000.0])
@@ -87,11 +89,11 @@ def test_a_body_of_any_size_takes_little_memory(
     server: ScriptedServer, chat: OpenAIChat, pad_mb: float
 ) -> None:
     server.reply = [GOOD]
-    chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0)
+    chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger())
     server.reply = [ScriptedReply('x', pad_mb=pad_mb)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ChatUnavailable, match='longer than 4 MB'):
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0)
+        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger())
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     assert grown < 10 * MAX_BODY
     wait_for(lambda: server.hung_up == 1)
@@ -103,11 +105,12 @@ def test_no_server_holds_a_call_past_its_deadline(
 ) -> None:
     server.reply = [reply]
     began = time.monotonic()
-    with pytest.raises(ChatUnavailable, match='did not answer within') as failure:
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=0.5)
+    ledger = Ledger()
+    with pytest.raises(ChatUnavailable, match='did not answer within'):
+        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=0.5, ledger=ledger)
     assert 0.5 <= time.monotonic() - began < patiently(1.5)
-    assert (failure.value.calls, failure.value.estimated) == (1, True)
-    assert failure.value.prompt_tokens > 500
+    assert (ledger.usage.calls, ledger.usage.estimated) == (1, True)
+    assert ledger.usage.prompt_tokens > 500
     wait_for(lambda: server.hung_up == 1)
 
 
@@ -150,7 +153,7 @@ def test_a_wait_before_the_next_attempt_is_cancelled(server: ScriptedServer, cha
     threading.Thread(target=lambda: (wait_for(lambda: server.requests), cancel.set()), daemon=True).start()
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        chat.complete(HELLO, (), must_call=None, timeout_s=60.0, cancel=cancel)
+        chat.complete(HELLO, (), must_call=None, timeout_s=60.0, ledger=Ledger(), cancel=cancel)
     assert time.monotonic() - began < patiently(5.0)
 
 
@@ -158,8 +161,7 @@ def test_a_server_without_names_hangs_no_call(server: ScriptedServer) -> None:
     server.models = ScriptedReply(hang_s=600.0)
     chat = OpenAIChat('', server.url)
     with pytest.raises(ChatUnavailable, match='did not answer within'):
-        chat.complete(HELLO, (), must_call=None, timeout_s=0.3)
-    chat.close()
+        chat.complete(HELLO, (), must_call=None, timeout_s=0.3, ledger=Ledger())
 
 
 def test_one_call_that_is_cancelled_leaves_the_others_alone(server: ScriptedServer, chat: OpenAIChat) -> None:
@@ -168,14 +170,18 @@ def test_one_call_that_is_cancelled_leaves_the_others_alone(server: ScriptedServ
 
     def hang() -> None:
         with pytest.raises(Cancelled):
-            chat.complete((Message('user', 'hang'),), (), must_call=None, timeout_s=60.0, cancel=cancel)
+            chat.complete(
+                (Message('user', 'hang'),), (), must_call=None, timeout_s=60.0, ledger=Ledger(), cancel=cancel
+            )
 
     hanging = threading.Thread(target=hang, daemon=True)
     hanging.start()
     wait_for(lambda: server.requests)
     found: list[str] = []
     other = threading.Thread(
-        target=lambda: found.append(chat.complete(HELLO, (), must_call=None, timeout_s=60.0).content)
+        target=lambda: found.append(
+            chat.complete(HELLO, (), must_call=None, timeout_s=60.0, ledger=Ledger()).content
+        )
     )
     other.start()
     wait_for(lambda: len(server.requests) == 2)

@@ -6,6 +6,7 @@ import pytest
 
 from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.chat.recording import RecordingChat
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import ChatUnavailable
 
 SYSTEM, ASKED = Message('system', 'Be brief.'), Message('user', 'Where is the lift?')
@@ -26,13 +27,13 @@ class Recorded:
         return self._now
 
     def ask(self, *messages: Message, must_call: str | None = None) -> Reply:
-        return self.chat.complete(messages, (), must_call=must_call, timeout_s=1.0)
+        return self.chat.complete(messages, (), must_call=must_call, timeout_s=1.0, ledger=Ledger())
 
 
 def test_a_conversation_is_recorded_without_repetitions():
-    recorded = Recorded(Reply('', (RECALL,), 100, 7), Reply('There.', (), 200, 9))
+    recorded = Recorded(Reply('', (RECALL,), Usage(1, 100, 7)), Reply('There.', (), Usage(1, 200, 9)))
     more = (Message('assistant', '', (RECALL,)), Message('tool', 'nothing', tool_call_id='a'))
-    assert recorded.ask(SYSTEM, ASKED) == Reply('', (RECALL,), 100, 7)
+    assert recorded.ask(SYSTEM, ASKED) == Reply('', (RECALL,), Usage(1, 100, 7))
     assert recorded.ask(SYSTEM, ASKED, *more, must_call='answer').content == 'There.'
     recall = {'id': 'a', 'name': 'recall_text', 'arguments': '{"query": "lift"}'}
     assert json.loads(json.dumps(recorded.calls)) == [

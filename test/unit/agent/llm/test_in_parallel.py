@@ -15,6 +15,7 @@ from remembr_ros.agent.planner import Planner, Progress, Run
 from remembr_ros.errors import BudgetExceeded, Cancelled, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory
 from test.patience import patiently
+from test.unit.agent.hanging_chat import HangingChat
 from test.unit.agent.listed_recall import ListedRecall
 
 Make = Callable[..., Memory]
@@ -95,10 +96,9 @@ class Slow:
         self.reached = threading.Event()
         self.let_go = threading.Event()
 
-    def __call__(self, _: object = None) -> Reply:
+    def __call__(self) -> None:
         self.reached.set()
         self.let_go.wait(30.0)
-        return GOOD
 
     def tokens(self, memory: Memory) -> int:
         return 0
@@ -121,18 +121,18 @@ def test_a_question_is_cancelled_at_any_stage(make_memory: Make, ask_about: AskA
 def ends_after_cancel_s(make_memory: Make, ask_about: AskAbout, stage: str) -> float:
     """Return how long a question goes on that is cancelled at a stage [s]."""
     slow = Slow()
-    scripts: dict[str, Sequence[object]] = {
-        'first call': [slow],
+    scripts: dict[str, Sequence[Reply]] = {
+        'first call': [],
         'recall': [recalls(2), GOOD],
         'look': [recalls(1), LOOK, GOOD],
-        'last call': [recalls(2), slow],
+        'last call': [recalls(2)],
     }
     recall = ListedRecall([make_memory(0, ('LIFT',))])
     if stage in ('recall', 'offline'):
         recall.before = slow
     planner: Planner = OfflinePlanner()
     if stage != 'offline':
-        planner = LoopPlanner(ScriptedChat(list(scripts[stage])), second_look=slow)  # type: ignore[arg-type]
+        planner = LoopPlanner(HangingChat(list(scripts[stage]), hangs=slow.reached), second_look=slow)
     cancel = threading.Event()
     ended: list[float] = []
 

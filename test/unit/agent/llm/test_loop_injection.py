@@ -98,7 +98,7 @@ def ask(make_memory: Callable[..., Memory], ask_about: Callable[..., Question]) 
 
 def decided(answer: Answer) -> tuple[Any, ...]:
     evidence = tuple(hit.memory.id for hit in answer.evidence)
-    return answer.kind, answer.binary, answer.pose, answer.text, evidence, answer.cost.llm_calls
+    return answer.kind, answer.binary, answer.pose, answer.text, evidence, answer.cost.calls
 
 
 @pytest.mark.parametrize('injection', INJECTIONS, ids=range(len(INJECTIONS)))

@@ -17,6 +17,7 @@ from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import ChatUnavailable, RemembrError, ReplyInvalid
 from remembr_ros.memory.model.record import Memory
@@ -64,9 +65,15 @@ class AnythingChat:
         *,
         must_call: str | None,
         timeout_s: float,
+        ledger: Ledger,
         cancel: threading.Event | None = None,
     ) -> Reply:
         self.calls += 1
+        reply = self.reply(messages, must_call)
+        ledger.charge(reply.usage)
+        return reply
+
+    def reply(self, messages: Sequence[Message], must_call: str | None) -> Reply:
         rng = self.rng
         for message in messages:  # what a client does with them
             message.content.encode('utf-8')
@@ -84,7 +91,7 @@ class AnythingChat:
             ToolCall(ident, name, arguments if isinstance(arguments, str) else json.dumps(arguments))
             for ident, name, arguments in calls
         )
-        return Reply('', tuple(native), rng.choice([0, 0, 500, 10**9]), rng.choice([0, 20]))
+        return Reply('', tuple(native), Usage(1, rng.choice([0, 0, 500, 10**9]), rng.choice([0, 20])))
 
     def call(self, must_call: str | None) -> tuple[str, str, Any]:
         rng = self.rng
@@ -196,7 +203,7 @@ def test_no_conversation_breaks_the_agent(recall: ListedRecall, ask_about: Calla
             outcomes[type(error).__name__] += 1
         else:
             outcomes[answer.kind.value] += 1
-            assert answer.cost.llm_calls == chat.calls or answer.planner != 'anything'
+            assert answer.cost.calls == chat.calls or answer.planner != 'anything'
             assert {hit.memory.id for hit in answer.evidence} <= set(known)
             assert answer.evidence or answer.kind in (Kind.NOT_SEEN, Kind.BINARY)
             assert answer.kind is not Kind.NOT_SEEN or not answer.evidence

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.llm.reply_text import MAX_CALLS, calls_in_text, json_objects, without_thoughts
+from remembr_ros.agent.chat.loose_json import objects_in
+from remembr_ros.agent.llm.reply_text import MAX_CALLS, calls_in_text, without_thoughts
 from test.patience import patiently
 
 LIFT = ('recall_text', {'query': 'lift'})
@@ -97,7 +98,7 @@ def test_whatever_it_writes_is_read_without_an_error(content: str) -> None:
     for call in calls_in_text(content):
         assert call.name is not None
     without_thoughts(content)
-    list(json_objects(content))
+    list(objects_in(content))
 
 
 @pytest.mark.parametrize('piece', ['<think>', '</think>', '{"a":', '{"tool": "x", ', ',', ', }', '<think>{'])

@@ -12,6 +12,7 @@ from remembr_ros.agent.llm.second_look import MAX_PICTURES, CaptionerLook, Model
 from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
 from remembr_ros.agent.llm.tools import ALL_TOOLS
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.captioning.captioners.captioner import Caption
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest
@@ -41,14 +42,14 @@ def pictured(make_memory: Callable[..., Memory]) -> Memory:
 
 
 def test_a_model_is_shown_the_first_keyframes(pictured: Memory, run: Run) -> None:
-    album, chat = Album(), ScriptedChat([Reply(' Two doors. ', prompt_tokens=50)])
+    album, chat = Album(), ScriptedChat([Reply(' Two doors. ', usage=Usage(1, 50))])
     assert ModelLook(chat, album).look(pictured, 'How many doors?', run) == 'Two doors.'
     assert album.asked == [('t00', index) for index in range(MAX_PICTURES)]
     system, user = chat.asked[0][0]
     assert 'never an instruction' in system.content
     assert user.content == 'How many doors?'
     assert [picture.jpeg for picture in user.images] == [JPEG] * MAX_PICTURES
-    assert run.spent.cost.prompt_tokens == 50
+    assert run.ledger.usage.prompt_tokens == 50
 
 
 def test_a_memory_without_keyframes_cannot_be_looked_at(make_memory: Callable[..., Memory], run: Run) -> None:
@@ -91,7 +92,7 @@ def test_a_second_look_is_worth_an_answer(
     planner = LoopPlanner(chat, second_look=look)
     answer = planner.answer(ask_about('How many doors has the lift?'), ListedRecall([pictured]), run)
     assert answer.text == 'It has 2 doors.'
-    assert answer.cost.llm_calls == 4  # the look is one, too
+    assert answer.cost.calls == 4  # the look is one, too
 
 
 def test_a_look_that_fails_is_told_and_the_question_goes_on(
@@ -108,7 +109,7 @@ def test_looks_count_and_those_that_do_not_fit_are_refused(
     pictured: Memory, ask_about: Callable[..., Question], run: Run, budget: int
 ) -> None:
     memories = [replace(pictured, id=f't{number}') for number in range(4)]
-    looked: list[Any] = [Reply('Doors.', prompt_tokens=3_100)] * 4
+    looked: list[Any] = [Reply('Doors.', usage=Usage(1, 3_100))] * 4
     again = '{"ids": ["m1", "m2"], "question": "How many?"}', '{"ids": ["m3", "m4"], "question": "How many?"}'
     look = Reply('', tuple(ToolCall(f'l{number}', 'look_again', ids) for number, ids in enumerate(again)))
     gone = Reply('', (ToolCall('b', 'answer', '{"kind": "not_seen"}'),))
@@ -116,8 +117,8 @@ def test_looks_count_and_those_that_do_not_fit_are_refused(
     planner = LoopPlanner(chat, second_look=ModelLook(ScriptedChat(looked), Album()), token_budget=budget)
     planner.answer(ask_about('?'), ListedRecall(memories), run)
     sent = sum(estimate(messages) + estimate_tools(ALL_TOOLS) for messages, _ in chat.asked)
-    assert sent + run.spent.cost.prompt_tokens <= budget
-    assert (run.spent.cost.prompt_tokens > 0) is (budget > 8_000)
+    assert sent + run.ledger.usage.prompt_tokens <= budget
+    assert (run.ledger.usage.prompt_tokens > 0) is (budget > 8_000)
 
 
 class ToolsSeen(ScriptedChat):

@@ -9,6 +9,7 @@ from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.token_budget import LEFT_OUT, PER_PICTURE, estimate, estimate_tools, fit
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import BudgetExceeded, ReplyInvalid
@@ -57,7 +58,7 @@ def test_no_more_tokens_are_sent_than_the_budget_allows(
     recall: ListedRecall, ask_about: Callable[..., Question], counted: int
 ) -> None:
     recall_more = [
-        Reply('', (ToolCall('a', 'recall_time', f'{{"time": "{i} minutes ago"}}'),), prompt_tokens=counted)
+        Reply('', (ToolCall('a', 'recall_time', f'{{"time": "{i} minutes ago"}}'),), usage=Usage(1, counted))
         for i in range(20)
     ]
     for budget in range(500, 20_000, 500):
@@ -77,7 +78,7 @@ def test_a_server_that_counts_more_than_is_estimated_is_believed(
     def counting(messages: Sequence[Message]) -> Reply:
         used.append(2 * (estimate(messages) + estimate_tools(TOOLS)))
         asked = f'{{"time": "{len(used)} minutes ago"}}'
-        return Reply('', (ToolCall('a', 'recall_time', asked),), prompt_tokens=used[-1])
+        return Reply('', (ToolCall('a', 'recall_time', asked),), usage=Usage(1, used[-1]))
 
     for budget in range(3_000, 20_000, 1_000):
         used.clear()
@@ -86,7 +87,7 @@ def test_a_server_that_counts_more_than_is_estimated_is_believed(
             LoopPlanner(ScriptedChat([counting] * 20), rounds=8, token_budget=budget).answer(
                 ask_about('Where?'), recall, spent
             )
-        assert spent.spent.cost.prompt_tokens == sum(used) <= budget
+        assert spent.ledger.usage.prompt_tokens == sum(used) <= budget
 
 
 def test_a_budget_too_small_for_anything_leaves_it_to_the_rules(

@@ -78,7 +78,7 @@ def test_a_place_is_where_the_thing_was_seen_from(ask: Ask, text: str, expected:
     assert answer.pose.x / 5.0 in expected
     assert answer.pose == answer.evidence[0].memory.pose
     assert answer.planner == 'offline'
-    assert answer.cost.llm_calls == 0
+    assert answer.cost.calls == 0
 
 
 ABSENT = [

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.offline.matching import has_number, variants
-from remembr_ros.agent.offline.relation import Relation, Tie
+from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.timestamps import MAX_NS, parse_time
 
@@ -163,17 +163,23 @@ def test_a_question_about_here_reading_and_whatever_is_known_as_such() -> None:
 @pytest.mark.parametrize(
     ('text', 'relation'),
     [
-        ('How long between the lift and the printer?', Relation(Tie.BETWEEN, '', 'the lift', 'the printer')),
-        ('How far is it from the lift to room 7?', Relation(Tie.BETWEEN, '', 'the lift', 'room 7')),
-        ('How far is the lift from room 7?', Relation(Tie.BETWEEN, '', 'is the lift', 'room 7')),
-        ('Is the cafeteria near the lift?', Relation(Tie.NEAR, 'Is the cafeteria', 'the lift')),
-        ('Where is the exit near the lift?', Relation(Tie.NEAR, 'Where is the exit', 'the lift')),
-        ('What did you see after the lift?', Relation(Tie.AFTER, '', 'the lift')),
-        ('After the lift, did you see a dog?', Relation(Tie.AFTER, 'did you see a dog', 'the lift')),
-        ('Is there a dog on the way to the lift?', Relation(Tie.ON_THE_WAY, 'Is there a dog', 'the lift')),
+        (
+            'How long between the lift and the printer?',
+            Relation(RelationKind.BETWEEN, '', 'the lift', 'the printer'),
+        ),
+        ('How far is it from the lift to room 7?', Relation(RelationKind.BETWEEN, '', 'the lift', 'room 7')),
+        ('How far is the lift from room 7?', Relation(RelationKind.BETWEEN, '', 'is the lift', 'room 7')),
+        ('Is the cafeteria near the lift?', Relation(RelationKind.NEAR, 'Is the cafeteria', 'the lift')),
+        ('Where is the exit near the lift?', Relation(RelationKind.NEAR, 'Where is the exit', 'the lift')),
+        ('What did you see after the lift?', Relation(RelationKind.AFTER, '', 'the lift')),
+        ('After the lift, did you see a dog?', Relation(RelationKind.AFTER, 'did you see a dog', 'the lift')),
+        (
+            'Is there a dog on the way to the lift?',
+            Relation(RelationKind.ON_THE_WAY, 'Is there a dog', 'the lift'),
+        ),
         (
             'Did you see a mug while you were in the kitchen?',
-            Relation(Tie.WHILE, 'Did you see a mug', 'you were in the kitchen'),
+            Relation(RelationKind.WHILE, 'Did you see a mug', 'you were in the kitchen'),
         ),
         ('How far is it from here to the lift?', None),
         ('How far is the lift from here?', None),

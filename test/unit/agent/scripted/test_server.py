@@ -20,6 +20,7 @@ import pytest
 from remembr_ros.agent.chat.client import Message, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.scripted.reply import load_rules
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer, main
 from remembr_ros.errors import ChatUnavailable
@@ -40,10 +41,7 @@ def post(url: str, body: Any) -> tuple[int, dict[str, str], bytes]:
 
 def ask(url: str, *messages: Message) -> Reply:
     chat = OpenAIChat('', url, max_retries=0)
-    try:
-        return chat.complete(messages, TOOLS, must_call=None, timeout_s=10.0)
-    finally:
-        chat.close()
+    return chat.complete(messages, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger())
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +56,7 @@ def test_replies_come_in_turn_and_the_last_one_repeats():
         replies = [ask(server.url, Message('user', text)) for text in 'abc']
         asked = [request.body['messages'][0]['content'] for request in server.requests]
     assert replies == [
-        Reply('one', calls, 12, 3, model='scripted'),
+        Reply('one', calls, Usage(1, 12, 3), model='scripted'),
         Reply('two', model='scripted'),
         Reply('two', model='scripted'),
     ]
@@ -175,7 +173,7 @@ def test_a_process_of_its_own_serves_rules_until_it_is_terminated(start: Callabl
     recall = (ToolCall('call_0', 'recall_text', '{"query": "lift"}'),)
     later = (first, Message('assistant', '', recall), Message('tool', 'nothing', tool_call_id='call_0'))
     for _ in range(2):  # rules are not used up
-        assert ask(url, first) == Reply('', recall, 5, 0, model='scripted')
+        assert ask(url, first) == Reply('', recall, Usage(1, 5, 0), model='scripted')
         assert ask(url, *later).content == 'On the left.'
     assert post(url, {'messages': [{'role': 'user', 'content': [{'text': 'broken'}]}]})[2] == b'<html>'
     assert post(url, {'messages': [{'role': 'user', 'content': 'busy'}]})[0] == 429

@@ -10,6 +10,7 @@ import pytest
 
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
@@ -91,7 +92,7 @@ def test_memories_without_a_caption_get_one_and_keep_the_rest(
     for one in ('m0', 'm2'):
         assert (after[one].pose, after[one].keyframes) == (before[one].pose, before[one].keyframes)
     with open_store(memory) as store:
-        assert {hit.memory.id for hit in store.by_text('blue sofa', limit=2)} == {'m0', 'm2'}
+        assert {hit.memory.id for hit in store.find(Query('blue sofa', limit=2))} == {'m0', 'm2'}
         assert len(store.images(after['m0'])) == 2
     assert command_json('recaption', '--memory', memory, '--captions', captions)['captioned'] == 0
 

@@ -9,7 +9,7 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
@@ -43,14 +43,13 @@ class Remembered:
         self._memories = remembered
         self.asked: list[tuple[str, int]] = []
 
-    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        self.asked.append((text, limit))
-        stems = content_stems(text)
+    def find(self, query: Query) -> list[Hit]:
+        if query.text is None:
+            return [Hit(m, 1.0) for m in reversed(self._memories)][: query.limit]
+        self.asked.append((query.text, query.limit))
+        stems = content_stems(query.text)
         hits = [Hit(m, 0.7 if stems & content_stems(m.caption) else 0.2) for m in self._memories]
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
-
-    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
-        return [Hit(m, 1.0) for m in reversed(self._memories)][:limit]
+        return sorted(hits, key=lambda hit: -hit.score)[: query.limit]
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return len(self._memories)

@@ -8,18 +8,20 @@ import pytest
 
 from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import BudgetExceeded, Cancelled, ChatUnavailable, ReplyInvalid, Ungrounded
 from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner
 from remembr_ros.evaluation.baselines.frames import FramesPlanner
 from remembr_ros.timestamps import NS
+from test.unit.agent.hanging_chat import HangingChat
 
 START_NS = 1_700_000_000 * NS
 
 
 def native(arguments, **usage):
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return Reply('', (ToolCall('c0', 'answer', text),), **usage)
+    return Reply('', (ToolCall('c0', 'answer', text),), Usage(1, **usage))
 
 
 def in_text(arguments):
@@ -69,16 +71,18 @@ def test_an_answer_is_filled_in_from_what_it_cites(ask, protocol, arguments, exp
     assert {name: getattr(answer, name) for name in expected} == expected
     assert answer.evidence[0].memory.id == 't2'
     assert answer.pose.position == (20.0, 1.0, 0.0)
-    assert answer.cost.llm_calls == 1
+    assert answer.cost.calls == 1
 
 
 def test_the_model_must_answer_and_is_offered_nothing_else(ask):
     tools = []
 
     class Chat(ScriptedChat):
-        def complete(self, messages, offered, *, must_call, timeout_s, cancel=None):
+        def complete(self, messages, offered, *, must_call, timeout_s, ledger, cancel=None):
             tools.append([tool.name for tool in offered])
-            return super().complete(messages, offered, must_call=must_call, timeout_s=timeout_s)
+            return super().complete(
+                messages, offered, must_call=must_call, timeout_s=timeout_s, ledger=ledger
+            )
 
     chat = Chat([native(GOOD)])
     ask(chat=chat)
@@ -110,7 +114,7 @@ def test_not_seen_is_an_answer(ask):
 def test_what_cannot_be_used_is_sent_back_once(ask, reply, complaint, role):
     chat = ScriptedChat([reply, native(GOOD)])
     answer = ask(chat=chat)
-    assert (answer.kind, answer.cost.llm_calls) == (Kind.POSITION, 2)
+    assert (answer.kind, answer.cost.calls) == (Kind.POSITION, 2)
     *_, said, back = chat.asked[1][0]
     assert (said.role, said.tool_calls) == ('assistant', reply.tool_calls)
     assert (back.role, complaint in back.content) == (role, True)
@@ -144,39 +148,23 @@ def test_a_server_out_of_reach_is_said_to_be(ask):
 
 def test_an_empty_memory_costs_no_call(make, nothing, ask_about, run):
     answer = make(ScriptedChat([])).answer(ask_about('Where is the printer?'), nothing, run)
-    assert (answer.kind, answer.cost.llm_calls) == (Kind.NOT_SEEN, 0)
-
-
-class HangingChat:
-    """A server that never answers, until it is let go."""
-
-    model = 'hanging'
-
-    def __init__(self):
-        self.asked = threading.Event()
-        self.let_go = threading.Event()
-
-    def complete(self, messages, tools, *, must_call, timeout_s, cancel=None):
-        self.asked.set()
-        self.let_go.wait(30.0)
-        raise ChatUnavailable('let go')
+    assert (answer.kind, answer.cost.calls) == (Kind.NOT_SEEN, 0)
 
 
 def test_a_model_that_hangs_is_given_up_with_the_call_and_with_the_question(make, remember, ask_about):
     drive = remember(keyframes=('x.jpg',))
-    chat = HangingChat()
+    chat = HangingChat([])
     with pytest.raises(ChatUnavailable, match='did not answer'):
         make(chat, call_timeout_s=0.05).answer(ask_about('Where?'), drive, Run(time.monotonic() + 20.0))
     with pytest.raises((ChatUnavailable, BudgetExceeded)):
         make(chat).answer(ask_about('Where?'), drive, Run(time.monotonic() + 0.2))
-    chat.let_go.set()
 
 
 def test_a_question_can_be_cancelled_while_the_model_hangs(make, remember, ask_about):
-    chat, cancel = HangingChat(), threading.Event()
+    chat, cancel = HangingChat([]), threading.Event()
 
     def stop():
-        chat.asked.wait(10.0)
+        chat.hangs.wait(10.0)
         cancel.set()
 
     threading.Thread(target=stop).start()
@@ -184,4 +172,3 @@ def test_a_question_can_be_cancelled_while_the_model_hangs(make, remember, ask_a
         make(chat).answer(
             ask_about('Where?'), remember(keyframes=('x.jpg',)), Run(time.monotonic() + 20.0, cancel)
         )
-    chat.let_go.set()

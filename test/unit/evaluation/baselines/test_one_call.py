@@ -2,7 +2,9 @@ import pytest
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.baselines.one_call import OneCallPlanner
+from remembr_ros.evaluation.baselines.one_call import OneCallPlanner, _Found
+from remembr_ros.memory.model.recall import Hit
+from test.unit.memory.recall_contract import DRIVE, RecallContract
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,11 @@ def test_an_empty_memory_has_seen_nothing(nothing, ask_about, run):
 def test_a_number_without_sense_is_refused(memories):
     with pytest.raises(InvalidRequest, match='memories'):
         OneCallPlanner(memories)
+
+
+class TestFound(RecallContract):
+    ranks_texts = False
+
+    @pytest.fixture
+    def recall(self):
+        return _Found([Hit(memory, 1.0) for memory in DRIVE])

@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.evaluation.datasets.sample import Truth
@@ -91,24 +89,6 @@ def test_a_mean_over_nothing_is_none():
     assert metrics.mean([]) == metrics.Mean(None, 0, None)
     assert metrics.mean([3.0]) == metrics.Mean(3.0, 1, None)
     assert metrics.correctness([]).value is None
-
-
-def test_ranks_and_recall():
-    assert metrics.rank(['a', 'b', 'c'], frozenset(('c', 'b'))) == 2
-    assert metrics.rank(['a'], frozenset('b')) is None
-    assert metrics.rank([], frozenset('b')) is None
-    ranks = [1, 3, None, 6]
-    assert metrics.recall_at(1, ranks).value == 0.25
-    assert metrics.recall_at(5, ranks) == metrics.Mean(0.5, 4, pytest.approx(0.577, abs=1e-3))
-    assert metrics.mean_reciprocal_rank(ranks).value == pytest.approx((1 + 1 / 3 + 1 / 6) / 4)
-
-
-@given(st.lists(st.none() | st.integers(1, 20), min_size=1))
-def test_recall_grows_with_k(ranks):
-    values = [metrics.recall_at(k, ranks).value for k in range(1, 21)]
-    assert values == sorted(values)
-    assert values[0] <= metrics.mean_reciprocal_rank(ranks).value + 1e-12
-    assert values[-1] == pytest.approx(sum(r is not None for r in ranks) / len(ranks))
 
 
 def test_a_judged_text_is_right_or_wrong():

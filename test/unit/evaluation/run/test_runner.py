@@ -3,7 +3,8 @@ import threading
 import numpy as np
 import pytest
 
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
@@ -14,6 +15,7 @@ from remembr_ros.evaluation.report.tabulation import table_text, tables
 from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 
@@ -29,7 +31,7 @@ class Truthful:
         self.now_ns: dict[str, int] = {}
 
     def answer(self, question, recall, run):
-        self.seen[question.text] = sorted(hit.memory.pose.x for hit in recall.newest(limit=1000))
+        self.seen[question.text] = sorted(hit.memory.pose.x for hit in recall.find(Query(limit=1000)))
         self.now_ns[question.text] = question.now_ns
         truth = self._truth[question]
         return Answer(
@@ -40,7 +42,7 @@ class Truthful:
             pose=Pose(*truth.positions[0]) if truth.positions else None,
             time_ns=truth.times_ns[0] if truth.times_ns else None,
             duration_s=truth.duration_min * 60.0 if truth.duration_min is not None else None,
-            cost=Cost(2, 300, 20),
+            cost=Usage(2, 300, 20),
         )
 
 

@@ -1,40 +1,57 @@
 import pytest
 
-from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
-from remembr_ros.memory.milvus.filters import expression
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
+from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
+from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.opening import open_store
+from test.unit.agent.listed_recall import ListedRecall
+from test.unit.memory.recall_contract import DRIVE, FIRST_NS, LAST_NS, OUTSIDE, RecallContract
+
+EVERYTHING = ListedRecall([*OUTSIDE, *DRIVE])
+
+
+class TestWindowed(RecallContract):
+    @pytest.fixture
+    def recall(self):
+        return WindowedRecall(EVERYTHING, Scope(FIRST_NS, LAST_NS))
+
+
+class TestOracle(RecallContract):
+    @pytest.fixture
+    def recall(self):
+        return OracleRecall(EVERYTHING, frozenset(memory.id for memory in DRIVE))
+
+
+class TestTuned(RecallContract):
+    @pytest.fixture(scope='class')
+    def recall(self, tmp_path_factory):
+        path = tmp_path_factory.mktemp('tuned') / 'memory.db'
+        with open_store(str(path), HashingEmbedder(64)) as store:
+            store.add([Observation(memory) for memory in DRIVE])
+            yield TunedRecall(store, diverse=False, hybrid=False)
 
 
 class Recall:
-    """Records the scopes that it was asked for; refuses those that the store refuses."""
+    """Records the scopes that it was asked for."""
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
 
-    def by_text(self, text, scope=ANYTHING, limit=5):
-        expression(scope)
-        self.scopes.append(scope)
+    def find(self, query):
+        self.scopes.append(query.scope)
         return []
 
-    def by_position(self, position, scope=ANYTHING, limit=5):
-        return self.by_text('', scope)
-
-    by_time = by_position
-
-    def newest(self, scope=ANYTHING, limit=5):
-        return self.by_text('', scope)
-
     def count(self, scope=ANYTHING):
-        self.by_text('', scope)
+        self.scopes.append(scope)
         return 7
 
 
 def ask_everything(recall, scope=ANYTHING):
-    recall.by_text('mug', scope)
-    recall.by_position((0.0, 0.0, 0.0), scope)
-    recall.by_time(150, scope)
-    recall.newest(scope)
+    recall.find(Query('mug', scope=scope))
+    recall.find(Query(place=(0.0, 0.0, 0.0), scope=scope))
+    recall.find(Query(time_ns=150, scope=scope))
+    recall.find(Query(scope=scope))
     return recall.count(scope)
 
 
@@ -61,13 +78,8 @@ def test_outside_the_window_there_is_nothing(asked):
     inner = Recall()
     recall = WindowedRecall(inner, Scope(100, 200, map_id='m'))
     assert ask_everything(recall, asked) == 0
-    assert recall.by_text('mug', asked) == []
+    assert recall.find(Query('mug', scope=asked)) == []
     assert inner.scopes == []
-
-
-def test_an_empty_window_that_is_asked_for_stays_a_mistake():
-    with pytest.raises(InvalidRequest, match='empty'):
-        WindowedRecall(Recall(), Scope(100, 200)).by_text('mug', Scope(180, 120))
 
 
 def test_an_open_window_changes_nothing():

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order, offset_ns
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order
+from remembr_ros.memory.model.recall import Scope, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 

@@ -12,7 +12,7 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories
-from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -53,7 +53,7 @@ def test_a_round_trip_changes_nothing(
     assert other.all() == store.all() == filled
     assert other.keyframe(filled[0].id) == store.keyframe(filled[0].id)
     for text in ('ROOM 7', 'thing number 5'):
-        assert other.by_text(text, limit=1)[0].memory == store.by_text(text, limit=1)[0].memory
+        assert other.find(Query(text, limit=1))[0].memory == store.find(Query(text, limit=1))[0].memory
     again = import_memories(other, tmp_path / name)
     assert (again.unchanged, again.embedded) == (12, 0)
     assert other.all() == filled

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.model.excerpt import CUT, excerpt
+from remembr_ros.agent.model.memory_prompt import CUT, excerpt
 
 CAPTION = 'A hall. The floor is grey. A red bicycle leans there. A lamp hangs above. People talk.'
 

@@ -1,0 +1,122 @@
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Order, Query, Scope
+from remembr_ros.memory.model.record import Memory
+
+NAN, INF = math.nan, math.inf
+TIMES = st.none() | st.integers(0, 9)
+HERE = (0.0, 0.0, 0.0)
+
+
+def memory(start_ns: int, end_ns: int) -> Memory:
+    return Memory(f'm{start_ns}', 'r', start_ns, end_ns, '')
+
+
+@pytest.mark.parametrize(
+    ('given', 'about'),
+    [
+        ({'after_ns': 2, 'before_ns': 1}, 'window is empty'),
+        ({'near': HERE}, 'go together'),
+        ({'radius_m': 1.0}, 'go together'),
+        ({'near': HERE, 'radius_m': -1.0}, 'radius'),
+        ({'near': HERE, 'radius_m': NAN}, 'radius'),
+        ({'near': HERE, 'radius_m': INF}, 'radius'),
+        ({'near': (NAN, 0.0, 0.0), 'radius_m': 1.0}, 'position'),
+        ({'near': (0.0, -INF, 0.0), 'radius_m': 1.0}, 'position'),
+        ({'near': (0.0, 0.0), 'radius_m': 1.0}, 'position'),
+        ({'near': (1e300, 0.0, 0.0), 'radius_m': 1.0}, 'position'),
+    ],
+)
+def test_a_scope_without_sense_is_refused(given: dict[str, Any], about: str) -> None:
+    with pytest.raises(InvalidRequest, match=about):
+        Scope(**given)
+
+
+@given(TIMES, TIMES, TIMES, TIMES, st.integers(0, 9), st.integers(0, 9))
+def test_the_part_of_a_scope_in_a_window_is_what_both_admit(  # noqa: PLR0917
+    after: int | None, before: int | None, first: int | None, last: int | None, start: int, length: int
+) -> None:
+    if (after is not None and before is not None and after > before) or (
+        first is not None and last is not None and first > last
+    ):
+        return
+    scope, window = Scope(after, before, robots=('r',)), Scope(first, last)
+    inside = scope.within(first, last)
+    made = memory(start, start + length)
+    if inside is not None:
+        assert inside.admits(made) is (scope.admits(made) and window.admits(made))
+        assert inside.robots == scope.robots
+    else:
+        assert not (scope.admits(memory(start, start)) and window.admits(memory(start, start)))
+
+
+@pytest.mark.parametrize(
+    ('given', 'order'),
+    [
+        ({'text': 'mug'}, Order.TEXT),
+        ({'place': HERE}, Order.PLACE),
+        ({'time_ns': 0}, Order.TIME),
+        ({'time_ns': -5, 'around': True}, Order.AROUND),
+        ({}, Order.NEWEST),
+        ({'scope': Scope(near=HERE, radius_m=0.0)}, Order.NEWEST),
+    ],
+)
+def test_what_is_given_says_what_comes_first(given: dict[str, Any], order: Order) -> None:
+    assert Query(**given).order is order
+
+
+@pytest.mark.parametrize(
+    ('given', 'about'),
+    [
+        ({'text': ''}, 'needs a text'),
+        ({'text': ' \n'}, 'needs a text'),
+        ({'place': (NAN, 0.0, 0.0)}, 'position'),
+        ({'place': (0.0, INF, 0.0)}, 'position'),
+        ({'place': (0.0, 0.0, -1e300)}, 'position'),
+        ({'place': (0.0, 0.0)}, 'position'),
+        ({'limit': 0}, 'limit'),
+        ({'limit': -1}, 'limit'),
+        ({'around': True}, 'with a time'),
+        ({'text': 'mug', 'around': True}, 'with a time'),
+        ({'text': 'mug', 'place': HERE}, 'by a text, by a place or by a time'),
+        ({'text': 'mug', 'time_ns': 0}, 'by a text, by a place or by a time'),
+        ({'place': HERE, 'time_ns': 0}, 'by a text, by a place or by a time'),
+    ],
+)
+def test_a_query_without_sense_is_refused(given: dict[str, Any], about: str) -> None:
+    with pytest.raises(InvalidRequest, match=about):
+        Query(**given)
+
+
+@pytest.mark.parametrize(
+    ('nearest', 'limit', 'kept'),
+    [
+        (3, 1, '3'),
+        (3, 2, '34'),
+        (3, 3, '234'),
+        (3, 4, '2345'),
+        (0, 3, '012'),
+        (7, 3, '567'),
+        (6, 4, '4567'),
+        (5, 100, '01234567'),
+    ],
+)
+def test_around_a_time_a_cut_keeps_the_middle(nearest: int, limit: int, kept: str) -> None:
+    hits = [Hit(memory(i, i), 1.0, offset_s=float(i - nearest)) for i in range(8)]
+    query = Query(time_ns=nearest, around=True, limit=limit)
+    assert ''.join(hit.memory.id[1:] for hit in query.cut(hits)) == kept
+    assert query.cut([]) == []
+    first = replace(query, around=False).cut(hits)
+    assert first == hits[:limit]
+
+
+def test_an_unplaced_memory_is_within_no_radius() -> None:
+    assert ANYTHING.admits(memory(0, 0))
+    assert not Scope(near=HERE, radius_m=1e9).admits(memory(0, 0))
