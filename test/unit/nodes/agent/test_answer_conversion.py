@@ -3,7 +3,8 @@ import pytest
 pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from remembr_msgs.msg import Answer as AnswerMsg
-from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -32,7 +33,7 @@ def test_an_answer_carries_everything():
         time_ns=T + 5,
         duration_s=2.5,
         evidence=(Hit(memory, 0.5),),
-        cost=Cost(2, 100, 20, 1.5),
+        cost=Usage(2, 100, 20, 1.5),
     )
     msg = answer_to_msg(answer)
     assert (msg.binary, msg.map_id, time_from_msg(msg.time), duration_from_msg(msg.duration)) == (
@@ -54,7 +55,7 @@ def test_an_answer_comes_back_as_it_was():
         (Kind.DURATION, {'duration_s': 2.5}),
         (Kind.BINARY, {'binary': False}),
     ):
-        given = Answer(kind, 'text', 'offline', cost=Cost(2, 100, 20, 1.5), **fields)
+        given = Answer(kind, 'text', 'offline', cost=Usage(2, 100, 20, 1.5), **fields)
         found = answer_from_msg(answer_to_msg(given))
         assert (found.kind, found.text, found.planner, found.cost) == (kind, 'text', 'offline', given.cost)
         assert (found.binary, found.time_ns, found.duration_s) == (
