@@ -13,7 +13,7 @@ extras = {
     # the transformers captioner; torch for the machine's GPU comes from pytorch.org
     'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
     # sounddevice also needs PortAudio: apt install libportaudio2
-    'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6'],
+    'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6', 'soxr>=0.4'],
     # the rendered building and the demo's picture
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
     # export and import as Parquet

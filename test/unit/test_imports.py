@@ -70,6 +70,7 @@ VENDORS = {
     'faster_whisper': ('speech/whisper.py',),
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),
+    'soxr': ('speech/sound/resampling.py',),
     'pyvista': ('simulation/renderer.py',),
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
