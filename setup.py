@@ -19,7 +19,7 @@ extras = {
     # export and import as Parquet
     'parquet': ['pyarrow>=15'],
     # the report of an evaluation
-    'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6', 'networkx>=3.0'],
+    'evaluation': ['jinja2>=3.1', 'networkx>=3.0'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 # By the extra of this name colcon test knows that there are tests for pytest.

@@ -43,7 +43,7 @@ class StreamResampler:
     def _converted(self, samples: Audio, last: bool) -> Audio:
         if self._stream is None:
             try:
-                import soxr
+                import soxr  # type: ignore[import-untyped]
             except ImportError as error:
                 raise TranscriberUnavailable(
                     f'sound of {self.rate} Hz takes soxr; install it with: pip install "remembr_ros[speech]"'
