@@ -2,12 +2,13 @@
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
+from remembr_ros.evaluation.metrics import scores as metrics
 from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.run.record import QuestionRecord
@@ -72,10 +73,14 @@ def fraction(records: Records) -> Fraction:
 
 def _scored(records: Records) -> list[list[float]]:
     """Return whether answers are correct, 0 or 1, by question."""
+    return by_question((record, float(record.correct)) for record in records if record.correct is not None)
+
+
+def by_question(values: Iterable[tuple[QuestionRecord, float]]) -> list[list[float]]:
+    """Return values with the seeds of one question together."""
     groups: dict[tuple[str, str], list[float]] = {}
-    for record in records:
-        if record.correct is not None:
-            groups.setdefault((record.sequence, record.id), []).append(float(record.correct))
+    for record, value in values:
+        groups.setdefault((record.sequence, record.id), []).append(value)
     return list(groups.values())
 
 
@@ -144,12 +149,16 @@ def table_markdown(table: Table) -> str:
 def table_text(table: Table) -> str:
     """Return a table as lines of text."""
     rows = [(table.caption, *table.header[1:]), *table.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
+    return '\n'.join([aligned(rows), *([table.note] if table.note else [])])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines of text, the first column to the left and all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return '\n'.join(
         '  '.join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
         for row in rows
-    ]
-    return '\n'.join([*lines, *([table.note] if table.note else [])])
+    )
 
 
 def fraction_text(found: Fraction) -> str:
@@ -257,14 +266,19 @@ def _retrieval(records: Records) -> Table:
 
 def _recall_at(k: int) -> Callable[[Records], str]:
     def cell(group: Records) -> str:
-        found = sum(r.rank is not None and r.rank <= k for r in group)
-        return f'{found / len(group):.2f} ({found}/{len(group)})' if group else NOTHING
+        found = metrics.recall_at(k, [r.rank for r in group])
+        return (
+            NOTHING
+            if found.value is None
+            else f'{found.value:.2f} ({round(found.value * found.n)}/{found.n})'
+        )
 
     return cell
 
 
 def _reciprocal(group: Records) -> str:
-    return f'{statistics.fmean(1 / r.rank if r.rank else 0.0 for r in group):.2f}' if group else NOTHING
+    value = metrics.mean_reciprocal_rank([r.rank for r in group]).value
+    return NOTHING if value is None else f'{value:.2f}'
 
 
 def _cost(records: Records) -> Table:
