@@ -13,13 +13,13 @@ extras = {
     # the transformers captioner; torch for the machine's GPU comes from pytorch.org
     'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
     # sounddevice also needs PortAudio: apt install libportaudio2
-    'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6'],
+    'speech': ['faster-whisper>=1.2', 'sounddevice>=0.4.6', 'soxr>=0.4'],
     # the rendered building and the demo's picture
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
     # export and import as Parquet
     'parquet': ['pyarrow>=15'],
     # the report of an evaluation
-    'evaluation': ['jinja2>=3.1', 'matplotlib>=3.6', 'networkx>=3.0'],
+    'evaluation': ['jinja2>=3.1', 'networkx>=3.0'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 # By the extra of this name colcon test knows that there are tests for pytest.

@@ -1,7 +1,6 @@
 """In which order to visit several places."""
 
 import itertools
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,12 +11,6 @@ EXACT_UP_TO = 8
 nearest neighbour, improved by 2-opt."""
 
 Place = tuple[float, float]
-
-
-def route_length(places: Sequence[Place], start: Place | None = None) -> float:
-    """Return the length of the straight lines from the start through the places [m]."""
-    stops = [start, *places] if start is not None else list(places)
-    return math.fsum(math.dist(a, b) for a, b in itertools.pairwise(stops))
 
 
 def shortest_order(places: Sequence[Place], start: Place | None = None) -> list[int]:

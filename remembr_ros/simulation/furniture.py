@@ -10,6 +10,9 @@ from typing import Literal
 from remembr_ros.simulation.building import HALF_WALL_M, Colour, Shape, Solid
 
 Facing = Literal['north', 'east', 'south', 'west']
+Span = tuple[float, float, float, float, float, float]
+"""Left, right (along the wall, as seen from the front), back, front (away from the wall), bottom, top [m]."""
+
 Maker = Callable[[float, float, Facing, Colour], tuple[Solid, ...]]
 
 DIRECTIONS: dict[Facing, tuple[int, int]] = {
@@ -46,16 +49,12 @@ def block(
     x: float,
     y: float,
     facing: Facing,
-    span: tuple[float, float, float, float, float, float],
+    span: Span,
     colour: Colour,
     *,
     shape: Shape = 'box',
 ) -> Solid:
-    """Return a solid given in the thing's own frame.
-
-    :param span: left, right (along the wall, as seen from the front), back, front (away from the wall),
-        bottom, top [m]
-    """
+    """Return a solid given in the thing's own frame."""
     left, right, back, front, bottom, top = span
     ax, ay = DIRECTIONS[facing]
     corners = [
@@ -72,106 +71,93 @@ def block(
     )
 
 
-def door(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.45, 0.45, 0.0, 0.04, 0.0, 2.05), colour),
-        block(x, y, facing, (-0.53, -0.45, 0.0, 0.06, 0.0, 2.13), WHITE),
-        block(x, y, facing, (0.45, 0.53, 0.0, 0.06, 0.0, 2.13), WHITE),
-        block(x, y, facing, (-0.45, 0.45, 0.0, 0.06, 2.05, 2.13), WHITE),
-        block(x, y, facing, (0.26, 0.40, 0.04, 0.09, 1.0, 1.04), STEEL),
-    )
+def _made_of(*parts: tuple[Span, Colour | None, Shape]) -> Maker:
+    """Return what makes a thing of solids; those of colour None have the thing's own."""
+
+    def make(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
+        return tuple(block(x, y, facing, span, own or colour, shape=shape) for span, own, shape in parts)
+
+    return make
 
 
-def double_door(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.8, -0.01, 0.0, 0.04, 0.0, 2.0), colour),
-        block(x, y, facing, (0.01, 0.8, 0.0, 0.04, 0.0, 2.0), colour),
-        block(x, y, facing, (-0.88, -0.8, 0.0, 0.06, 0.0, 2.08), DARK),
-        block(x, y, facing, (0.8, 0.88, 0.0, 0.06, 0.0, 2.08), DARK),
-        block(x, y, facing, (-0.7, -0.1, 0.04, 0.1, 1.0, 1.05), STEEL),
-        block(x, y, facing, (0.1, 0.7, 0.04, 0.1, 1.0, 1.05), STEEL),
-    )
+door = _made_of(
+    ((-0.45, 0.45, 0.0, 0.04, 0.0, 2.05), None, 'box'),
+    ((-0.53, -0.45, 0.0, 0.06, 0.0, 2.13), WHITE, 'box'),
+    ((0.45, 0.53, 0.0, 0.06, 0.0, 2.13), WHITE, 'box'),
+    ((-0.45, 0.45, 0.0, 0.06, 2.05, 2.13), WHITE, 'box'),
+    ((0.26, 0.40, 0.04, 0.09, 1.0, 1.04), STEEL, 'box'),
+)
 
+double_door = _made_of(
+    ((-0.8, -0.01, 0.0, 0.04, 0.0, 2.0), None, 'box'),
+    ((0.01, 0.8, 0.0, 0.04, 0.0, 2.0), None, 'box'),
+    ((-0.88, -0.8, 0.0, 0.06, 0.0, 2.08), DARK, 'box'),
+    ((0.8, 0.88, 0.0, 0.06, 0.0, 2.08), DARK, 'box'),
+    ((-0.7, -0.1, 0.04, 0.1, 1.0, 1.05), STEEL, 'box'),
+    ((0.1, 0.7, 0.04, 0.1, 1.0, 1.05), STEEL, 'box'),
+)
 
-def lift_door(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    del colour  # lifts are of steel
-    return (
-        block(x, y, facing, (-0.6, -0.01, 0.0, 0.03, 0.0, 2.1), STEEL),
-        block(x, y, facing, (0.01, 0.6, 0.0, 0.03, 0.0, 2.1), STEEL),
-        block(x, y, facing, (-0.75, -0.6, 0.0, 0.06, 0.0, 2.2), DARK),
-        block(x, y, facing, (0.6, 0.75, 0.0, 0.06, 0.0, 2.2), DARK),
-        block(x, y, facing, (0.85, 0.97, 0.0, 0.03, 1.0, 1.25), DARK),
-    )
+# lifts are of steel
+lift_door = _made_of(
+    ((-0.6, -0.01, 0.0, 0.03, 0.0, 2.1), STEEL, 'box'),
+    ((0.01, 0.6, 0.0, 0.03, 0.0, 2.1), STEEL, 'box'),
+    ((-0.75, -0.6, 0.0, 0.06, 0.0, 2.2), DARK, 'box'),
+    ((0.6, 0.75, 0.0, 0.06, 0.0, 2.2), DARK, 'box'),
+    ((0.85, 0.97, 0.0, 0.03, 1.0, 1.25), DARK, 'box'),
+)
 
+plant = _made_of(
+    ((-0.17, 0.17, 0.06, 0.40, 0.0, 0.36), None, 'cylinder'),
+    ((-0.03, 0.03, 0.20, 0.26, 0.36, 0.7), DARK_WOOD, 'cylinder'),
+    ((-0.22, 0.22, 0.02, 0.46, 0.55, 1.05), LEAF, 'ball'),
+    ((-0.15, 0.15, 0.10, 0.40, 0.95, 1.3), (74, 148, 74), 'ball'),
+)
 
-def plant(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.17, 0.17, 0.06, 0.40, 0.0, 0.36), colour, shape='cylinder'),
-        block(x, y, facing, (-0.03, 0.03, 0.20, 0.26, 0.36, 0.7), DARK_WOOD, shape='cylinder'),
-        block(x, y, facing, (-0.22, 0.22, 0.02, 0.46, 0.55, 1.05), LEAF, shape='ball'),
-        block(x, y, facing, (-0.15, 0.15, 0.10, 0.40, 0.95, 1.3), (74, 148, 74), shape='ball'),
-    )
+bench = _made_of(
+    ((-0.7, 0.7, 0.05, 0.45, 0.38, 0.45), None, 'box'),
+    ((-0.7, 0.7, 0.02, 0.07, 0.5, 0.85), None, 'box'),
+    ((-0.62, -0.55, 0.08, 0.42, 0.0, 0.38), DARK, 'box'),
+    ((0.55, 0.62, 0.08, 0.42, 0.0, 0.38), DARK, 'box'),
+)
 
+sofa = _made_of(
+    ((-0.8, 0.8, 0.05, 0.75, 0.08, 0.42), None, 'box'),
+    ((-0.8, 0.8, 0.05, 0.25, 0.42, 0.85), None, 'box'),
+    ((-0.98, -0.8, 0.05, 0.75, 0.08, 0.6), None, 'box'),
+    ((0.8, 0.98, 0.05, 0.75, 0.08, 0.6), None, 'box'),
+)
 
-def bench(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.7, 0.7, 0.05, 0.45, 0.38, 0.45), colour),
-        block(x, y, facing, (-0.7, 0.7, 0.02, 0.07, 0.5, 0.85), colour),
-        block(x, y, facing, (-0.62, -0.55, 0.08, 0.42, 0.0, 0.38), DARK),
-        block(x, y, facing, (0.55, 0.62, 0.08, 0.42, 0.0, 0.38), DARK),
-    )
+# always red, by law
+fire_extinguisher = _made_of(
+    ((-0.09, 0.09, 0.04, 0.22, 0.55, 1.05), (200, 24, 24), 'cylinder'),
+    ((-0.04, 0.04, 0.09, 0.17, 1.05, 1.15), DARK, 'cylinder'),
+    ((-0.14, 0.14, 0.0, 0.02, 0.5, 1.3), WHITE, 'box'),
+)
 
+water_dispenser = _made_of(
+    ((-0.17, 0.17, 0.03, 0.37, 0.0, 0.95), WHITE, 'box'),
+    ((-0.13, 0.13, 0.07, 0.33, 0.95, 1.32), (120, 178, 224), 'cylinder'),
+    ((-0.1, 0.1, 0.37, 0.39, 0.6, 0.8), DARK, 'box'),
+)
 
-def sofa(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.8, 0.8, 0.05, 0.75, 0.08, 0.42), colour),
-        block(x, y, facing, (-0.8, 0.8, 0.05, 0.25, 0.42, 0.85), colour),
-        block(x, y, facing, (-0.98, -0.8, 0.05, 0.75, 0.08, 0.6), colour),
-        block(x, y, facing, (0.8, 0.98, 0.05, 0.75, 0.08, 0.6), colour),
-    )
+bin_ = _made_of(
+    ((-0.17, 0.17, 0.04, 0.38, 0.0, 0.62), None, 'cylinder'),
+    ((-0.18, 0.18, 0.03, 0.39, 0.62, 0.68), DARK, 'cylinder'),
+)
 
+cabinet = _made_of(
+    ((-0.45, 0.45, 0.01, 0.40, 0.0, 1.1), None, 'box'),
+    ((-0.01, 0.01, 0.40, 0.41, 0.05, 1.05), DARK, 'box'),
+    ((-0.09, -0.05, 0.40, 0.42, 0.5, 0.65), STEEL, 'box'),
+    ((0.05, 0.09, 0.40, 0.42, 0.5, 0.65), STEEL, 'box'),
+)
 
-def fire_extinguisher(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    del colour  # always red, by law
-    return (
-        block(x, y, facing, (-0.09, 0.09, 0.04, 0.22, 0.55, 1.05), (200, 24, 24), shape='cylinder'),
-        block(x, y, facing, (-0.04, 0.04, 0.09, 0.17, 1.05, 1.15), DARK, shape='cylinder'),
-        block(x, y, facing, (-0.14, 0.14, 0.0, 0.02, 0.5, 1.3), WHITE),
-    )
-
-
-def water_dispenser(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    del colour
-    return (
-        block(x, y, facing, (-0.17, 0.17, 0.03, 0.37, 0.0, 0.95), WHITE),
-        block(x, y, facing, (-0.13, 0.13, 0.07, 0.33, 0.95, 1.32), (120, 178, 224), shape='cylinder'),
-        block(x, y, facing, (-0.1, 0.1, 0.37, 0.39, 0.6, 0.8), DARK),
-    )
-
-
-def bin_(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.17, 0.17, 0.04, 0.38, 0.0, 0.62), colour, shape='cylinder'),
-        block(x, y, facing, (-0.18, 0.18, 0.03, 0.39, 0.62, 0.68), DARK, shape='cylinder'),
-    )
-
-
-def cabinet(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.45, 0.45, 0.01, 0.40, 0.0, 1.1), colour),
-        block(x, y, facing, (-0.01, 0.01, 0.40, 0.41, 0.05, 1.05), DARK),
-        block(x, y, facing, (-0.09, -0.05, 0.40, 0.42, 0.5, 0.65), STEEL),
-        block(x, y, facing, (0.05, 0.09, 0.40, 0.42, 0.5, 0.65), STEEL),
-    )
-
-
-def picture(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-0.5, 0.5, 0.0, 0.02, 1.0, 1.7), DARK),
-        block(x, y, facing, (-0.45, 0.45, 0.02, 0.03, 1.05, 1.65), WHITE),
-        block(x, y, facing, (-0.3, 0.1, 0.03, 0.035, 1.15, 1.5), colour),
-        block(x, y, facing, (0.0, 0.32, 0.03, 0.04, 1.2, 1.6), COLOURS['yellow']),
-    )
+picture = _made_of(
+    ((-0.5, 0.5, 0.0, 0.02, 1.0, 1.7), DARK, 'box'),
+    ((-0.45, 0.45, 0.02, 0.03, 1.05, 1.65), WHITE, 'box'),
+    ((-0.3, 0.1, 0.03, 0.035, 1.15, 1.5), None, 'box'),
+    ((0.0, 0.32, 0.03, 0.04, 1.2, 1.6), COLOURS['yellow'], 'box'),
+)
 
 
 def helmet_shelf(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
@@ -206,16 +192,15 @@ def table(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ..
     return (top, leg, foot, *chairs)
 
 
-def coffee_machine(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    """Return a coffee machine on a counter."""
-    return (
-        block(x, y, facing, (-0.9, 0.9, 0.0, 0.6, 0.0, 0.88), WHITE),
-        block(x, y, facing, (-0.95, 0.95, 0.0, 0.65, 0.88, 0.93), DARK_WOOD),
-        block(x, y, facing, (-0.25, 0.25, 0.1, 0.5, 0.93, 1.4), DARK),
-        block(x, y, facing, (-0.18, 0.18, 0.5, 0.51, 1.18, 1.34), colour),
-        block(x, y, facing, (0.5, 0.58, 0.3, 0.38, 0.93, 1.02), colour, shape='cylinder'),
-        block(x, y, facing, (0.63, 0.71, 0.36, 0.44, 0.93, 1.02), WHITE, shape='cylinder'),
-    )
+coffee_machine = _made_of(
+    ((-0.9, 0.9, 0.0, 0.6, 0.0, 0.88), WHITE, 'box'),
+    ((-0.95, 0.95, 0.0, 0.65, 0.88, 0.93), DARK_WOOD, 'box'),
+    ((-0.25, 0.25, 0.1, 0.5, 0.93, 1.4), DARK, 'box'),
+    ((-0.18, 0.18, 0.5, 0.51, 1.18, 1.34), None, 'box'),
+    ((0.5, 0.58, 0.3, 0.38, 0.93, 1.02), None, 'cylinder'),
+    ((0.63, 0.71, 0.36, 0.44, 0.93, 1.02), WHITE, 'cylinder'),
+)
+"""A coffee machine on a counter."""
 
 
 def vending_machine(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
@@ -258,22 +243,19 @@ def bookshelf(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid
     return frame + books
 
 
-def printer(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    """Return an office printer that stands on the floor."""
-    return (
-        block(x, y, facing, (-0.4, 0.4, 0.05, 0.65, 0.0, 0.75), WHITE),
-        block(x, y, facing, (-0.4, 0.4, 0.05, 0.65, 0.75, 0.85), DARK),
-        block(x, y, facing, (-0.4, 0.4, 0.05, 0.6, 0.85, 1.08), WHITE),
-        block(x, y, facing, (-0.3, 0.3, 0.3, 0.8, 0.72, 0.75), STEEL),
-        block(x, y, facing, (0.1, 0.35, 0.6, 0.66, 0.95, 1.06), colour),
-    )
+printer = _made_of(
+    ((-0.4, 0.4, 0.05, 0.65, 0.0, 0.75), WHITE, 'box'),
+    ((-0.4, 0.4, 0.05, 0.65, 0.75, 0.85), DARK, 'box'),
+    ((-0.4, 0.4, 0.05, 0.6, 0.85, 1.08), WHITE, 'box'),
+    ((-0.3, 0.3, 0.3, 0.8, 0.72, 0.75), STEEL, 'box'),
+    ((0.1, 0.35, 0.6, 0.66, 0.95, 1.06), None, 'box'),
+)
+"""An office printer that stands on the floor."""
 
-
-def reception_desk(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return (
-        block(x, y, facing, (-1.1, 1.1, 0.0, 0.5, 0.0, 1.0), OAK),
-        block(x, y, facing, (-1.15, 1.15, 0.0, 0.55, 1.0, 1.05), WHITE),
-        block(x, y, facing, (-1.0, 1.0, 0.5, 0.52, 0.35, 0.6), colour),
-        block(x, y, facing, (-0.7, -0.2, 0.1, 0.14, 1.12, 1.42), DARK),
-        block(x, y, facing, (-0.48, -0.42, 0.1, 0.14, 1.05, 1.12), DARK),
-    )
+reception_desk = _made_of(
+    ((-1.1, 1.1, 0.0, 0.5, 0.0, 1.0), OAK, 'box'),
+    ((-1.15, 1.15, 0.0, 0.55, 1.0, 1.05), WHITE, 'box'),
+    ((-1.0, 1.0, 0.5, 0.52, 0.35, 0.6), None, 'box'),
+    ((-0.7, -0.2, 0.1, 0.14, 1.12, 1.42), DARK, 'box'),
+    ((-0.48, -0.42, 0.1, 0.14, 1.05, 1.12), DARK, 'box'),
+)

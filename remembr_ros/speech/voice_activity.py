@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
-from remembr_ros.speech.whisper import VAD_WINDOW, SileroStream
+from remembr_ros.speech.whisper import VAD_WINDOW
 
 WINDOW = VAD_WINDOW
 """[samples] What a detector looks at, 32 ms."""
@@ -38,14 +37,6 @@ class SpeechSegment:
 
     start: int
     end: int
-
-    @property
-    def start_s(self) -> float:
-        return self.start / SAMPLE_RATE
-
-    @property
-    def end_s(self) -> float:
-        return self.end / SAMPLE_RATE
 
 
 class SpeechTracker:
@@ -130,35 +121,3 @@ class SpeechTracker:
         segment = SpeechSegment(self.start or 0, at)
         self._begin, self._earliest, self._spoken = at // WINDOW, at, self._min_speech
         return segment
-
-
-def speech_segments(
-    audio: Audio,
-    *,
-    threshold: float = 0.5,
-    min_speech_s: float = 0.25,
-    min_silence_s: float = 0.6,
-    pad_s: float = PAD_S,
-) -> list[SpeechSegment]:
-    """Find speech with the Silero VAD.
-
-    :param audio: shape (samples,), 16 kHz, full scale at -1 and 1
-    :param threshold: probability of speech, in (0, 1), from which on a window of 32 ms counts
-    :param min_speech_s: shorter speech is noise [s]
-    :param min_silence_s: a shorter pause does not end a segment [s]
-    :param pad_s: kept before and after, so that no sound is cut off [s]
-    :return: in the order of time, without overlap
-    :raises InvalidRequest: the audio is not one channel
-    :raises TranscriberUnavailable: the VAD is not installed
-    """
-    if audio.ndim != 1:
-        raise InvalidRequest(f'audio of shape {audio.shape} is not one channel; see load_wav')
-    if not audio.size:
-        return []
-    tracker = SpeechTracker(
-        threshold=threshold, min_speech_s=min_speech_s, min_silence_s=min_silence_s, pad_s=pad_s
-    )
-    windows = np.pad(np.nan_to_num(audio).astype(np.float32), (0, -audio.size % WINDOW))
-    probabilities = SileroStream()(windows)
-    found = [*map(tracker.add, probabilities.tolist()), tracker.end()]
-    return [SpeechSegment(s.start, min(s.end, audio.size)) for s in found if s is not None]

@@ -61,14 +61,6 @@ def after_wake_phrase(text: str, phrases: Sequence[str] = WAKE_PHRASES) -> str |
     return rest if _WORD.search(rest) else ''
 
 
-def strip_wake_phrase(text: str, phrases: Sequence[str] = WAKE_PHRASES) -> str | None:
-    """Return the question after the wake phrase; None: there is no wake phrase, or no question.
-
-    Takes and raises what after_wake_phrase does.
-    """
-    return after_wake_phrase(text, phrases) or None
-
-
 def _plain(word: str) -> str:
     """Return a word's letters without case, accents and apostrophes."""
     letters = unicodedata.normalize('NFKD', word.casefold())

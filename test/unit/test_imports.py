@@ -1,6 +1,7 @@
 """The import rules of the package, read from its source."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,11 +71,12 @@ VENDORS = {
     'faster_whisper': ('speech/whisper.py',),
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),
+    'soxr': ('speech/sound/resampling.py',),
     'pyvista': ('simulation/renderer.py',),
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),
-    'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py', 'evaluation/'),
+    'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py'),
     'networkx': ('memory/exchange/street_view.py',),
     'pyarrow': ('memory/exchange/parquet.py',),
     'jinja2': ('evaluation/report/page.py',),
@@ -152,3 +154,43 @@ def test_a_vendor_library_is_imported_late_and_in_its_place(vendor: str) -> None
                 importers[home].append(source)
     for home, sources in importers.items():
         assert vendor in EAGER or len(sources) == 1, f'{vendor} has several homes in {home}: {sources}'
+
+
+def reached(modules: set[str], roots: set[str]) -> set[str]:
+    """Return the modules that these import, directly or not, with the packages that they lie in."""
+    found: set[str] = set()
+    left = set(roots)
+    while left:
+        name = left.pop()
+        found.add(name)
+        path = PACKAGE.parent.joinpath(*name.split('.'))
+        tree = ast.parse((path / '__init__.py' if path.is_dir() else path.with_suffix('.py')).read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                left |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                left |= {node.module or '', *(f'{node.module}.{alias.name}' for alias in node.names)}
+        left |= {name.rpartition('.')[0]}
+        left = (left & modules) - found
+    return found
+
+
+def test_every_module_is_reached_from_an_entry_point() -> None:
+    repository = PACKAGE.parent
+    modules = {'remembr_ros.' + source.removesuffix('.py').replace('/', '.') for source in SOURCES}
+    modules = {name.removesuffix('.__init__') for name in modules}
+    started = (repository / 'setup.py').read_text()
+    for folder, pattern in (('launch', '*.py'), ('docs', '*.md')):
+        started += ''.join(path.read_text() for path in sorted((repository / folder).glob(pattern)))
+    ways = (
+        r"= (remembr_ros[\w.]+):main'",
+        r"-m'?,? '?(remembr_ros[\w.]+)",
+        r'from (remembr_ros[\w.]+) import',
+    )
+    roots = {name for way in ways for name in re.findall(way, started)}
+    assert {'remembr_ros.cli.main', 'remembr_ros.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
+    # The command imports its verbs by their names, as `remembr eval` does its data sets.
+    roots |= {
+        name for name in modules if name.startswith(('remembr_ros.cli.verbs.', 'remembr_ros.cli.evaluation.'))
+    }
+    assert sorted(modules - reached(modules, roots)) == []

@@ -35,6 +35,7 @@ HEAVY = (
     'faster_whisper',
     'ctranslate2',
     'sounddevice',
+    'soxr',
     'rclpy',
     'remembr_msgs',
 )

@@ -23,13 +23,11 @@ from remembr_ros import __version__
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import Sequence
 from remembr_ros.evaluation.records.config import SERVERS, RunConfig
-from remembr_ros.evaluation.records.reading import read_records
+from remembr_ros.evaluation.records.reading import ANSWERS, CONFIG, RESULTS, TRACES, TRACKS, read_records
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.redaction import shown_url
 
-CONFIG, ANSWERS, TRACES = 'config.json', 'answers.jsonl', 'traces.jsonl'
-TRACKS, RESULTS = 'tracks.json', 'results.json'
 LOCK = 'run.lock'
 
 _PACKAGES = ('pymilvus', 'milvus-lite', 'sentence-transformers', 'transformers', 'torch', 'openai', 'numpy')

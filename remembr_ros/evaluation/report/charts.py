@@ -1,57 +1,39 @@
-"""The charts of a report, as SVG that takes its colours from the page."""
+"""The charts of a report, as SVG that the page's style sheet colours."""
 
-import io
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.report.tabulation import Bin
-
-# Stand-ins for the page's colours: matplotlib wants numbers, light and dark pages want different ones.
-_INK, _GRID, _FIRST, _SECOND, _LIMIT, _BACK = (f'#{i:02x}{i:02x}{i:02x}' for i in range(1, 7))
-_PAGE = {
-    _INK: 'currentColor',
-    _GRID: 'var(--rule)',
-    _FIRST: 'var(--blue)',
-    _SECOND: 'var(--orange)',
-    _LIMIT: 'var(--red)',
-    _BACK: 'var(--page)',
-}
+from remembr_ros.evaluation.report.track_map import round_step
 
 LEAST_ERROR_M = 0.1
 """What a logarithmic axis shows of an error of nothing."""
 
+_HEIGHT, _WIDE, _NARROW = 220.0, 600.0, 330.0  # of the plots inside their axes, in pixels
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 56.0, 26.0, 52.0  # margins
+
 
 def correctness_chart(bins: Sequence[Bin], overall: float | None) -> str:
     """Return overall correctness over length of history: value, 95 % interval and count of each bin."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 3.1), layout='constrained')
-    axes = figure.add_subplot()
-    _prepare(axes, 'history of the question [min]', 'correct')
-    for number, found in enumerate(bins):
-        value, interval = found.fraction.value or 0.0, found.fraction.interval or (0.0, 1.0)
-        axes.bar(number, value, width=0.72, color=_FIRST, alpha=0.28, zorder=2)
-        axes.plot([number - 0.36, number + 0.36], [value, value], color=_FIRST, linewidth=2.2, zorder=3)
-        axes.errorbar(
-            number,
-            value,
-            yerr=[[value - interval[0]], [interval[1] - value]],
-            color=_INK,
-            linewidth=1.1,
-            capsize=3.5,
-            zorder=4,
-        )
-        axes.text(number, 1.04, f'n={found.fraction.n}', ha='center', fontsize=8.5, color=_INK)
+    step = _WIDE / len(bins)
+    places = [step * (i + 0.5) for i in range(len(bins))]
+    ticks = [(x, f'{b.low_min:g} to', f'{b.high_min:.4g}') for x, b in zip(places, bins, strict=True)]
+    parts = [_axes(_WIDE, 'history of the question [min]', ticks), _text(-34, _y(0.5), 'correct', 'up')]
+    for x, found in zip(places, bins, strict=True):
+        value, (low, high) = found.fraction.value or 0.0, found.fraction.interval or (0.0, 1.0)
+        left, wide = x - 0.36 * step, 0.72 * step
+        parts += [
+            f'<path class="bar" d="M{left:.1f},{_HEIGHT}V{_y(value):.1f}h{wide:.1f}V{_HEIGHT}z"/>',
+            f'<path class="first" d="M{left:.1f},{_y(value):.1f}h{wide:.1f}"/>',
+            f'<path class="ink" d="M{x:.1f},{_y(low):.1f}m-4,0h8m-4,0V{_y(high):.1f}m-4,0h8"/>',
+            _text(x, -8, f'n={found.fraction.n}'),
+        ]
     if overall is not None:
-        axes.axhline(overall, color=_LIMIT, linewidth=1.1, linestyle='--', zorder=1.5)
-        axes.text(len(bins) - 0.4, overall, f' all {overall:.2f}', va='center', fontsize=8.5, color=_LIMIT)
-    axes.set_xticks(range(len(bins)), [f'{b.low_min:g} to {b.high_min:.4g}' for b in bins])
-    axes.set_xlim(-0.6, len(bins) - 0.4)
-    axes.set_ylim(0.0, 1.13)
-    axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    return _svg(figure, 'correctness', 'Overall correctness over the length of history')
+        parts.append(f'<path class="limit" d="M0,{_y(overall):.1f}H{_WIDE}" stroke-dasharray="6 3"/>')
+        parts.append(_text(_WIDE + 4, _y(overall) + 4, f'all {overall:.2f}', 'limit after'))
+    return _svg('Overall correctness over the length of history', [(_WIDE, parts)])
 
 
 def error_chart(
@@ -63,91 +45,79 @@ def error_chart(
     :param minutes: errors of times and durations [min] by kind
     :param asked: how many answers were wanted of each kind, with an error or without
     """
-    from matplotlib.figure import Figure
+    most_m = 1.1 * max([CORRECT_WITHIN_M * 4, *position])
+    most_min = 1.02 * max([CORRECT_WITHIN_MIN * 4, *(one for errors in minutes.values() for one in errors)])
+    decades = math.log10(most_m / LEAST_ERROR_M)
 
-    figure = Figure(figsize=(9.4, 3.1), layout='constrained')
-    left, right = figure.subplots(1, 2)
-    _prepare(left, 'error of positions [m]', 'share of what was asked')
-    _prepare(right, 'error of times and durations [min]', '')
-    most_m = max([CORRECT_WITHIN_M * 4, *position])
-    left.set_xscale('log')
-    left.set_xlim(LEAST_ERROR_M, most_m * 1.1)
-    left.xaxis.set_major_formatter(lambda value, _: f'{value:g}')
-    _staircase(left, position, asked.get('position', 0), LEAST_ERROR_M, most_m * 1.1, _FIRST, '-', 'position')
-    most_min = max([CORRECT_WITHIN_MIN * 4, *(error for errors in minutes.values() for error in errors)])
-    right.set_xlim(0.0, most_min * 1.02)
-    for (kind, errors), colour, dashes in zip(minutes.items(), (_FIRST, _SECOND), ('-', '--'), strict=False):
-        _staircase(right, errors, asked.get(kind, 0), 0.0, most_min * 1.02, colour, dashes, kind)
-    for axes, limit, unit in ((left, CORRECT_WITHIN_M, 'm'), (right, CORRECT_WITHIN_MIN, 'min')):
-        axes.axvline(limit, color=_LIMIT, linewidth=1.1, linestyle=':', zorder=1.5)
-        axes.text(limit, 1.05, f'{limit:g} {unit}', ha='center', fontsize=8.5, color=_LIMIT)
-        axes.set_ylim(0.0, 1.03)
-        axes.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(
-                loc='lower right',
-                fontsize=8.5,
-                labelcolor=_INK,
-                facecolor=_BACK,
-                edgecolor='none',
-                framealpha=1.0,
-            )
-    return _svg(figure, 'errors', 'Cumulative distributions of the errors')
+    def log_x(error: float) -> float:
+        return _NARROW * math.log10(max(error, LEAST_ERROR_M) / LEAST_ERROR_M) / decades
+
+    def linear_x(error: float) -> float:
+        return _NARROW * error / most_min
+
+    powers = [LEAST_ERROR_M * 10**i for i in range(math.floor(decades) + 1)]
+    step = round_step(most_min / 5)
+    steps = [step * i for i in range(math.floor(most_min / step) + 1)]
+    left = _axes(_NARROW, 'error of positions [m]', [(log_x(v), f'{v:g}') for v in powers])
+    right = _axes(_NARROW, 'error of times and durations [min]', [(linear_x(v), f'{v:g}') for v in steps])
+    plots = [
+        [left, _text(-34, _y(0.5), 'share of what was asked', 'up')],
+        [right],
+    ]
+    plots[0] += _distributions({'position': position}, asked, log_x, CORRECT_WITHIN_M, 'm')
+    plots[1] += _distributions(minutes, asked, linear_x, CORRECT_WITHIN_MIN, 'min')
+    return _svg('Cumulative distributions of the errors', [(_NARROW, plot) for plot in plots])
 
 
-def _staircase(  # noqa: PLR0917
-    axes: Any,
-    errors: Sequence[float],
-    asked: int,
-    low: float,
-    high: float,
-    colour: str,
-    dashes: str,
-    label: str,
-) -> None:
-    if not asked:
-        return
-    ordered = sorted(max(error, low) for error in errors)
-    xs = [low, *ordered, high]
-    ys = [0.0, *((i + 1) / asked for i in range(len(ordered))), len(ordered) / asked]
-    name = f'{label} ({len(ordered)} of {asked} have one)'
-    axes.step(xs, ys, where='post', color=colour, linestyle=dashes, linewidth=1.8, zorder=3, label=name)
+def _distributions(
+    errors_of: Mapping[str, Sequence[float]],
+    asked: Mapping[str, int],
+    to_x: Callable[[float], float],
+    limit: float,
+    unit: str,
+) -> list[str]:
+    """Return what counts as correct, and each kind's staircase and line in the legend at the lower right."""
+    x = f'{to_x(limit):.1f}'
+    parts = [f'<path class="limit" d="M{x},0V{_HEIGHT}" stroke-dasharray="2 3"/>']
+    parts.append(_text(to_x(limit), -8, f'{limit:g} {unit}', 'limit'))
+    there = [kind for kind in errors_of if asked.get(kind)]
+    for kind, style, row in zip(there, ('first', 'second'), range(len(there), 0, -1), strict=False):
+        ordered = sorted(errors_of[kind])
+        stairs = (f'H{to_x(error):.1f}V{_y(i / asked[kind]):.1f}' for i, error in enumerate(ordered, 1))
+        y = _HEIGHT + 5 - 15 * row
+        parts += [
+            f'<path class="{style}" d="M0,{_HEIGHT}{"".join(stairs)}H{_NARROW}M{_NARROW - 30},{y - 4}h26"/>',
+            _text(_NARROW - 34, y, f'{kind} ({len(ordered)} of {asked[kind]} have one)', 'before'),
+        ]
+    return parts
 
 
-def _prepare(axes: Any, x_label: str, y_label: str) -> None:
-    axes.patch.set_visible(False)
-    axes.set_xlabel(x_label, color=_INK, fontsize=9.5)
-    axes.set_ylabel(y_label, color=_INK, fontsize=9.5)
-    axes.tick_params(which='both', colors=_INK, labelsize=8.5, length=3)
-    axes.grid(True, axis='y', color=_GRID, linewidth=0.7, zorder=0)
-    axes.set_axisbelow(True)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
-    for side in ('left', 'bottom'):
-        axes.spines[side].set_color(_INK)
+def _y(share: float) -> float:
+    return _HEIGHT * (1.0 - share)
 
 
-def _svg(figure: Any, name: str, label: str) -> str:
-    """Return the figure as an element of an HTML page.
+def _axes(width: float, title: str, ticks: Iterable[tuple[float | str, ...]]) -> str:
+    """Return the axes: shares upwards, and to the right ticks of a place [px] and lines of text."""
+    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
+    parts = [f'<path class="rule" d="{"".join(f"M0,{_y(share)}H{width}" for share in shares)}"/>']
+    parts += [_text(-6, _y(share) + 3.5, f'{share:.2f}', 'before') for share in shares]
+    for x, *lines in ticks:
+        parts.append(f'<path class="ink" d="M{x:.1f},{_HEIGHT}v4"/>')
+        parts += [_text(float(x), _HEIGHT + 16 + 11 * i, str(line)) for i, line in enumerate(lines)]
+    parts.append(f'<path class="ink" d="M0,0V{_HEIGHT}H{width}"/>')
+    return ''.join([*parts, _text(width / 2, _HEIGHT + 45, title)])
 
-    :param name: goes before every id, as several charts share a page
-    """
-    import matplotlib
 
-    out = io.StringIO()
-    nothing = dict.fromkeys(('Creator', 'Date', 'Format', 'Type'))
-    with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': name}):
-        figure.savefig(out, format='svg', metadata=nothing, transparent=True)
-    svg = out.getvalue()
-    svg = svg[svg.index('<svg') :]
-    svg = re.sub(r'<style[^>]*>.*?</style>', '', svg, flags=re.DOTALL)
-    svg = re.sub(
-        r'<svg[^>]*?viewBox="([^"]+)"[^>]*>', rf'<svg role="img" aria-label="{label}" viewBox="\1">', svg
-    )
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'(url\(|href=")#', rf'\1#{name}-', svg)
-    svg = svg.replace('xlink:href', 'href')
-    svg = re.sub(r'font-family: [^;"]+;? ?', '', svg)  # the page has one
-    for stand_in, colour in _PAGE.items():
-        svg = svg.replace(stand_in, colour)
-    return svg.strip()
+def _text(x: float, y: float, text: str, style: str = '') -> str:
+    turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if style == 'up' else ''
+    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}"{turned}>{escape(text)}</text>'
+
+
+def _svg(label: str, plots: Sequence[tuple[float, Sequence[str]]]) -> str:
+    """Return plots of some widths [px] beside each other as an element of an HTML page."""
+    x, drawn = 0.0, []
+    for width, parts in plots:
+        drawn.append(f'<g transform="translate({x + _LEFT} {_TOP})">{"".join(parts)}</g>')
+        x += _LEFT + width + _RIGHT
+    size = f'0 0 {x:.0f} {_TOP + _HEIGHT + _BOTTOM:.0f}'
+    return f'<svg class="chart" role="img" aria-label="{label}" viewBox="{size}">{"".join(drawn)}</svg>'

@@ -13,10 +13,9 @@ from remembr_ros.evaluation.datasets.sample import LENGTHS
 from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
 from remembr_ros.evaluation.records.reading import Key
 from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.evaluation.report.tabulation import UNITS, aligned, by_question
 
 Pair = tuple[QuestionRecord, QuestionRecord]
-
-UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 
 FEWEST = 6
 """Non-zero differences that Wilcoxon's test needs: with fewer its p cannot fall below 0.05."""
@@ -136,7 +135,7 @@ def comparison_table(comparison: Comparison) -> str:
     for kind, e in comparison.errors.items():
         means = [_signed(e.mean_a, 1, ''), _signed(e.mean_b, 1, ''), _signed(e.difference, 1)]
         below.append([f'{kind} [{e.unit}]', str(e.pairs), *means, _interval(e.interval, 1), _p(e.p)])
-    lines = [_aligned(rows), '', _aligned(below), '']
+    lines = [aligned(rows), '', aligned(below), '']
     lines.append(f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.')
     if comparison.seeds > 1:
         lines.append(
@@ -169,7 +168,7 @@ def _correctness(pairs: Sequence[Pair]) -> Correctness:
         losses=losses,
         difference=(wins - losses) / n if n else None,
         interval=bootstrap_interval(
-            _by_question([(x, float(bool(y.correct)) - bool(x.correct)) for x, y in pairs])
+            by_question([(x, float(bool(y.correct)) - bool(x.correct)) for x, y in pairs])
         ),
         p=(float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0) if n else None,
     )
@@ -192,17 +191,9 @@ def _errors(kind: Kind, pairs: Sequence[Pair]) -> Errors:
         mean_a=sum(of_a for _, of_a, _ in found) / n if n else None,
         mean_b=sum(of_b for _, _, of_b in found) / n if n else None,
         difference=sum(value for _, value in differences) / n if n else None,
-        interval=bootstrap_interval(_by_question(differences)),
+        interval=bootstrap_interval(by_question(differences)),
         p=float(wilcoxon(nonzero).pvalue) if len(nonzero) >= FEWEST else None,
     )
-
-
-def _by_question(values: Sequence[tuple[QuestionRecord, float]]) -> list[list[float]]:
-    """Return the values with the seeds of one question together."""
-    groups: dict[tuple[str, str], list[float]] = {}
-    for record, value in values:
-        groups.setdefault((record.sequence, record.id), []).append(value)
-    return list(groups.values())
 
 
 def _fraction(count: int, n: int) -> str:
@@ -221,11 +212,3 @@ def _p(p: float | None) -> str:
     if p is None:
         return '-'
     return '< 0.001' if p < 0.001 else f'{p:.3f}'
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return '\n'.join(
-        '  '.join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    )

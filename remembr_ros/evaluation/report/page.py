@@ -57,11 +57,9 @@ def write_report(folder: Path) -> Path:
 def _render(run: RecordedRun) -> str:
     try:
         from jinja2 import Environment, StrictUndefined
-
-        drawn = _charts(run.records)
     except ImportError as error:
         raise RemembrError(
-            f'a report needs jinja2 and matplotlib ({error}): pip install "remembr_ros[evaluation]"'
+            f'a report needs jinja2 ({error}): pip install "remembr_ros[evaluation]"'
         ) from error
     tracks = read_tracks(run.folder)
     asked = {record.sequence for record in run.records}
@@ -78,7 +76,7 @@ def _render(run: RecordedRun) -> str:
         headline=_headline(run.records),
         warnings=_warnings(run),
         tables=tables(run.records),
-        charts=drawn,
+        charts=_charts(run.records),
         questions=views,
         counts=[(name, sum(view.verdict == name for view in views)) for name in VERDICTS],
         drives=[drive_path(path_id, tracks[name]) for name, path_id in path_ids.items()],

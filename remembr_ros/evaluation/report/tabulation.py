@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -72,10 +72,14 @@ def fraction(records: Records) -> Fraction:
 
 def _scored(records: Records) -> list[list[float]]:
     """Return whether answers are correct, 0 or 1, by question."""
+    return by_question((record, float(record.correct)) for record in records if record.correct is not None)
+
+
+def by_question(values: Iterable[tuple[QuestionRecord, float]]) -> list[list[float]]:
+    """Return values with the seeds of one question together."""
     groups: dict[tuple[str, str], list[float]] = {}
-    for record in records:
-        if record.correct is not None:
-            groups.setdefault((record.sequence, record.id), []).append(float(record.correct))
+    for record, value in values:
+        groups.setdefault((record.sequence, record.id), []).append(value)
     return list(groups.values())
 
 
@@ -144,12 +148,16 @@ def table_markdown(table: ReportTable) -> str:
 def table_text(table: ReportTable) -> str:
     """Return a table as lines of text."""
     rows = [(table.caption, *table.header[1:]), *table.rows]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
+    return '\n'.join([aligned(rows), *([table.note] if table.note else [])])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as lines of text, the first column to the left and all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return '\n'.join(
         '  '.join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
         for row in rows
-    ]
-    return '\n'.join([*lines, *([table.note] if table.note else [])])
+    )
 
 
 def fraction_text(found: Fraction) -> str:

@@ -168,7 +168,7 @@ def _start(view: _View, window: Sequence[XY | None]) -> str:
 
 def _grid(view: _View) -> str:
     (left, bottom), (right, top) = view.range
-    step = _round_step((right - left) / 6)
+    step = round_step((right - left) / 6)
     lines, texts = [], []
     for i in range(math.ceil(left / step), math.floor(right / step) + 1):
         x, _ = view.to((i * step, 0.0))
@@ -184,7 +184,7 @@ def _grid(view: _View) -> str:
 
 
 def _scale(view: _View) -> str:
-    length_m = _round_step(_WIDTH / 5 / view.scale)
+    length_m = round_step(_WIDTH / 5 / view.scale)
     right, y = _WIDTH - 14, 18
     left = right - length_m * view.scale
     return (
@@ -193,7 +193,7 @@ def _scale(view: _View) -> str:
     )
 
 
-def _round_step(step: float) -> float:
+def round_step(step: float) -> float:
     """Return the largest of 1, 2, 5, 10, 20, ... that is not above."""
     power = 10.0 ** math.floor(math.log10(step))
     return max(power * factor for factor in (1, 2, 5) if power * factor <= step * (1 + 1e-9))

@@ -22,15 +22,14 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.exchange.portable_memory import (
     Header,
     PortableMemory,
+    check_vectors,
     header_from_record,
     header_record,
-    memory_from_record,
     memory_record,
+    portable,
     reason,
-    unit_vectors,
     whole_characters,
 )
-from remembr_ros.memory.keyframes.jpeg import check_jpeg
 
 GZIP = b'\x1f\x8b'
 BOM = b'\xef\xbb\xbf'
@@ -164,8 +163,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 def _record(item: PortableMemory, header: Header) -> dict[str, Any]:
     record = memory_record(item.memory)
     if header.vectors and item.vectors is not None:
-        if item.vectors.ndim != 2 or item.vectors.shape[1] != header.dimension:
-            raise ValueError(f'its vectors have the shape {item.vectors.shape}, not (n, {header.dimension})')
+        check_vectors(item, header)
         if not (np.abs(item.vectors) <= np.finfo(np.float16).max).all():
             raise ValueError('its vectors are not finite, or far from length 1')
         record['vectors'] = base64.b64encode(item.vectors.astype('<f2').tobytes()).decode()
@@ -180,21 +178,17 @@ def _line(record: dict[str, Any]) -> bytes:
 
 
 def _item(record: dict[str, Any], header: Header) -> PortableMemory:
-    memory = memory_from_record(record)
     vectors = None
     encoded = record.get('vectors')
     if encoded is not None and header.vectors:
         numbers = np.frombuffer(_decoded(encoded), '<f2')
         if not header.dimension or numbers.size % header.dimension:
             raise ValueError(f'its vectors have {numbers.size} numbers, no multiple of {header.dimension}')
-        vectors = unit_vectors(numbers.reshape(-1, header.dimension))
+        vectors = numbers.reshape(-1, header.dimension)
     images = record.get('images', [])
     if not isinstance(images, list):
         raise ValueError('its images are no list')
-    decoded = tuple(map(_decoded, images))
-    for image in decoded:
-        check_jpeg(image)
-    return PortableMemory(memory, vectors, decoded)
+    return portable(record, vectors, [_decoded(image) for image in images])
 
 
 def _decoded(text: Any) -> bytes:

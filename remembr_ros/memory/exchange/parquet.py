@@ -11,17 +11,17 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.portable_memory import (
     Header,
     PortableMemory,
+    check_vectors,
     header_from_record,
     header_record,
-    memory_from_record,
     memory_record,
+    portable,
     reason,
-    unit_vectors,
     whole_characters,
 )
-from remembr_ros.memory.keyframes.jpeg import check_jpeg
 
 MAGIC = b'PAR1'
+_AXES = ('x', 'y', 'z', 'yaw')
 _KEY = b'remembr_ros'
 _ROWS = 1000
 _BYTES = 32 * 2**20
@@ -159,7 +159,7 @@ def _schema(header: Header) -> Any:
     fields = [
         *((name, pa.string()) for name in ('id', 'robot')),
         *((name, pa.int64()) for name in ('start_ns', 'end_ns')),
-        *((name, pa.float64()) for name in ('x', 'y', 'z', 'yaw')),
+        *((name, pa.float64()) for name in _AXES),
         *((name, pa.string()) for name in ('frame_id', 'map_id')),
         ('travelled', pa.float64()),
         ('caption', pa.string()),
@@ -187,31 +187,24 @@ def _table(rows: list[dict[str, Any]], schema: Any) -> Any:
 
 def _row(item: PortableMemory, header: Header) -> dict[str, Any]:
     row: dict[str, Any] = whole_characters(memory_record(item.memory))
-    pose = row.pop('pose') or {}
-    row.update({axis: pose.get(axis) for axis in ('x', 'y', 'z', 'yaw')})
+    row |= row.pop('pose') or dict.fromkeys(_AXES)
     if header.vectors and item.vectors is not None:
-        if item.vectors.ndim != 2 or item.vectors.shape[1] != header.dimension:
-            raise InvalidRequest(
-                f'memory {item.memory.id} has vectors of the shape {item.vectors.shape}, not '
-                f'(n, {header.dimension})'
-            )
-        row['vectors'] = [vector.astype(np.float32) for vector in item.vectors]
+        check_vectors(item, header)
+        row['vectors'] = list(item.vectors.astype(np.float32))
     if header.keyframes:
         row['images'] = list(item.images)
     return row
 
 
 def _item(row: dict[str, Any], header: Header) -> PortableMemory:
-    axes = {axis: row.pop(axis) for axis in ('x', 'y', 'z', 'yaw')}
-    memory = memory_from_record({**row, 'pose': None if axes['x'] is None else axes})
+    axes = {axis: row.pop(axis) for axis in _AXES}
+    row['pose'] = None if axes['x'] is None else axes
     vectors, images = row.get('vectors'), row.get('images') or []
     matrix = None
     if vectors is not None:
         if not isinstance(vectors, list):
             raise ValueError('its vectors are no list')
-        matrix = unit_vectors(np.array(vectors, np.float32).reshape(len(vectors), header.dimension))
+        matrix = np.array(vectors, np.float32).reshape(len(vectors), header.dimension)
     if not (isinstance(images, list) and all(isinstance(image, bytes) for image in images)):
         raise ValueError('its images are no list of bytes')
-    for image in images:
-        check_jpeg(image)
-    return PortableMemory(memory, matrix, tuple(images))
+    return portable(row, matrix, images)

@@ -1,15 +1,17 @@
 """A memory on its way from one store to another, with all that belongs to it, in plain types."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, is_place
+from remembr_ros.memory.keyframes.jpeg import check_jpeg
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
@@ -49,6 +51,7 @@ class PortableMemory:
     images: tuple[bytes, ...] = ()
 
 
+Texts = Annotated[tuple[str, ...], Field(strict=False)]
 Time = Annotated[int, Field(ge=0, le=MAX_NS)]
 
 
@@ -79,36 +82,28 @@ class PoseRecord(_Model):
 
 
 class MemoryRecord(_Model):
-    """The fields of a Memory in plain types."""
+    """The fields of a Memory in plain types, in the order of a file."""
 
     id: str
     robot: str
     start_ns: Time
     end_ns: Time
-    caption: str
     pose: PoseRecord | None = None
     frame_id: str = 'map'
     map_id: str = ''
     travelled: float = 0.0
-    scene_text: list[str] = []
+    caption: str
+    scene_text: Texts = ()
     captioner: str = ''
     camera: str = ''
     source: str = 'captioner'
-    keyframes: list[str] = []
+    keyframes: Texts = ()
     merged: Annotated[int, Field(ge=1, le=MAX_NS)] = 1
 
 
 def header_record(header: Header) -> dict[str, Any]:
     """Return a header in plain types."""
-    return {
-        'format': FORMAT,
-        'version': VERSION,
-        'embedder': header.embedder,
-        'dimension': header.dimension,
-        'vectors': header.vectors,
-        'keyframes': header.keyframes,
-        'count': header.count,
-    }
+    return {'format': FORMAT, 'version': VERSION, **asdict(header)}
 
 
 def header_from_record(record: Mapping[str, Any]) -> Header:
@@ -124,29 +119,13 @@ def header_from_record(record: Mapping[str, Any]) -> Header:
             f'it has version {found.version} of the format, this program reads {VERSION}; '
             'read it with the program that wrote it, or a newer one'
         )
-    return Header(found.embedder, found.dimension, found.vectors, found.keyframes, found.count)
+    return Header(**found.model_dump(exclude={'format', 'version'}))
 
 
 def memory_record(memory: Memory) -> dict[str, Any]:
     """Return a memory in plain types; times are integer nanoseconds."""
-    pose = memory.pose
-    return {
-        'id': memory.id,
-        'robot': memory.robot,
-        'start_ns': memory.start_ns,
-        'end_ns': memory.end_ns,
-        'pose': None if pose is None else {'x': pose.x, 'y': pose.y, 'z': pose.z, 'yaw': pose.yaw},
-        'frame_id': memory.frame_id,
-        'map_id': memory.map_id,
-        'travelled': memory.travelled,
-        'caption': memory.caption,
-        'scene_text': list(memory.scene_text),
-        'captioner': memory.captioner,
-        'camera': memory.camera,
-        'source': memory.source,
-        'keyframes': list(memory.keyframes),
-        'merged': memory.merged,
-    }
+    fields = asdict(memory)
+    return {name: fields[name] for name in MemoryRecord.model_fields}
 
 
 def memory_from_record(record: Mapping[str, Any]) -> Memory:
@@ -154,25 +133,34 @@ def memory_from_record(record: Mapping[str, Any]) -> Memory:
 
     :raises ValueError: a field is missing or of another kind
     """
-    found = MemoryRecord.model_validate(record)
-    pose = None if found.pose is None else Pose(found.pose.x, found.pose.y, found.pose.z, found.pose.yaw)
-    return Memory(
-        id=found.id,
-        robot=found.robot,
-        start_ns=found.start_ns,
-        end_ns=found.end_ns,
-        caption=found.caption,
-        pose=pose if pose is not None and is_place(pose) else None,
-        frame_id=found.frame_id,
-        map_id=found.map_id,
-        travelled=found.travelled,
-        scene_text=tuple(found.scene_text),
-        captioner=found.captioner,
-        camera=found.camera,
-        source=found.source,
-        keyframes=tuple(found.keyframes),
-        merged=found.merged,
-    )
+    found = MemoryRecord.model_validate(record).model_dump()
+    pose = None if found['pose'] is None else Pose(**found['pose'])
+    found['pose'] = pose if pose is not None and is_place(pose) else None
+    return Memory(**found)
+
+
+def portable(
+    record: Mapping[str, Any], vectors: NDArray[Any] | None, images: Sequence[bytes]
+) -> PortableMemory:
+    """Return a memory as it was read.
+
+    :param vectors: of any length, which rounding has changed; shape (passages, dimension), or None
+    :raises ValueError: a field is missing or of another kind, or a number is not finite
+    :raises InvalidRequest: an image is no JPEG
+    """
+    for image in images:
+        check_jpeg(image)
+    unit = None if vectors is None else unit_vectors(vectors)
+    return PortableMemory(memory_from_record(record), unit, tuple(images))
+
+
+def check_vectors(item: PortableMemory, header: Header) -> None:
+    """Raise InvalidRequest if the vectors are not of the header's dimension."""
+    if item.vectors is not None and (item.vectors.ndim != 2 or item.vectors.shape[1] != header.dimension):
+        raise InvalidRequest(
+            f'memory {item.memory.id} has vectors of the shape {item.vectors.shape}, not '
+            f'(n, {header.dimension})'
+        )
 
 
 def whole_characters(record: Any) -> Any:

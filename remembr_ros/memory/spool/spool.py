@@ -27,8 +27,8 @@ _MAGIC = b'remembr spool 1\n'
 _FRAME = struct.Struct('<II')
 """Before each entry: its length, and the CRC-32 of its bytes."""
 
-_DONE = struct.Struct('<QI')
-"""How many bytes of the file are drained, and the CRC-32 of that number: the content of the mark's file."""
+_DRAINED = 0x80
+"""In the last byte of the length: the entry was dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Spool:
     """A durable, bounded queue. Safe to share between threads; one process has it at a time.
 
     The file is only appended to, so that a process or a machine that ends at any moment leaves whole entries
-    and torn ones at the end, which were not acknowledged and are cut off. What is drained is marked in a file
-    beside it; when all is, the file is emptied.
+    and torn ones at the end, which were not acknowledged and are cut off. What is drained is marked where it
+    lies; when all is, the file is emptied.
 
     :param path: of the file; its folder is made
     :param max_bytes: the most that it holds
@@ -62,7 +62,6 @@ class Spool:
         self._max_bytes = max_bytes
         self._lock = threading.RLock()
         self._places: deque[_Place] = deque()
-        self._mark = path.with_name(path.name + '.drained')
         try:
             new_folders = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,10 +144,13 @@ class Spool:
             if not dropped:
                 return
             try:
-                if self._places:
-                    self._write_mark(self._places[0].start)
-                else:
-                    self._empty()
+                if not self._places:
+                    self._file.truncate(len(_MAGIC))
+                    self._end = len(_MAGIC)
+                for place in dropped if self._places else ():
+                    # Not synced: after a power cut the same entries are drained again, which changes nothing.
+                    byte = (place.size - _FRAME.size) >> 24 | _DRAINED
+                    os.pwrite(self._file.fileno(), bytes([byte]), place.start + 3)
             except OSError as error:
                 self._places.extendleft(reversed(dropped))
                 raise _failed(self.path, error) from error
@@ -203,6 +205,7 @@ class Spool:
 
     def _open(self) -> FileIO:
         self._new_path.unlink(missing_ok=True)  # from a rewrite that was cut off
+        self.path.with_name(f'{self.path.name}.drained').unlink(missing_ok=True)  # an older program's mark
         file = FileIO(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600), 'r+')
         head = file.read(len(_MAGIC)) or b''
         if head != _MAGIC:
@@ -215,11 +218,11 @@ class Spool:
     def _read_places(self) -> None:
         """Find the entries; cut off what is torn at the end."""
         size = os.fstat(self._file.fileno()).st_size
-        drained = self._read_mark()
         end = whole = len(_MAGIC)
         damaged = lost = 0
         while end + _FRAME.size <= size:
             length, checksum = _FRAME.unpack(os.pread(self._file.fileno(), _FRAME.size, end))
+            drained, length = length >> 31, length & 0x7FFFFFFF
             start, end_of_entry = end, end + _FRAME.size + length
             if end_of_entry > size:
                 break
@@ -228,10 +231,10 @@ class Spool:
             data = os.pread(self._file.fileno(), length, start + _FRAME.size)
             end = end_of_entry
             if zlib.crc32(data) != checksum:
-                damaged += 1
+                damaged += not drained
                 continue
             whole = end
-            if start >= drained:
+            if not drained:
                 self._places.append(_Place(start, end - start, decode(data).memory.end_ns))
                 lost, damaged = lost + damaged, 0
         if lost:
@@ -249,26 +252,6 @@ class Spool:
             raise _failed(self.path, error) from error
         return decode(data)
 
-    def _read_mark(self) -> int:
-        """Return where the first entry is that is not drained; 0: all are to be drained."""
-        try:
-            drained, checksum = _DONE.unpack(self._mark.read_bytes())
-        except (OSError, struct.error):
-            return 0
-        return drained if zlib.crc32(str(drained).encode()) == checksum else 0
-
-    def _write_mark(self, drained: int) -> None:
-        # Not synced: after a power cut the same entries are drained again, which changes nothing.
-        new = self._mark.with_name(self._mark.name + '.part')
-        new.write_bytes(_DONE.pack(drained, zlib.crc32(str(drained).encode())))
-        os.replace(new, self._mark)
-
-    def _empty(self) -> None:
-        self._mark.unlink(missing_ok=True)  # before the file is: later entries lie where it points to
-        sync_folder(self.path.parent)
-        self._file.truncate(len(_MAGIC))
-        self._end = len(_MAGIC)
-
     def _compact(self) -> None:
         if self._end > len(_MAGIC) + self.bytes:
             self._rewrite(list(self._places))
@@ -285,9 +268,6 @@ class Spool:
                     places.append(_Place(end, place.size, place.end_ns))
                     end += place.size
                 os.fsync(new.fileno())
-                # The mark is of the old file: without it all are drained again, which changes nothing.
-                self._mark.unlink(missing_ok=True)
-                sync_folder(self.path.parent)
                 os.replace(self._new_path, self.path)
             except BaseException:
                 new.close()

@@ -39,11 +39,6 @@ class SpoolState:
     away: bool
     problem: str
 
-    @property
-    def draining(self) -> bool:
-        """Whether what waits is being stored."""
-        return self.spooled > 0 and not self.away
-
 
 class SpoolingWriter:
     """Stores observations at once or, while the server is away, later and in order. For many threads.

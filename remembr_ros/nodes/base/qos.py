@@ -2,61 +2,51 @@
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-IMAGES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)
+
+def _last(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
+
+
+IMAGES = _last(10)
 """Where the camera is reliable, too: best effort loses nearly all raw images, which have megabytes."""
 
-POSES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+POSES = _last(100, reliable=False)
 """Odometry and fixes, at whatever reliability they are published."""
 
-LATCHED_POSE = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=100,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+LATCHED_POSE = _last(100, latched=True)
 """AMCL's pose, which is published only when it changes; does not match volatile publishers."""
 
-TF = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.RELIABLE)
+TF = _last(100)
 
-TF_STATIC = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=100,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+TF_STATIC = _last(100, latched=True)
 
-CAPTIONS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+CAPTIONS = _last(1000)
 """None may be lost while the memory node is busy; deep, but bounded."""
 
-SERVICES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+SERVICES = _last(1000)
 """Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response."""
 
-QUESTIONS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+QUESTIONS = _last(1000)
 """Many at once are counted rather than lost: what does not fit here DDS drops without a word."""
 
-ANSWERS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+ANSWERS = _last(1000)
 """As many as there may be questions, for whoever takes them slowly."""
 
-MARKERS = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+MARKERS = _last(1, latched=True)
 """RViz sees all markers even if it starts late."""
 
-CLICKS = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+CLICKS = _last(1, reliable=False)
 """From whatever program somebody looks with."""
 
-MAPS = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+MAPS = _last(1, latched=True)
 """map_server's and Nav2's: published once, for whoever comes later."""
 
-MAP_UPDATES = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.RELIABLE)
+MAP_UPDATES = _last(100)
 """Each is a part of a map, so that none may be lost."""
 
-CLOCK = QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=10, reliability=ReliabilityPolicy.RELIABLE)
+CLOCK = _last(10)

@@ -1,6 +1,5 @@
 """Sound as the speech models take it: one channel, 16 kHz, 32-bit floats."""
 
-import math
 import wave
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,28 +85,6 @@ class WavFile:
         return BagUnreadable(f'{self._path} cannot be read as a wav file: {reason}; convert it to 16-bit PCM')
 
 
-def load_wav(path: str | Path) -> Audio:
-    """Read a wav file of any rate and number of channels: 8, 16, 24 or 32-bit PCM.
-
-    Channels are averaged.
-
-    :raises BagUnreadable: it is missing, damaged or not PCM
-    """
-    with WavFile(path) as file:
-        return resample(mixed(file.read(file.length)), file.rate)
-
-
-def from_pcm(data: bytes, *, width: int = 2, channels: int = 1, rate: int = SAMPLE_RATE) -> Audio:
-    """Convert interleaved little-endian PCM; a last sample that is cut off is dropped.
-
-    :param width: bytes per sample: 1 (unsigned), 2, 3 or 4 (signed)
-    :param rate: of the data [Hz]
-    :raises InvalidRequest: there is no such PCM
-    """
-    check_pcm(width, channels, rate)
-    return resample(mixed(decode_pcm(data, width=width, channels=channels)), rate)
-
-
 def check_pcm(width: int, channels: int, rate: int) -> None:
     """Raise InvalidRequest if there is no such PCM."""
     if width not in (1, 2, 3, 4) or channels < 1 or not 1 <= rate <= MAX_RATE:
@@ -136,21 +113,6 @@ def mixed(frames: Frames, channel: int = 0) -> Audio:
         raise InvalidRequest(f'there is no channel {channel}: the sound has {count}; 0 takes the mean of all')
     one: Audio = frames[:, channel - 1] if channel else frames.mean(axis=1, dtype=np.float32)
     return one
-
-
-def resample(samples: Audio, rate: int) -> Audio:
-    """Convert one channel to SAMPLE_RATE.
-
-    :param samples: shape (samples,)
-    :param rate: of the samples [Hz]
-    """
-    if rate == SAMPLE_RATE or not samples.size:
-        return samples
-    from scipy.signal import resample_poly  # type: ignore[import-untyped]  # half a second to import
-
-    common = math.gcd(SAMPLE_RATE, rate)
-    resampled: Audio = resample_poly(samples, SAMPLE_RATE // common, rate // common).astype(np.float32)
-    return resampled
 
 
 def _samples(data: bytes, width: int) -> NDArray[np.float64]:

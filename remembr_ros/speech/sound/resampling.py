@@ -1,83 +1,55 @@
 """Another sample rate for a stream of sound that comes in pieces."""
 
-import math
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from remembr_ros.errors import TranscriberUnavailable
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
-
-TAPS = 10
-"""Half the filter's length, in samples of the lower rate; scipy's resample_poly has the same."""
 
 
 class StreamResampler:
     """Converts a stream to SAMPLE_RATE; the pieces fit together as if it had come in one.
 
-    What it gives lags behind by half the filter, some 0.6 ms at speech rates.
+    What it gives lags behind by the filter, 20 to 40 ms at the rates of sound cards.
 
     :param rate: of the stream [Hz]
     """
 
     def __init__(self, rate: int) -> None:
         self.rate = rate
-        common = math.gcd(SAMPLE_RATE, rate)
-        self._up, self._down = SAMPLE_RATE // common, rate // common
-        # A multiple of down, so that the delay is a whole number of output samples.
-        self._delay = -(-TAPS * max(self._up, self._down) // self._down)
-        self._half = self._delay * self._down
-        self._filter: NDArray[np.float32] | None = None
-        self._pending = np.zeros(0, np.float32)
-        self._origin = 0
-        """Index in the stream of the first pending sample: a multiple of _down, which keeps the phase."""
-        self._made = 0
-        """Samples given so far."""
+        self._stream: Any = None
+        self._given = self._made = 0
+        """Samples of the stream that were added, and of the output."""
 
     def add(self, samples: Audio) -> Audio:
         """Return what can be told of the output after these samples.
 
         :param samples: what follows those added before; shape (samples,)
+        :raises TranscriberUnavailable: soxr is not installed
         """
-        if self._up == self._down:
-            return samples
-        self._pending = np.concatenate([self._pending, samples])
-        # An output sample k needs input up to (k * down + half) / up.
-        known = (self._origin + self._pending.size) * self._up - 1 - self._half
-        return self._until(known // self._down + 1)
+        return samples if self.rate == SAMPLE_RATE else self._converted(samples, last=False)
 
     def flush(self) -> Audio:
         """Return the rest, as if silence followed, and start anew."""
-        if self._up == self._down:
+        if not self._given:
             return np.zeros(0, np.float32)
-        length = -(-(self._origin + self._pending.size) * self._up // self._down)
-        padding = -(-self._half // self._up) + 1
-        self._pending = np.concatenate([self._pending, np.zeros(padding, np.float32)])
-        rest = self._until(length)
-        self._pending = self._pending[:0]
-        self._origin = self._made = 0
-        return rest
+        length = -(-self._given * SAMPLE_RATE // self.rate)
+        missing = length - self._made
+        rest = self._converted(np.zeros(0, np.float32), last=True)[:missing]
+        self._stream, self._given, self._made = None, 0, 0
+        return np.pad(rest, (0, missing - rest.size))  # soxr rounds the length of the whole to the nearest
 
-    def _until(self, end: int) -> Audio:
-        if end <= self._made:
-            return np.zeros(0, np.float32)
-        from scipy.signal import firwin, upfirdn  # type: ignore[import-untyped]  # half a second to import
-
-        if self._filter is None:
-            cutoff = 1.0 / max(self._up, self._down)
-            taps = firwin(2 * self._half + 1, cutoff, window=('kaiser', 5.0)) * self._up
-            self._filter = taps.astype(np.float32)
-        filtered = upfirdn(self._filter, self._pending, self._up, self._down)
-        # What is filtered here begins at the origin, and with the filter's first half.
-        first = self._origin // self._down * self._up
-        at = self._made - first + self._delay
-        made: Audio = filtered[at : at + end - self._made].astype(np.float32)
-        self._made = end
-        self._forget()
+    def _converted(self, samples: Audio, last: bool) -> Audio:
+        if self._stream is None:
+            try:
+                import soxr  # type: ignore[import-untyped]
+            except ImportError as error:
+                raise TranscriberUnavailable(
+                    f'sound of {self.rate} Hz takes soxr; install it with: pip install "remembr_ros[speech]"'
+                ) from error
+            self._stream = soxr.ResampleStream(self.rate, SAMPLE_RATE, 1, dtype='float32')
+        made: Audio = self._stream.resample_chunk(samples, last=last)
+        self._given += samples.size
+        self._made += made.size
         return made
-
-    def _forget(self) -> None:
-        """Drop the input that no further output needs."""
-        oldest = (self._made * self._down - self._half) // self._up
-        keep_from = max(oldest // self._down * self._down, self._origin)
-        self._pending = self._pending[keep_from - self._origin :]
-        self._origin = keep_from

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from remembr_ros.speech.sound.audio import SAMPLE_RATE, WavFile, load_wav, mixed, resample
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, WavFile, mixed
 from remembr_ros.speech.utterances import UtteranceCutter
-from remembr_ros.speech.voice_activity import speech_segments
+from test.sound import load_wav, resample, speech_segments
 
 pytest.importorskip('faster_whisper', reason='needs faster-whisper: pip install "remembr_ros[speech]"')
 
@@ -152,7 +152,7 @@ def heard(request, tmp_path_factory):
 
 def test_of_a_recording_every_sentence_is_found_and_the_pauses_are_not():
     audio = load_wav(SPEECH / 'jfk.wav')
-    found = [(s.start_s, s.end_s) for s in speech_segments(audio)]
+    found = [(s.start / SAMPLE_RATE, s.end / SAMPLE_RATE) for s in speech_segments(audio)]
     said = [Said('jfk', 0.0, 11.0, loud_stretches(audio))]
     assert missing(said, found) == []
     assert share(said, found) > 0.95
@@ -161,7 +161,10 @@ def test_of_a_recording_every_sentence_is_found_and_the_pauses_are_not():
 
 def test_in_five_minutes_all_speech_is_found_and_none_is_invented(heard):
     audio, said = heard
-    found = [(s.start_s, s.end_s) for s in speech_segments(audio, min_silence_s=END_SILENCE_S)]
+    found = [
+        (s.start / SAMPLE_RATE, s.end / SAMPLE_RATE)
+        for s in speech_segments(audio, min_silence_s=END_SILENCE_S)
+    ]
     assert missing(said, found) == []
     assert share(said, found) > 0.97
     assert invented(said, found) == []
@@ -180,7 +183,7 @@ def test_a_stream_has_the_same_utterances_whatever_its_messages(heard, message_s
 def test_of_a_stereo_recording_each_channel_and_the_mean_are_heard(channel, least_s):
     with WavFile(SPEECH / 'stereo_diarization.wav') as file:
         audio = resample(mixed(file.read(file.length), channel), file.rate)
-    assert sum(s.end_s - s.start_s for s in speech_segments(audio)) > least_s
+    assert sum(s.end - s.start for s in speech_segments(audio)) / SAMPLE_RATE > least_s
 
 
 def test_listening_to_speech_costs_less_than_five_percent_of_a_core():

@@ -5,7 +5,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase, half_errors, strip_wake_phrase
+from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase, half_errors
+
+
+def question_in(text, phrases=WAKE_PHRASES):
+    """Return the question after the wake phrase; None: there is no wake phrase, or no question."""
+    return after_wake_phrase(text, phrases) or None
+
 
 QUESTIONS = st.sampled_from(
     [
@@ -49,7 +55,7 @@ QUESTIONS = st.sampled_from(
     ],
 )
 def test_what_follows_the_phrase_is_the_question(heard, question):
-    assert strip_wake_phrase(heard) == question
+    assert question_in(heard) == question
 
 
 @pytest.mark.parametrize(
@@ -66,25 +72,25 @@ def test_what_follows_the_phrase_is_the_question(heard, question):
     ],
 )
 def test_what_is_not_meant_for_the_robot_is_no_question(heard):
-    assert strip_wake_phrase(heard) is None
+    assert question_in(heard) is None
 
 
 def test_without_phrases_everything_is_a_question():
-    assert strip_wake_phrase('  Where is it? ', ()) == 'Where is it?'
-    assert strip_wake_phrase('  ', ()) is None
+    assert question_in('  Where is it? ', ()) == 'Where is it?'
+    assert question_in('  ', ()) is None
 
 
 def test_other_phrases_can_be_chosen():
-    assert strip_wake_phrase('Computer, where is it?', ['computer']) == 'where is it?'
-    assert strip_wake_phrase('Robot, where is it?', ['computer']) is None
-    assert strip_wake_phrase('Bo, where is it?', ['bo']) == 'where is it?'
-    assert strip_wake_phrase('Go, where is it?', ['bo']) is None, 'two letters leave no room for an error'
+    assert question_in('Computer, where is it?', ['computer']) == 'where is it?'
+    assert question_in('Robot, where is it?', ['computer']) is None
+    assert question_in('Bo, where is it?', ['bo']) == 'where is it?'
+    assert question_in('Go, where is it?', ['bo']) is None, 'two letters leave no room for an error'
 
 
 @pytest.mark.parametrize('phrase', ['', ' ', '!?'])
 def test_a_phrase_without_letters_is_refused(phrase):
     with pytest.raises(InvalidRequest, match='letters'):
-        strip_wake_phrase('Robot, where is it?', [phrase])
+        question_in('Robot, where is it?', [phrase])
 
 
 @given(
@@ -92,19 +98,19 @@ def test_a_phrase_without_letters_is_refused(phrase):
 )
 def test_case_and_punctuation_do_not_matter(question, phrase, between, shouted):
     text = (phrase.upper() if shouted else phrase.title()) + between + question
-    assert strip_wake_phrase(text) == question
+    assert question_in(text) == question
 
 
 @given(QUESTIONS, st.integers(0, 4), st.sampled_from(string.ascii_lowercase))
 def test_one_letter_heard_wrong_is_tolerated(question, position, letter):
     phrase = 'robot'[:position] + letter + 'robot'[position + 1 :]
-    assert strip_wake_phrase(f'Hey {phrase}, {question}') == question
-    assert strip_wake_phrase(f'{phrase}, {question}') == question
+    assert question_in(f'Hey {phrase}, {question}') == question
+    assert question_in(f'{phrase}, {question}') == question
 
 
 @given(st.text(max_size=60))
 def test_a_question_is_the_end_of_what_was_said(text):
-    question = strip_wake_phrase(text)
+    question = question_in(text)
     if question is not None:
         assert question
         assert text.rstrip().endswith(question)
@@ -114,7 +120,7 @@ def test_a_question_is_the_end_of_what_was_said(text):
 def test_the_phrase_counts_at_the_beginning_only(words):
     # 'hey robot' may follow two fillers
     assume('robot' not in words[:3] and words[:4] != ['hey', 'hey', 'hey', 'robot'])
-    assert strip_wake_phrase(' '.join(words)) is None
+    assert question_in(' '.join(words)) is None
 
 
 @given(QUESTIONS, st.integers(0, 4), st.sampled_from('aeiou'), st.integers(0, 4), st.sampled_from('aeiou'))
@@ -123,7 +129,7 @@ def test_two_vowels_heard_wrong_are_tolerated(question, first, one, second, othe
     for at, vowel in ((first, one), (second, other)):
         phrase[at] = vowel if phrase[at] in 'aeiou' else phrase[at] + vowel
     # 'reb ott' is two words too many to tell from others; here it is one word.
-    assert strip_wake_phrase(f'Hey {"".join(phrase)}, {question}') == question
+    assert question_in(f'Hey {"".join(phrase)}, {question}') == question
 
 
 OTHERS = [

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.sound.audio import SAMPLE_RATE, load_wav
+from remembr_ros.speech.sound.audio import SAMPLE_RATE
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.whisper import WhisperTranscriber, computations, confidence
+from test.sound import load_wav
 from test.unit.speech import tiny_whisper
 
 WHY = 'needs faster-whisper: pip install "remembr_ros[speech]"'

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
-from remembr_ros.speech.sound.audio import SAMPLE_RATE, from_pcm, load_wav, resample
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, check_pcm, decode_pcm, mixed
+from test.sound import load_wav
 
 
 def write(path: Path, data: bytes, *, channels: int = 1, width: int = 2, rate: int = SAMPLE_RATE) -> Path:
@@ -92,16 +93,11 @@ def test_a_truncated_file_gives_what_there_is(tmp_path):
 @pytest.mark.parametrize('odd', [{'width': 5}, {'channels': 0}, {'rate': 0}, {'rate': 10**9}])
 def test_impossible_sound_is_refused(odd):
     with pytest.raises(InvalidRequest):
-        from_pcm(bytes(100), **odd)
+        check_pcm(**{'width': 2, 'channels': 1, 'rate': SAMPLE_RATE, **odd})
 
 
 @given(st.binary(max_size=200), st.sampled_from([1, 2, 3, 4]), st.integers(1, 4))
 def test_any_bytes_are_sound_within_full_scale(data, width, channels):
-    audio = from_pcm(data, width=width, channels=channels)
+    audio = mixed(decode_pcm(data, width=width, channels=channels))
     assert audio.shape == (len(data) // (width * channels),)
     assert np.all(np.abs(audio) <= 1.0)
-
-
-def test_resampling_at_the_same_rate_changes_nothing():
-    samples = np.array([0.1, -0.2], np.float32)
-    assert resample(samples, SAMPLE_RATE) is samples

@@ -1,11 +1,14 @@
+import sys
+
 import numpy as np
 import pytest
-import scipy.signal  # noqa: F401  now, as it takes longer than a test may
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.speech.sound.audio import SAMPLE_RATE, resample
+from remembr_ros.errors import TranscriberUnavailable
+from remembr_ros.speech.sound.audio import SAMPLE_RATE
 from remembr_ros.speech.sound.resampling import StreamResampler
+from test.sound import resample
 
 RATES = [8_000, 11_025, 22_050, 32_000, 44_100, 48_000]
 
@@ -56,8 +59,14 @@ def test_sound_of_the_right_rate_is_left_as_it_is():
     assert resampler.flush().size == 0
 
 
-def test_an_endless_stream_is_not_kept():
-    resampler = StreamResampler(44_100)
-    for _ in range(200):
-        resampler.add(np.zeros(4_410, np.float32))
-    assert resampler._pending.size < 2_000
+@pytest.mark.parametrize('rate', RATES)
+def test_an_endless_stream_is_not_kept(rate):
+    resampler = StreamResampler(rate)
+    made = sum(resampler.add(np.zeros(rate // 10, np.float32)).size for _ in range(200))
+    assert made > 20 * SAMPLE_RATE - 2_000
+
+
+def test_without_soxr_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'soxr', None)
+    with pytest.raises(TranscriberUnavailable, match=r'pip install "remembr_ros\[speech\]"'):
+        StreamResampler(48_000).add(np.zeros(10, np.float32))

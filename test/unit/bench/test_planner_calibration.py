@@ -1,7 +1,7 @@
 import pytest
 
 from remembr_ros.agent.offline.relevance_model import MatchFeatures, probability
-from remembr_ros.evaluation.calibration import Case, fit, report, shares
+from test.bench.planner_calibration import Case, fit, report, shares
 
 
 def case(score: float, covered: float, there: bool, group: str = 'a') -> Case:

@@ -1,6 +1,6 @@
 """Fits when the offline planner takes a thing for seen, from questions whose answers are there and are not.
 
-    python -m remembr_ros.evaluation.calibration --data NAVQA --building DIR ... --memory FILE
+    python -m test.bench.planner_calibration --data NAVQA --building DIR ... --memory FILE
 
 Prints the coefficients of remembr_ros.agent.offline.relevance_model and how well they tell both apart, also
 on sequences that they were not fitted on.
