@@ -1,6 +1,5 @@
 """Real nodes in a domain of their own, driven by one executor thread."""
 
-import math
 import os
 import subprocess
 import sys
@@ -87,13 +86,11 @@ class Robot:
         self.wait(lambda: publisher.get_subscription_count() > 0, f'a subscriber of {topic}', timeout_s)
         return publisher
 
-    def call(
-        self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S, again_s: float = math.inf
-    ) -> Any:
-        """Call a service; one in another process is asked again, for DDS may lose the first response."""
+    def call(self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S) -> Any:
+        """Call a service, once."""
         deadline = time.monotonic() + timeout_s
         full = name if name.startswith('/') else f'/remembr/{name}'
-        return call(self.client, kind, full, request, deadline, again_s=again_s)
+        return call(self.client, kind, full, request, deadline)
 
     def close(self) -> None:
         for node in self.nodes[1:]:
@@ -116,9 +113,9 @@ class Processes:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def start(self, name: str, *arguments: str, **parameters: Any) -> 'subprocess.Popen[bytes]':
-        """Start remembr_ros.nodes.<name>_node with ROS arguments such as '-r', 'a:=b'."""
+        """Start remembr_ros.nodes.<name>.node with ROS arguments such as '-r', 'a:=b'."""
         values = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *arguments, *values]
+        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}.node', '--ros-args', *arguments, *values]
         with open(self._folder / f'{name}.log', 'ab') as log:
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self._folder)
         self._running.append(process)

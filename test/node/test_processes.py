@@ -78,9 +78,9 @@ def test_a_bag_played_through_dds_is_remembered_and_asked_about(robot, processes
     stored = robot.listen(MemoryMsg, 'memories')
     client = ActionClient(robot.client, Ask, '/remembr/ask')  # long known to the agent when it asks
     bring_up(robot.client, ['/remembr/memory', '/remembr/captioner', '/remembr/agent'], 120.0)
-    player = processes.start('bag_player', bag=bag, rate=3.0, wait_for_subscribers=30.0)
+    player = processes.start('replay', bag=bag, rate=3.0, wait_for_subscribers=30.0)
     assert player.wait(120.0) == 0, processes.log('bag_player')
-    flushed = robot.call(Trigger, 'captioner/flush', Trigger.Request(), 120.0, again_s=30.0)
+    flushed = robot.call(Trigger, 'captioner/flush', Trigger.Request(), 120.0)
     assert flushed.success
     captioned = sum(map(int, re.findall(r'(\d+) (?:segments|unchanged|without)', flushed.message)))
     assert captioned >= len(SIGNS)
@@ -128,7 +128,7 @@ def test_what_was_acknowledged_survives_kill_9(robot, processes, tmp_path):
     robot.wait(lambda: captions.get_subscription_count() == 0, 'the dead node to be gone', 60.0)
     processes.start('memory', uri=tmp_path / 'm.db', embedder='hashing', autostart=True)
     robot.wait(captions.get_subscription_count, 'the memory node again', 60.0)
-    found = robot.call(Recall, 'recall', Recall.Request(limit=100), again_s=5.0)
+    found = robot.call(Recall, 'recall', Recall.Request(limit=100))
     assert acknowledged <= {msg.id for msg in found.memories}
 
 
@@ -151,6 +151,6 @@ def test_a_wrong_parameter_ends_a_node_with_its_reason(processes):
 
 @pytest.mark.timeout(120)
 def test_the_bag_player_ends_with_1_and_the_reason(processes, tmp_path):
-    process = processes.start('bag_player', bag=tmp_path / 'nothing')
+    process = processes.start('replay', bag=tmp_path / 'nothing')
     assert process.wait(60.0) == 1
     assert 'nothing' in processes.log('bag_player')

@@ -133,7 +133,7 @@ class DemoGraph:
         if player.returncode != 0:
             raise RemembrError(f'the bag player failed; see {self._folder / "bag_player.log"}')
         deadline = time.monotonic() + 180.0
-        flush = call(self._node, Trigger, 'captioner/flush', Trigger.Request(), deadline, again_s=30.0)
+        flush = call(self._node, Trigger, 'captioner/flush', Trigger.Request(), deadline)
         if not flush.success:
             raise RemembrError(f'the captioner did not finish: {flush.message}')
         deadline = time.monotonic() + 60.0
@@ -174,7 +174,8 @@ class DemoGraph:
             arguments += ['-p', f'{parameter}:={value}']
         for source, target in remaps:
             arguments += ['-r', f'{source}:={target}']
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *arguments]
+        room = 'replay' if name == 'bag_player' else name
+        command = [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments]
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / f'{name}.log').open('wb') as log:
             process = subprocess.Popen(
