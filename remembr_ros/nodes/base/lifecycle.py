@@ -188,9 +188,9 @@ def call(
     """Call a service and return its response.
 
     :param deadline: on time.monotonic()
-    :param again_s: without a response the request is sent again after this time, for DDS hands one to a killed
-        node for a while, and nodes of others drop responses to new clients; only for requests that may come
-        twice [s]
+    :param again_s: without a response the request is sent again after this time, for DDS hands one to a
+        killed node for a while, and nodes of others drop responses to new clients; only for requests that may
+        come twice [s]
     :raises NodeUnavailable: there is no such service, or no response, in time
     """
     client = node.create_client(kind, name)
