@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'  # nothing leaves this machine
-os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
