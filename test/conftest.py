@@ -2,10 +2,9 @@
 
 import os
 
+# Before numpy and torch are there: a test runs on each core, and threads that wait for each other there spin.
 for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
-    os.environ.setdefault(
-        name, '1'
-    )  # before numpy and torch are there: as many tests run at once as there are cores
+    os.environ.setdefault(name, '1')
 
 from hypothesis import settings  # noqa: E402
 
