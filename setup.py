@@ -52,6 +52,7 @@ setup(
             'captioning/captioners/prompts/*.md',
             'evaluation/prompts/*.md',
             'evaluation/report/templates/*.j2',
+            'nodes/base/services.xml',
         ]
     },
     data_files=[

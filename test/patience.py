@@ -4,6 +4,11 @@ import os
 
 
 def patiently(seconds: float) -> float:
-    """Return how long what is done in so many seconds may take where the cores have other things to do."""
-    load = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return seconds * 1.5 * max(1.0, load)
+    """Return how long what is done in so many seconds may take: as long, where the cores are free for it.
+
+    It grows with the processes that want a core: those of this test run, which are there from the start, and
+    what the load average, which needs a minute to notice, knows of others.
+    """
+    cores = os.cpu_count() or 1
+    workers = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
+    return seconds * max(1.0, workers / cores, os.getloadavg()[0] / cores)

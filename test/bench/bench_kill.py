@@ -8,37 +8,25 @@ See test.kills.
 
 import os
 import random
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 
 from test.bench.figure import Figure
-from test.kills.rounds import Killing, Round, small_disk
+from test.kills.rounds import Killing, Round, killing_here
 from test.kills.verbs import VERBS
-from test.kills.zygote import Zygote
+from test.small_disk import small_disk
 
 ROUNDS = int(os.environ.get('REMEMBR_BENCH_KILLS', '400'))
 SEED = os.environ.get('REMEMBR_KILL_SEED') or str(random.randrange(10**6))
-
-
-@contextmanager
-def _killing() -> Iterator[Killing]:
-    shared = Path('/dev/shm')
-    with (
-        tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder,
-        Zygote() as zygote,
-    ):
-        yield Killing(Path(folder), zygote)
 
 
 def run() -> list[Figure]:
     """Kill at random."""
     print(f'REMEMBR_KILL_SEED={SEED}', file=sys.stderr)
     figures = []
-    with _killing() as killing:
+    with killing_here() as killing:
         for verb in VERBS:
             count = -(-ROUNDS // len(VERBS))
             rounds = (killing.chosen(random.Random(f'{SEED} {verb} {i}'), verb) for i in range(count))
@@ -60,18 +48,14 @@ def _whole(killing: Killing, rounds: Iterator[Round], folder: Path | None = None
 
 def main(verb: str, how: str = '', at: str = '') -> int:
     """Do one round, or every round of a verb; the exit code is 1 if something was wrong."""
-    with _killing() as killing:
+    with killing_here() as killing:
         if not how:
             rounds = list(killing.every(verb))
         else:
             step, moment = (0, float(at)) if '.' in at else (int(at), 0.0)
             rounds = [Round(verb, how, step, moment, patient) for patient in (True, False)]
-        with tempfile.TemporaryDirectory() as disk:
-            if how == 'full' and not small_disk(Path(disk)):
-                sys.exit('mounting a disk of 20 MB is not allowed here')
-            whole = _whole(killing, iter(rounds), Path(disk) if how == 'full' else None)
-            if how == 'full':
-                subprocess.run(['umount', disk], check=True)
+        with small_disk() if how == 'full' else nullcontext() as folder:
+            whole = _whole(killing, iter(rounds), folder)
         print(f'{whole} of {len(rounds)} rounds as if nothing had happened')
         return int(whole < len(rounds))
 

@@ -24,6 +24,7 @@ from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from test.integration.durable_writer import State, check, image, make_small, memory, opened
+from test.small_disk import MountRefused, small_disk
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -99,15 +100,12 @@ def test_kill_9_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path: Path
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 20 MB."""
-    folder = tmp_path / 'disk'
-    folder.mkdir()
-    mount = ['mount', '-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', str(folder)]
-    if shutil.which('mount') is None or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip('mounting a disk of 20 MB is not allowed here')
-    yield folder
-    subprocess.run(['umount', str(folder)], check=True)
+def disk() -> Iterator[Path]:
+    try:
+        with small_disk() as folder:
+            yield folder
+    except MountRefused as error:
+        pytest.skip(str(error))
 
 
 def room(folder: Path) -> int:
@@ -126,21 +124,21 @@ def fill(store: MemoryStore) -> tuple[int, StoreUnavailable]:
         acknowledged += len(numbers)
 
 
-def test_a_full_disk_is_told_loses_nothing_and_goes_on_when_there_is_room(small_disk: Path) -> None:
-    path = str(small_disk / 'memory.db')
-    ballast = small_disk / 'ballast'  # somebody else's file, which is deleted to make room
+def test_a_full_disk_is_told_loses_nothing_and_goes_on_when_there_is_room(disk: Path) -> None:
+    path = str(disk / 'memory.db')
+    ballast = disk / 'ballast'  # somebody else's file, which is deleted to make room
     ballast.write_bytes(bytes(milvus.RESERVE - milvus.LAST_RESERVE + 1_000_000))
     with open_store(path, 'hashing-64') as store:
         acknowledged, error = fill(store)
         assert re.search('is full: .* Make room; what was stored before is safe', str(error))
         assert acknowledged > 500
-        assert room(small_disk) >= milvus.LAST_RESERVE  # so that forgetting still works
+        assert room(disk) >= milvus.LAST_RESERVE  # so that forgetting still works
         # Pictures are given up long before memories are.
         assert 'make room' in store.problem
         assert store.info().keyframes == 0
         assert store.forget(['m3'], leave_traces=True) == 1
-        filling = small_disk / 'filling'
-        filling.write_bytes(bytes(room(small_disk) - 40_000))
+        filling = disk / 'filling'
+        filling.write_bytes(bytes(room(disk) - 40_000))
         known = store.get(['m4'])
         for attempt in (
             lambda: store.add([Observation(memory(9_999, 0, 1))]),
@@ -157,7 +155,7 @@ def test_a_full_disk_is_told_loses_nothing_and_goes_on_when_there_is_room(small_
     with open_store(path, 'hashing-64') as store:
         check_all(store, left)
         # To rewrite the file takes the reserve and twice its size.
-        assert room(small_disk) < milvus.RESERVE + 2 * Path(path).stat().st_size
+        assert room(disk) < milvus.RESERVE + 2 * Path(path).stat().st_size
         with pytest.raises(StoreUnavailable, match=r'can still be read from the file .* Make room'):
             store.forget(['m5'])
         del left['m5']

@@ -2,16 +2,13 @@
 
 import os
 import random
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from test.kills.rounds import Killing, Round, small_disk
+from test.kills.rounds import Killing, Round, killing_here
 from test.kills.verbs import VERBS
-from test.kills.zygote import Zygote
+from test.small_disk import MountRefused, small_disk
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -22,12 +19,8 @@ ROUNDS = 5
 
 @pytest.fixture(scope='module')
 def killing() -> Iterator[Killing]:
-    shared = Path('/dev/shm')
-    with (
-        tempfile.TemporaryDirectory(dir=shared if os.access(shared, os.W_OK) else None) as folder,
-        Zygote() as zygote,
-    ):
-        yield Killing(Path(folder), zygote)
+    with killing_here() as killing:
+        yield killing
 
 
 @pytest.mark.parametrize('verb', VERBS)
@@ -39,16 +32,12 @@ def test_what_was_killed_and_runs_again_ends_as_if_nothing_had_happened(killing:
 
 
 def test_forgetting_goes_on_when_a_full_disk_has_room_again(killing: Killing) -> None:
-    # Not tmp_path, whose name is too long for the address of a database.
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if not small_disk(folder):
-            pytest.skip('mounting a disk of 20 MB is not allowed here')
-        try:
-            steps = len(killing.undisturbed('forget').steps)
+    steps = len(killing.undisturbed('forget').steps)
+    try:
+        with small_disk() as folder:
             for at in random.Random(SEED).sample(range(1, steps + 1), ROUNDS):
                 one = Round('forget', 'full', at)
                 faults = killing.run(one, folder)
                 assert not faults, killing.told(one, faults)
-        finally:
-            subprocess.run(['umount', name], check=True)
+    except MountRefused as error:
+        pytest.skip(str(error))

@@ -161,7 +161,6 @@ def test_two_robots_in_their_namespaces_share_a_server_and_lose_nothing_when_it_
             f'/{asker}/remembr/ask',
             Ask.Request(question=f'Where is the {thing}?'),
             START_S,
-            again_s=20.0,
         ).answer
         return (answer.evidence[0].robot if answer.evidence else '', answer.pose.pose.position.x)
 

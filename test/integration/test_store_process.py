@@ -225,7 +225,7 @@ def test_a_collection_of_another_program_is_refused(made: str) -> None:
 @contextmanager
 def served(path: str) -> Iterator[str]:
     """Serve a file over TCP; give the address."""
-    server_module = pytest.importorskip('milvus_lite.server')
+    server_module = pytest.importorskip('milvus_lite.server', reason='Milvus Lite is for Linux and macOS')
 
     with socket.socket() as probe:
         probe.bind(('localhost', 0))

@@ -1,6 +1,5 @@
 """Real nodes in a domain of their own, driven by one executor thread."""
 
-import math
 import os
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'  # nothing leaves this machine
-os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
@@ -87,13 +85,11 @@ class Robot:
         self.wait(lambda: publisher.get_subscription_count() > 0, f'a subscriber of {topic}', timeout_s)
         return publisher
 
-    def call(
-        self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S, again_s: float = math.inf
-    ) -> Any:
-        """Call a service; one in another process is asked again, for DDS may lose the first response."""
+    def call(self, kind: Any, name: str, request: Any, timeout_s: float = TIMEOUT_S) -> Any:
+        """Call a service, once."""
         deadline = time.monotonic() + timeout_s
         full = name if name.startswith('/') else f'/remembr/{name}'
-        return call(self.client, kind, full, request, deadline, again_s=again_s)
+        return call(self.client, kind, full, request, deadline)
 
     def close(self) -> None:
         for node in self.nodes[1:]:

@@ -66,11 +66,10 @@ def test_a_bag_is_remembered_the_same_from_its_file_and_through_the_nodes(
     )
     processes.start('agent', pose_source='tf', use_sim_time=True)
     stored = robot.listen(MemoryMsg, 'memories', 1000)
-    client = ActionClient(robot.client, Ask, '/remembr/ask')  # long known to the agent when it asks
     bring_up(robot.client, ['/remembr/memory', '/remembr/captioner', '/remembr/agent'], 120.0)
     player = processes.start('replay', bag=building / 'bag', rate=2.0, wait_for_subscribers=30.0)
     assert player.wait(120.0) == 0, processes.log('replay')
-    assert robot.call(Trigger, 'captioner/flush', Trigger.Request(), 120.0, again_s=30.0).success
+    assert robot.call(Trigger, 'captioner/flush', Trigger.Request(), 120.0).success
     robot.wait(lambda: len(stored) == len(expected), f'{len(expected)} memories', 60.0)
 
     remembered = sorted(map(memory_from_msg, stored), key=lambda memory: memory.start_ns)
@@ -81,6 +80,7 @@ def test_a_bag_is_remembered_the_same_from_its_file_and_through_the_nodes(
         assert live.pose.yaw == pytest.approx(file.pose.yaw)
         assert live.travelled == pytest.approx(file.travelled)
 
+    client = ActionClient(robot.client, Ask, '/remembr/ask')
     assert client.wait_for_server(20.0)
     for record in records[:ASKED]:
         sent = client.send_goal_async(Ask.Goal(question=record['question']))

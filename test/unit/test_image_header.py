@@ -52,7 +52,7 @@ def test_a_header_that_is_cut_off_announces_nothing(kind: str) -> None:
 
 
 @pytest.mark.parametrize('kind', PICTURES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_damaged_header_is_read_or_not_but_never_breaks(kind: str, data: st.DataObject) -> None:
     whole = bytearray(PICTURES[kind])

@@ -194,7 +194,7 @@ def test_raw_garbage_is_refused(arguments: tuple[object, ...], message: str) -> 
     big_endian=st.booleans(),
     data=st.binary(max_size=400),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_raw_gives_an_image_or_a_value_error(  # noqa: PLR0917
     encoding: str, width: int, height: int, step: int, big_endian: bool, data: bytes
 ) -> None:
@@ -270,7 +270,7 @@ def test_compressed_picture_that_claims_to_be_huge_is_refused() -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_damaged_pictures_give_an_image_or_a_value_error(data: st.DataObject) -> None:
     whole = bytearray(data.draw(st.sampled_from([encode_jpeg(SCENE), encoded('.png', SCENE)])))
     for _ in range(data.draw(st.integers(0, 4))):

@@ -1,6 +1,7 @@
 """The import rules of the package, read from its source."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,8 +93,13 @@ EAGER = {'rosbags'}
 SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob('*.py'))
 
 
-def imports(source: str) -> Iterator[tuple[str, bool]]:
-    """Yield the absolute name of each import, and whether it happens when the module is imported."""
+@functools.cache
+def imports(source: str) -> list[tuple[str, bool]]:
+    """Return the absolute name of each import, and whether it happens when the module is imported."""
+    return list(_imports(source))
+
+
+def _imports(source: str) -> Iterator[tuple[str, bool]]:
     tree = ast.parse((PACKAGE / source).read_text())
     later: set[int] = set()
     for node in ast.walk(tree):

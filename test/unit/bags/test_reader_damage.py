@@ -227,7 +227,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Any, 
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_corrupt_anywhere_is_bag_unreadable_or_read(
     bag: Any, recordings: Any, kind: str, t0: int, data: st.DataObject
 ) -> None:

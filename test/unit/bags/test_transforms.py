@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
@@ -26,7 +26,6 @@ def matrix(translation: object, rotation: object) -> np.ndarray:
 
 
 @given(st.lists(transforms, min_size=1, max_size=5), st.lists(transforms, min_size=1, max_size=3))
-@settings(deadline=None)
 def test_chains_up_and_down_agree_with_matrices(down: list, side: list) -> None:
     tree = TransformTree()
     truth = {'root': np.eye(4)}

@@ -29,7 +29,7 @@ def test_images_are_reduced_to_a_side_and_never_enlarged(
     assert reduced(np.zeros((*shape, 3), np.uint8), side).shape == (*wanted, 3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(1, 900),
     st.integers(1, 900),

@@ -129,7 +129,7 @@ def test_options_without_sense_are_refused():
         PoseBuffer(history_s=math.nan)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.permutations(range(10)), st.integers(0, 900_000_000))
 def test_arrival_order_within_a_second_does_not_change_the_answer(order: list[int], offset_ns: int):
     buffer = filled(*(at(i / 10, float(i)) for i in order))

@@ -168,7 +168,7 @@ def test_other_errors_of_decode_are_not_hidden():
         Segmenter().add(Frame(START_NS, decode))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.integers(-5 * NS, 5 * NS) | st.integers(0, NS // 2), max_size=60),
     st.sampled_from([0.5, 3.0, 10.0]),
@@ -194,7 +194,7 @@ def test_any_stamps_make_ordered_segments_without_loss_or_gap(
         assert len(own) <= length_s * rate_hz + 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(2, 60),
     st.lists(st.tuples(st.integers(1, 100), st.integers(1_600_000_000, 10**12)), max_size=5),

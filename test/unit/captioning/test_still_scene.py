@@ -144,7 +144,7 @@ CELLS = st.integers(0, 2**32 - 1).map(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(CELLS, CELLS, st.floats(0.0, 50.0))
 def test_a_change_is_the_same_both_ways_and_light_makes_it_no_greater(a, b, light):
     assert change(a, a, light) == 0.0

@@ -84,7 +84,7 @@ def test_a_library_that_is_missing_is_found_out_at_once(
 
 
 def test_a_name_that_nobody_has_is_found_out_at_once() -> None:
-    pytest.importorskip('huggingface_hub')
+    pytest.importorskip('huggingface_hub', reason='huggingface_hub is not installed (extra embedding)')
     for name in ('no/such-model', 'a b c', '../up'):
         with pytest.raises(EmbedderUnavailable, match='cannot load'):
             known_dimension(name, local_files_only=True)

@@ -205,7 +205,6 @@ class EngineContract:
         assert engine.count() == 0
 
     @settings(
-        deadline=None,
         max_examples=12,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )

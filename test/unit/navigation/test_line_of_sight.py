@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Point, Pose
@@ -54,7 +54,6 @@ def test_a_wall_aslant_whose_cells_touch_at_their_corners_is_a_wall() -> None:
 POINTS = st.tuples(st.floats(-60, 60), st.floats(-60, 60), st.just(0.0))
 
 
-@settings(deadline=None)
 @given(grid=grids(), one=POINTS, others=st.lists(POINTS, max_size=5))
 def test_both_ways_are_the_same_and_each_by_itself(grid: Grid, one: Point, others: list[Point]) -> None:
     together = walls_between(grid, one, others).tolist()

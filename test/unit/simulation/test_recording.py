@@ -3,6 +3,7 @@ from collections import Counter
 import cv2
 import numpy as np
 import pytest
+from rosbags.highlevel import AnyReader
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.camera import DEPTH_DIVISOR, FOCAL_PX, project
@@ -13,7 +14,6 @@ from remembr_ros.simulation.truth import load_truth
 from remembr_ros.timestamps import NS
 
 pytest.importorskip('pyvista', reason='the simulation extra is not installed')
-AnyReader = pytest.importorskip('rosbags.highlevel').AnyReader
 
 SEED = 3
 DURATION_S = 3.0

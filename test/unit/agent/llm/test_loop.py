@@ -359,7 +359,7 @@ REPLIES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
 @given(st.lists(REPLIES, min_size=12, max_size=12), st.integers(1, 3))
 def test_no_conversation_breaks_the_loop(
     hashing_tour: MemoryStore, ask_about: Callable[..., Question], script: list[Reply], rounds: int

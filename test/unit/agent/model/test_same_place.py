@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.agent.model.same_place import SamePlace, by_place
@@ -48,7 +48,6 @@ def clusters(groups: list[list[Hit]], *, placed: bool) -> set[frozenset[str]]:
     return found - {frozenset()}
 
 
-@settings(deadline=None)
 @given(hits=HITS, rule=RULES, data=st.data())
 def test_groups_depend_neither_on_hits_without_a_place_nor_on_the_order(
     hits: list[Hit], rule: SamePlace, data: st.DataObject
@@ -60,7 +59,6 @@ def test_groups_depend_neither_on_hits_without_a_place_nor_on_the_order(
     assert clusters(shuffled, placed=False) == clusters(groups, placed=False)
 
 
-@settings(deadline=None)
 @given(hits=HITS, rule=RULES)
 def test_every_hit_is_in_one_group_and_all_keep_their_order(hits: list[Hit], rule: SamePlace) -> None:
     groups = [[hits.index(hit) for hit in group] for group in by_place(hits, rule)]

@@ -259,7 +259,7 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.one_of(st.text(), st.lists(FRAGMENTS, max_size=10).map(' '.join)), st.integers(0, MAX_NS))
 def test_any_text_is_a_request(text: str, now_ns: int) -> None:
     request = parse_request(text, now_ns)

@@ -211,7 +211,7 @@ TEXTS = st.one_of(
 ZONES = st.integers(-1_439, 1_439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(TEXTS, st.integers(0, MAX_NS), ZONES)
 def test_any_text_gives_a_window_that_does_not_end_before_it_starts(
     text: str, now_ns: int, zone: timezone
@@ -226,7 +226,7 @@ def test_any_text_gives_a_window_that_does_not_end_before_it_starts(
         assert window.after_ns <= window.at_ns <= window.before_ns
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(TEXTS, st.integers(0, MAX_NS), ZONES)
 def test_any_text_is_a_storable_moment_or_refused(text: str, now_ns: int, zone: timezone) -> None:
     try:

@@ -34,7 +34,7 @@ def times(phrase: str) -> int:
     return 6 if count == 1 else 4
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(phrases, st.integers(0, 5), st.sampled_from([' ', '. ', ', ', '\n', '! ']))
 def test_a_phrase_that_is_said_again_and_again_is_found_and_cut(phrase: str, more: int, between: str) -> None:
     text = f'{CAPTION} {between.join([phrase] * (times(phrase) + more))}'
@@ -48,7 +48,7 @@ def test_a_phrase_that_is_said_again_and_again_is_found_and_cut(phrase: str, mor
     assert fault_of(kept) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text('abcxyz0-_|#', min_size=1, max_size=20), st.integers(60, 200))
 def test_characters_without_end_are_found(piece: str, length: int) -> None:
     run = piece * (max(6 * len(piece), length) // len(piece) + 1)
@@ -56,13 +56,13 @@ def test_characters_without_end_are_found(piece: str, length: int) -> None:
     assert before_loop(f'{CAPTION} {run}').startswith(CAPTION)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(words, min_size=4, max_size=60, unique=True))
 def test_words_that_do_not_come_again_are_no_loop(unique: list[str]) -> None:
     assert find_loop(' '.join(unique)) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=300))
 def test_any_text_is_judged(text: str) -> None:
     assert fault_of(text) in (None, 'empty', 'looping')
@@ -111,7 +111,7 @@ def test_a_text_without_words_is_empty(text: str) -> None:
     assert fault_of(text) == 'empty'
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(st.characters(categories=['Cs', 'L', 'Cc']), max_size=30))
 def test_what_is_left_can_be_sent(text: str) -> None:
     sent = whole(text)

@@ -137,7 +137,7 @@ def test_a_recording_without_images_is_refused_with_its_topics(command: Run, tmp
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason='the recordings of ../shared/data are not here')
 def test_a_magazine_on_a_kitchen_table_is_found(command_json: RunJson, tmp_path: Path) -> None:
-    pytest.importorskip('rapidocr')
+    pytest.importorskip('rapidocr', reason='RapidOCR is not installed (extra scene-text)')
     path = tmp_path / 'memory.db'
     options = ['--captioner', 'scene_text', '--embedder', 'hashing']
     command_json('ingest', SHARED / 'redkitchen_6hz', '--memory', path, *options)

@@ -191,7 +191,7 @@ ANYTHING = st.recursive(
 SURROGATES = st.text(st.characters(), max_size=20)  # lone surrogates among them
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(st.lists(ANYTHING.map(json.dumps) | SURROGATES, min_size=2, max_size=2), SURROGATES)
 def test_nothing_that_a_model_says_breaks_the_judge(tmp_path: Path, replies: list[str], answer: str):
     judge = Judge(ScriptedChat([Reply(text) for text in replies]), tmp_path / 'verdicts.jsonl')

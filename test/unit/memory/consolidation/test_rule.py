@@ -244,7 +244,7 @@ def seconds(memories: list[Memory]) -> set[tuple[str, int]]:
     return {(m.robot, second) for m in memories for second in range(m.start_ns // NS, m.end_ns // NS)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(day=days())
 def test_no_time_and_no_segment_is_lost(day):
     whole = consolidated(*day)
@@ -263,7 +263,7 @@ def test_no_time_and_no_segment_is_lost(day):
         assert m.end_ns - m.start_ns <= CONFIG.max_span_ns
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(day=days(), data=st.data())
 def test_fed_twice_or_in_another_order_it_is_the_same(day, data):
     whole = consolidated(*day)
@@ -272,7 +272,7 @@ def test_fed_twice_or_in_another_order_it_is_the_same(day, data):
     assert consolidated(*whole, *day) == whole
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(day=days())
 def test_one_by_one_from_what_is_stored_gives_the_same_as_all_at_once(day):
     stored: dict[str, Memory] = {}

@@ -55,7 +55,7 @@ def filled(memories: list[Memory]) -> tuple[Columns, list[Memory]]:
 
 
 @given(MEMORIES, SCOPES, st.integers(1, 8), TIMES, st.tuples(COORDINATES, COORDINATES, COORDINATES))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_passes_over_the_columns_find_what_comparing_each_memory_does(
     memories: list[Memory], scope: Scope, limit: int, time_ns: int, point: tuple[float, float, float]
 ) -> None:

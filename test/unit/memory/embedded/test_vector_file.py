@@ -37,7 +37,7 @@ def test_rows_come_back_in_any_choice_as_they_were_given(tmp_path: Path, rng: np
 
 
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=8), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_was_cut_off_anywhere_is_dropped_and_the_rest_is_whole(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], data: st.DataObject
 ) -> None:

@@ -143,7 +143,7 @@ memories = st.builds(
 
 
 @pytest.mark.parametrize('name', NAMES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=st.lists(memories, max_size=4))
 def test_every_text_and_number_survives(tmp_path: Path, name: str, written: list[Memory]) -> None:
     needs(name)

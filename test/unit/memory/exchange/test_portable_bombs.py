@@ -76,7 +76,7 @@ def test_blank_lines_between_memories_are_passed_over(tmp_path: Path) -> None:
 
 def table(rows: list[dict[str, Any]], **columns: Any) -> Any:
     """A table of memories; these columns take the place of those that there are."""
-    pa = pytest.importorskip('pyarrow')
+    pa = pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
     header = Header('e', 2, vectors=True, keyframes=True, count=len(rows))
     made = pa.Table.from_pylist([parquet._row(PortableMemory(Memory(**row)), header) for row in rows])
     for name, values in columns.items():
@@ -90,14 +90,14 @@ def rows(count: int) -> list[dict[str, Any]]:
 
 
 def saved(path: Path, made: Any, **options: Any) -> Path:
-    pq = pytest.importorskip('pyarrow.parquet')
+    pq = pytest.importorskip('pyarrow.parquet', reason='Parquet takes pyarrow')
     pq.write_table(made, path, compression='zstd', **options)
     return path
 
 
 @pytest.mark.parametrize('as_dictionary', [True, False])
 def test_a_value_that_a_file_repeats_is_not_decoded_for_each_row(tmp_path: Path, as_dictionary: bool) -> None:
-    pa = pytest.importorskip('pyarrow')
+    pa = pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
     caption = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int32()), pa.array(['a' * 2**21]))
     made = table(rows(500), caption=caption if as_dictionary else caption.dictionary_decode())
     path = saved(tmp_path / 'm.parquet', made, dictionary_pagesize_limit=2**30)
@@ -198,13 +198,13 @@ def test_captions_of_too_many_values_are_refused(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize('depth', [50, 500, 5000])
 def test_a_graph_that_is_nested_is_refused(tmp_path: Path, depth: int) -> None:
-    pytest.importorskip('networkx')
+    pytest.importorskip('networkx', reason='graphs are read with networkx')
     (tmp_path / 'g.gml').write_text(f'graph [ node [ id 0 label "0" x {"[ x " * depth}')
     assert refused(tmp_path / 'g.gml') == 0
 
 
 def test_a_vast_graph_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip('networkx')
+    pytest.importorskip('networkx', reason='graphs are read with networkx')
     monkeypatch.setattr(streetview, 'MAX_BYTES', 100)
     (tmp_path / 'g.gml').write_text('graph [ ' + 'x 1 ' * 100 + ']')
     assert refused(tmp_path / 'g.gml', 'in parts') == 0
@@ -215,7 +215,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=8,
 )
-FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read_or_refused(path: Path) -> None:
@@ -286,7 +286,7 @@ WORDS = [
 @FUZZ
 @given(words=st.lists(st.sampled_from(WORDS), max_size=30))
 def test_any_graph_is_read_or_refused(tmp_path: Path, words: list[str]) -> None:
-    pytest.importorskip('networkx')
+    pytest.importorskip('networkx', reason='graphs are read with networkx')
     node = 'graph [ node [ id 0 label "0" caption "A road." position [ x 1.0 y 2.0 ]'
     for content in (f'graph [ {" ".join(words)} ]', f'{node} {" ".join(words)} ] ]'):
         (tmp_path / 'g.gml').write_text(content)

@@ -43,7 +43,7 @@ def test_a_round_trip_changes_nothing(
     store: MemoryStore, other: MemoryStore, filled: list[Memory], tmp_path: Path, name: str
 ) -> None:
     if name.endswith('.parquet'):
-        pytest.importorskip('pyarrow')
+        pytest.importorskip('pyarrow', reason='Parquet takes pyarrow')
     seen: list[int] = []
     assert export_memories(store, tmp_path / name, on_progress=seen.append) == len(filled) == seen[-1]
     done = import_memories(other, tmp_path / name)
@@ -136,7 +136,7 @@ def test_upstreams_captions_are_memories(other: MemoryStore, tmp_path: Path) -> 
 
 
 def test_street_views_are_memories(other: MemoryStore, tmp_path: Path) -> None:
-    pytest.importorskip('networkx')
+    pytest.importorskip('networkx', reason='graphs are read with networkx')
     path = tmp_path / 'views.gml'
     path.write_text(
         'graph [ node [ id 0 label "a" caption "A red house." timestamp "2020-05" '

@@ -3,7 +3,6 @@ import logging
 import multiprocessing
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -16,6 +15,7 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from test.small_disk import MountRefused, small_disk
 
 
 @cache
@@ -387,17 +387,12 @@ def test_a_name_is_not_given_before_its_folder_is_durable(
 
 
 @pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 256 kB."""
-    place = tmp_path / 'disk'
-    place.mkdir()
-    command = ['mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', str(place)]
+def tiny_disk() -> Iterator[Path]:
     try:
-        subprocess.run(command, check=True, capture_output=True, timeout=10)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f'a small disk cannot be mounted here: {error}')
-    yield place
-    subprocess.run(['umount', str(place)], check=True, timeout=10)
+        with small_disk('256k') as folder:
+            yield folder
+    except MountRefused as error:
+        pytest.skip(str(error))
 
 
 def test_a_full_disk_costs_keyframes_only_until_there_is_room(tiny_disk: Path) -> None:

