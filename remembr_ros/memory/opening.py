@@ -12,7 +12,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory import milvus
 from remembr_ros.memory.connection import Connection
 from remembr_ros.memory.consolidation import Consolidation, consolidation_for
-from remembr_ros.memory.embedded import open_embedded
+from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.engine import Engine
 from remembr_ros.memory.keyframes import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.embedded import EmbeddedEngine, size_on_disk
+from remembr_ros.memory.embedded.engine import EmbeddedEngine, size_on_disk
 from remembr_ros.memory.engine import Entry, Summary
 from remembr_ros.memory.milvus import RESERVE
 from remembr_ros.memory.record import Memory

@@ -8,7 +8,7 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory import filters, ranking
-from remembr_ros.memory.columns import offset_ns
+from remembr_ros.memory.embedded.scalar_index import offset_ns
 from remembr_ros.memory.engine import Engine
 from remembr_ros.memory.recall import ANYTHING, Hit, Scope
 from remembr_ros.memory.record import Memory

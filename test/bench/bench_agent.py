@@ -24,7 +24,7 @@ from remembr_ros.agent.offline import OfflinePlanner
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.embedded import open_embedded
+from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.engine import Entry
 from remembr_ros.memory.keyframes import KeyframeFolder
 from remembr_ros.memory.recall import Hit, Recall

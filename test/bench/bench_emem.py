@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory.embedded import open_embedded
+from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.engine import Entry
 from remembr_ros.memory.recall import ANYTHING
 from remembr_ros.memory.stamp import VERSION, Stamp

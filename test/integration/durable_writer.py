@@ -19,7 +19,8 @@ import numpy as np
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory import milvus, passage_index, schema, volumes
+from remembr_ros.memory import milvus, schema
+from remembr_ros.memory.embedded import passage_index, volumes
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.recall import ANYTHING
 from remembr_ros.memory.record import Memory, Observation

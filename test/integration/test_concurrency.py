@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory import milvus, passage_index, volumes
+from remembr_ros.memory import milvus
 from remembr_ros.memory.consolidation import Consolidation
+from remembr_ros.memory.embedded import passage_index, volumes
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.sentences import passages

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
-from remembr_ros.memory.passage_index import _SAVED
+from remembr_ros.memory.embedded.index_files import SCALE
+from remembr_ros.memory.embedded.passage_index import _SAVED
+from remembr_ros.memory.embedded.vector_clusters import VectorClusters
 from remembr_ros.memory.sentences import passages
-from remembr_ros.memory.vector_clusters import VectorClusters
-from remembr_ros.memory.vector_file import SCALE
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
 

@@ -22,7 +22,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from remembr_ros.cli import ingest, main
-from remembr_ros.memory import passage_index, transfer, volumes, whole_changes
+from remembr_ros.memory import transfer, whole_changes
+from remembr_ros.memory.embedded import passage_index, volumes
 from test.integration.durable_writer import make_small
 from test.kills.state import state_of
 from test.kills.steps import Steps

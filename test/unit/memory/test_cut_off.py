@@ -12,7 +12,7 @@ from remembr_ros.cli.main import main
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory import milvus
-from remembr_ros.memory.embedded import EmbeddedEngine
+from remembr_ros.memory.embedded.engine import EmbeddedEngine
 from remembr_ros.memory.keyframes import KeyframeFolder
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.record import Memory, Observation
@@ -129,7 +129,7 @@ def secrets(path: str, make: Make) -> None:
 
 STEPS = [
     (EmbeddedEngine, 'delete', 1),
-    (EmbeddedEngine, '_remove', 1),
+    (EmbeddedEngine, 'remove', 1),
     (KeyframeFolder, 'remove', 0),
     (KeyframeFolder, '_delete', 3),
     (EmbeddedEngine, 'vacuum', 0),

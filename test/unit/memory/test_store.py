@@ -15,11 +15,11 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.recall import Scope
 from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.memory.volumes import Volumes
 from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, NS
 
 Make = Callable[..., Memory]

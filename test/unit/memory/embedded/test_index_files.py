@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.memory.vector_file import ENTRY, SCALE, VectorFile
+from remembr_ros.memory.embedded.index_files import ENTRY, SCALE, VectorFile
 
 D = 8
 

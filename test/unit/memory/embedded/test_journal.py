@@ -8,8 +8,8 @@ import pytest
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory import schema
+from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.journal import Change, Journal
 from remembr_ros.memory.record import Memory
 
 Make = Callable[..., Memory]

@@ -8,9 +8,9 @@ import faiss
 import numpy as np
 import pytest
 
-from remembr_ros.memory import passage_index
-from remembr_ros.memory.passage_index import PassageIndex
-from remembr_ros.memory.vector_file import SCALE
+from remembr_ros.memory.embedded import passage_index
+from remembr_ros.memory.embedded.index_files import SCALE
+from remembr_ros.memory.embedded.passage_index import PassageIndex
 
 D = 16
 Runs = list[np.ndarray]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from remembr_ros.memory.runs import Run, Runs
+from remembr_ros.memory.embedded.row_runs import Run, Runs
 
 
 def test_rows_belong_to_the_slot_that_they_were_given_to_last() -> None:

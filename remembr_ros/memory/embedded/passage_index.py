@@ -1,0 +1,229 @@
+"""The passages of all memories by the likeness of their vectors."""
+
+import logging
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.memory.embedded.index_files import IndexFiles
+from remembr_ros.memory.embedded.row_runs import Mask, Rows, Runs
+from remembr_ros.memory.embedded.vector_clusters import CHUNK, VectorClusters, discard, has_room
+
+logger = logging.getLogger(__name__)
+
+FEW = 4_096
+"""Up to so many vectors every one is compared, which takes 4 ms for 1024 numbers each."""
+
+READ_AT_ONCE = 1 << 22
+"""Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms."""
+
+GROWTH = 4
+"""Clusters are found anew when there are so many times more vectors."""
+
+FOUND = 500
+"""Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory."""
+
+RESCORED = 64
+"""The best of them, so many, are compared by their full vectors; the others are right to 0.001."""
+
+
+class PassageIndex:
+    """Finds memories, named by their slots, by the best of their passages. Safe to share between threads.
+
+    :param files: where the vectors are
+    """
+
+    def __init__(self, files: IndexFiles) -> None:
+        self._files = files
+        self._lock = threading.RLock()
+        self._runs = Runs()
+        # Untouched pages of zeros take no memory.
+        self._few: NDArray[np.float32] | None = np.zeros((FEW, files.dimension), np.float32)
+        self._clusters: VectorClusters | None = None
+        self._building: threading.Thread | None = None
+        self._closed = False
+
+    def load(self, slots: NDArray[np.void]) -> None:
+        """Take back what the files hold."""
+        with self._lock:
+            live = np.flatnonzero(slots['live'])
+            of = slots[live]
+            self._runs.attach(live, *(of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs')))
+            runs, rows = self._runs, self._files.rows
+            if rows > FEW:
+                self._few = None
+                is_paragraph = np.resize(runs.is_paragraph, rows)
+                folder, read = self._files.folder, self._files.read
+                self._clusters = VectorClusters.load(folder, runs.live, is_paragraph, read)
+                self._keep_up()
+            else:
+                discard(self._files.folder, None)
+                assert self._few is not None
+                self._few[runs.live] = self._files.read(runs.live)
+
+    def add(
+        self, slots: NDArray[np.void], new: Sequence[int], vectors: Sequence[NDArray[np.float32]]
+    ) -> None:
+        """Take in the vectors of memories that are in the files.
+
+        :param slots: all there are
+        :param new: numbers of those that are new
+        :param vectors: shape (passages, dimension) of each
+        """
+        with self._lock:
+            of = slots[list(new)]
+            numbers = (of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs'))
+            self._runs.attach(np.asarray(new, np.int64), *numbers)
+            begin, end = int(of['first'][0]), self._files.rows
+            together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
+            if self._clusters is not None:
+                rows = np.arange(begin, end)
+                self._clusters.add(rows, together, self._runs.is_paragraph[rows])
+            elif self._few is not None and end <= FEW:
+                self._few[begin:end] = together
+            self._keep_up()
+
+    def remove(self, slot: int) -> None:
+        """Forget the vectors of a memory; a slot without any is passed over.
+
+        :raises OSError: they cannot be overwritten
+        """
+        with self._lock:
+            run = self._runs.detach(slot)
+            if run is not None and self._clusters is not None:
+                self._clusters.remove(np.arange(run.first, run.first + run.size))
+
+    def nearest(
+        self, query: NDArray[np.float32], limit: int, mask: Mask | None = None
+    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        """Return the slots with the best passages, and those with the best paragraphs, with their cosines.
+
+        Each best first; ties by slot.
+
+        :param limit: so many at least, if there are; those that come next are returned where they are known
+        :param mask: which slots are admitted, shape (slots,); None: all
+        """
+        with self._lock:
+            rows = None if mask is None else self._runs.rows_of(np.flatnonzero(mask))
+            if self._clusters is None or (rows is not None and rows.size * len(query) <= READ_AT_ONCE):
+                rows = self._runs.live if rows is None else rows
+                cosines = self._products(rows, query)
+                whole = self._runs.is_paragraph[rows]
+                return self._grouped(rows, cosines), self._grouped(rows[whole], cosines[whole])
+            among = None
+            if rows is not None:
+                among = np.zeros(self._files.rows, np.bool_)
+                among[rows] = True
+            return self._clustered(self._clusters, query, limit, among)
+
+    def likeness(self, query: NDArray[np.float32], slots: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+        """Return the cosine of each passage per slot: shape (passages,); without those that have none."""
+        with self._lock:
+            chosen, counts = self._runs.in_order(np.unique(np.asarray(slots, np.int64)))
+            scores = self._products(self._runs.rows_of(chosen), query)
+            ends = np.cumsum(counts)
+            return dict(zip(chosen.tolist(), np.split(scores, ends[:-1]), strict=True)) if len(chosen) else {}
+
+    def vectors(self, slot: int) -> NDArray[np.float32]:
+        """Return the vectors of a memory: shape (passages, dimension)."""
+        with self._lock:
+            return self._files.read(self._runs.rows_of(np.asarray([slot], np.int64)))
+
+    def wait(self) -> None:
+        """Wait until clusters that are being found anew are in use."""
+        building = self._building
+        if building is not None:
+            building.join()
+
+    def close(self) -> None:
+        """Save what is found, and let go of it."""
+        with self._lock:
+            self._closed = True
+        self.wait()
+        with self._lock:
+            clusters, self._clusters = self._clusters, None
+        if clusters is not None:
+            clusters.close()
+
+    def _clustered(
+        self, clusters: VectorClusters, query: NDArray[np.float32], limit: int, among: Mask | None
+    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        wanted, effort = max(FOUND, 2 * limit), 1
+        while True:
+            kinds = clusters.nearest(query, wanted, among, effort)
+            for rows, cosines, _ in kinds:
+                best = np.argsort(rows[:RESCORED])
+                cosines[best] = self._products(rows[best], query)
+            # Below the last of a kind there may be more of it, that are better than what is of the other.
+            cut = [kind.cosines for kind in kinds if not kind.is_all and len(kind.rows)]
+            least = max((cosines.min() for cosines in cut), default=-2.0)
+            rows, cosines = (np.concatenate([kind[i] for kind in kinds]) for i in (0, 1))
+            known = cosines >= least
+            part, whole = self._grouped(rows[known], cosines[known]), self._grouped(*kinds[1][:2])
+            enough = len(part) >= limit and (len(whole) >= limit or kinds[1].is_all)
+            if enough or all(kind.is_all for kind in kinds):
+                return part, whole
+            # One memory's passages may fill the lists around the query; the others are farther away.
+            wanted, effort = 4 * wanted, 4 * effort
+
+    def _products(self, rows: Rows, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosines of the full vectors of rows (ascending)."""
+        # Not BLAS: where other processes have the cores, its threads wait for each other, 10 ms and more.
+        products: NDArray[np.float32] = np.einsum('ij,j->i', self._read(rows), np.asarray(query, np.float32))
+        return products
+
+    def _grouped(self, rows: Rows, cosines: NDArray[np.float32]) -> list[tuple[int, float]]:
+        """Return the best cosine per slot among rows, best first."""
+        owners = self._runs.owner[rows]
+        order = np.lexsort((owners, -cosines))
+        order = order[owners[order] >= 0]
+        _, firsts = np.unique(owners[order], return_index=True)
+        best = order[np.sort(firsts)]
+        return list(zip(owners[best].tolist(), cosines[best].tolist(), strict=True))
+
+    def _read(self, rows: Rows) -> NDArray[np.float32]:
+        return self._few[rows] if self._few is not None else self._files.read(rows)
+
+    def _keep_up(self) -> None:
+        """Find clusters when there are many vectors, and again when there are many more."""
+        rows = self._files.rows
+        if self._closed or (self._building is not None and self._building.is_alive()):
+            return
+        if self._clusters is None:
+            if rows > FEW:
+                logger.info('building the index over %d passages', rows)
+                self._few = None
+                self._clusters = self._built(self._runs.live, self._runs.is_paragraph)
+        elif rows >= GROWTH * max(self._clusters.trained_on, FEW):
+            self._building = threading.Thread(target=self._rebuild, name='passage-index', daemon=True)
+            self._building.start()
+
+    def _built(self, live: Rows, is_paragraph: Mask) -> VectorClusters:
+        """Return clusters of these rows, kept if there is room."""
+        files = self._files
+        folder = files.folder if has_room(files.folder, len(is_paragraph), files.dimension) else None
+        clusters = VectorClusters.build(folder, live, is_paragraph, files.read)
+        clusters.keep()
+        return clusters
+
+    def _rebuild(self) -> None:
+        """Find clusters anew, off to the side: it takes 20 s for 700,000 vectors of 1024 numbers."""
+        with self._lock:
+            live, whole, end = self._runs.live, self._runs.is_paragraph.copy(), self._files.rows
+        try:
+            clusters = self._built(live, whole)
+        except (MemoryError, RuntimeError, OSError) as error:
+            logger.error('the index of the memory stays as it is, searches get slower: %s', error)
+            return
+        with self._lock:
+            clusters.remove(live[self._runs.owner[live] < 0])
+            rows = np.arange(end, self._files.rows)
+            rows = rows[self._runs.owner[rows] >= 0]
+            for start in range(0, len(rows), CHUNK):
+                part = rows[start : start + CHUNK]
+                clusters.add(part, self._files.read(part), self._runs.is_paragraph[part])
+            old, self._clusters = self._clusters, clusters
+        if old is not None:
+            old.close()
