@@ -91,11 +91,11 @@ setup(
     entry_points={
         'console_scripts': [
             'remembr = remembr_ros.cli.main:main',
-            'captioner_node = remembr_ros.nodes.captioner_node:main',
-            'memory_node = remembr_ros.nodes.memory_node:main',
-            'agent_node = remembr_ros.nodes.agent_node:main',
-            'speech_node = remembr_ros.nodes.speech_node:main',
-            'bag_player_node = remembr_ros.nodes.bag_player_node:main',
+            'captioner_node = remembr_ros.nodes.captioner.node:main',
+            'memory_node = remembr_ros.nodes.memory.node:main',
+            'agent_node = remembr_ros.nodes.agent.node:main',
+            'speech_node = remembr_ros.nodes.speech.node:main',
+            'bag_player_node = remembr_ros.nodes.replay.node:main',
         ],
     },
 )

@@ -112,7 +112,7 @@ def _remembered(context: LaunchContext, patience_s: float) -> ExecuteProcess:
     """Return what ends when the captioners' last captions are stored, or none comes any more."""
     plans = plan_nodes(context.launch_configurations)
     captioners = [plan.full_name for plan in plans if plan.executable == 'captioner_node']
-    command = [sys.executable, '-m', 'remembr_ros.nodes.bag_end', *captioners]
+    command = [sys.executable, '-m', 'remembr_ros.nodes.replay.bag_end', *captioners]
     command += ['--patience', str(patience_s)]
     return ExecuteProcess(cmd=command, name='bag_end', output='screen')
 

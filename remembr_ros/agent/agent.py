@@ -5,9 +5,9 @@ import threading
 import time
 from dataclasses import replace
 
-from remembr_ros.agent.answer import Answer, Question
 from remembr_ros.agent.conversation import Conversations, Followed
-from remembr_ros.agent.narrowed_recall import NarrowedRecall
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.narrowed_recall import NarrowedRecall
 from remembr_ros.agent.planner import OnProgress, Planner, Progress, Run, ignore_progress, record_nothing
 from remembr_ros.agent.trace import Trace
 from remembr_ros.agent.trace_events import answered, asked, failed
@@ -18,7 +18,7 @@ from remembr_ros.errors import (
     RemembrError,
     ReplyInvalid,
 )
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.model.recall import Recall
 
 logger = logging.getLogger(__name__)
 

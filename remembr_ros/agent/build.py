@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.chat.bounded_call import CLIENTS_SHARE, allowed_s
+from remembr_ros.agent.chat.failover import FailoverChat
+from remembr_ros.agent.chat.openai_client import OpenAIChat
+from remembr_ros.agent.chat.presets import PRESETS
 from remembr_ros.agent.conversation import EXPIRY_S, Conversations
-from remembr_ros.agent.failover_chat import FailoverChat
-from remembr_ros.agent.loop import TOKEN_BUDGET, LoopPlanner
-from remembr_ros.agent.offline import OfflinePlanner
-from remembr_ros.agent.openai_chat import OpenAIChat
+from remembr_ros.agent.llm.loop import TOKEN_BUDGET, LoopPlanner
+from remembr_ros.agent.llm.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Planner
-from remembr_ros.agent.presets import PRESETS
-from remembr_ros.agent.second_look import CaptionerLook, Keyframes, ModelLook, SecondLook
 from remembr_ros.agent.trace import Trace
-from remembr_ros.agent.waiting import CLIENTS_SHARE, allowed_s
-from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.memory.recall import Recall
+from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.memory.model.recall import Recall
 
 VARIABLES = {
     'llm': 'REMEMBR_LLM',
@@ -34,7 +34,7 @@ class AgentConfig:
 
     :param llm: name of the language model; empty: the server's default, or its first one
     :param llm_url: any server that speaks OpenAI's chat API, such as http://localhost:11434/v1, or the name
-        of one, see :mod:`remembr_ros.agent.presets`; empty: OpenAI itself if llm is given, else no language
+        of one, see :mod:`remembr_ros.agent.chat.presets`; empty: OpenAI itself if llm is given, else no language
         model
     :param llm_fallback: asked when llm is out of reach; empty: the fallback server's default
     :param llm_fallback_url: its server; both empty: there is none

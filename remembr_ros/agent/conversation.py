@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from remembr_ros.agent.answer import Answer, Kind, Question, Turn
-from remembr_ros.agent.grounding import Claim, ground
-from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
-from remembr_ros.agent.phrasing import with_facts
-from remembr_ros.agent.same_place import by_place
-from remembr_ros.agent.stays import stay_of
-from remembr_ros.memory.recall import Hit
+from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
+from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.memory_prompt import with_facts
+from remembr_ros.agent.model.narrowed_recall import EVERYTHING, Narrowing
+from remembr_ros.agent.model.same_place import by_place
+from remembr_ros.agent.model.stays import stay_of
+from remembr_ros.memory.model.recall import Hit
 
 EXPIRY_S = 300.0
 """So long after an answer 'there' still means its place."""

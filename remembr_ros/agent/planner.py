@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from remembr_ros.agent.answer import Answer, Cost, Question
+from remembr_ros.agent.model.answer import Answer, Cost, Question
 from remembr_ros.errors import BudgetExceeded, Cancelled
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.model.recall import Recall
 
 logger = logging.getLogger(__name__)
 

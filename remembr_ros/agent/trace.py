@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from remembr_ros.agent.chat.presets import secrets
 from remembr_ros.agent.planner import Record
-from remembr_ros.agent.presets import secrets
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import format_iso
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from remembr_ros.agent.answer import Answer, Cost, Question
+from remembr_ros.agent.model.answer import Answer, Cost, Question
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
 from remembr_ros.timestamps import format_iso

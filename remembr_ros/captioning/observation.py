@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from remembr_ros.captioning.captioner import BatchCaptioner, Caption, Captioner, caption_segment
+from remembr_ros.captioning.captioners.captioner import BatchCaptioner, Caption, Captioner, caption_segment
 from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
@@ -13,7 +13,7 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Bgr, Frame, encode_jpeg
-from remembr_ros.memory.record import UNCAPTIONED, Memory, Observation, memory_id
+from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation, memory_id
 
 _log = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@
 
 import argparse
 
-from remembr_ros.captioning.captioner import Captioner
-from remembr_ros.captioning.captioners import DESCRIBERS, get_captioner
-from remembr_ros.captioning.vlm_options import DTYPES, QUANTIZATIONS, VlmOptions
+from remembr_ros.captioning.captioners.by_name import DESCRIBERS, get_captioner
+from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS, VlmOptions
 from remembr_ros.cli.options import count, name, seconds
 
 _DEFAULTS = VlmOptions()

@@ -6,10 +6,10 @@ from datetime import tzinfo
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.connection import SECRETS, Connection
-from remembr_ros.memory.milvus import database_path, is_server, shown
+from remembr_ros.memory.milvus.client import database_path, is_server, shown
 from remembr_ros.memory.opening import data_folder, open_store
 from remembr_ros.memory.read_only import check_writable
+from remembr_ros.memory.server.connection import SECRETS, Connection
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import parse_time, zone_named
 

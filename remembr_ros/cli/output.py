@@ -11,11 +11,11 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.agent.phrasing import ago
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.printable import printable
 from remembr_ros.timestamps import NS, format_clock, format_iso
 

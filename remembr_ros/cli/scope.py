@@ -5,7 +5,7 @@ import argparse
 from remembr_ros.cli.options import coordinate, metres, time
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
-from remembr_ros.memory.recall import Scope
+from remembr_ros.memory.model.recall import Scope
 
 
 def add_scope(parser: argparse.ArgumentParser) -> None:

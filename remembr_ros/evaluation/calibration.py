@@ -2,7 +2,7 @@
 
     python -m remembr_ros.evaluation.calibration --data NAVQA --building DIR ... --memory FILE
 
-Prints the coefficients of remembr_ros.agent.seen and how well they tell both apart, also on sequences that
+Prints the coefficients of remembr_ros.agent.offline.relevance_model and how well they tell both apart, also on sequences that
 they were not fitted on.
 """
 
@@ -15,20 +15,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.agent.answer import Kind
-from remembr_ros.agent.matching import RECALL_WEIGHT, has_what_it_must, likeness, variants
-from remembr_ros.agent.request import Request, parse_request
-from remembr_ros.agent.seen import LEAST, Coefficients, Likeness, chance
-from remembr_ros.agent.sighting import POOL
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.offline.matching import RECALL_WEIGHT, has_what_it_must, likeness, variants
+from remembr_ros.agent.offline.relevance_model import LEAST, Coefficients, Likeness, chance
+from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.sighting import POOL
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.evaluation import datasets, sample
-from remembr_ros.evaluation.building import ABSENT_THINGS
-from remembr_ros.evaluation.run_config import run_config
-from remembr_ros.evaluation.runner import remember
-from remembr_ros.evaluation.window import WindowedRecall
+from remembr_ros.evaluation.datasets import loading as datasets
+from remembr_ros.evaluation.datasets import sample
+from remembr_ros.evaluation.datasets.building import ABSENT_THINGS
+from remembr_ros.evaluation.run.config import run_config
+from remembr_ros.evaluation.run.runner import remember
+from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
+from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.recall import Hit, Recall, Scope
-from remembr_ros.memory.record import Memory
 
 RIDGE = 0.1
 """Pull of the coefficients towards 0, in cases: few cases shall not make them endless."""

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.memory import schema
-from remembr_ros.memory.engine import Engine, Entry
-from remembr_ros.memory.keyframes import KeyframeFolder
-from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.sentences import passages
-from remembr_ros.memory.stays import Stays
+from remembr_ros.memory.consolidation.merging import Stays
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Engine, Entry
+from remembr_ros.memory.model.record import Memory, Observation
 
 Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import RigidTransform
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.record import Memory
 
 
 def moved(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.record import Memory, memory_id
+from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import MAX_NS
 
 MAX_BYTES = 60_000

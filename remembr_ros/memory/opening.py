@@ -9,17 +9,17 @@ from pathlib import Path
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory import milvus
-from remembr_ros.memory.connection import Connection
-from remembr_ros.memory.consolidation import Consolidation, consolidation_for
+from remembr_ros.memory.consolidation.merging import Stays
+from remembr_ros.memory.consolidation.rule import Consolidation, consolidation_for
 from remembr_ros.memory.embedded.engine import open_embedded
-from remembr_ros.memory.engine import Engine
-from remembr_ros.memory.keyframes import QUOTA_BYTES, KeyframeFolder
+from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.engine import Engine
+from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
-from remembr_ros.memory.server import open_server
-from remembr_ros.memory.spool import MAX_BYTES, Spool
-from remembr_ros.memory.stamp import VERSION, Stamp
-from remembr_ros.memory.stays import Stays
+from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.engine import open_server
+from remembr_ros.memory.spool.spool import MAX_BYTES, Spool
 from remembr_ros.memory.store import MemoryStore
 
 logger = logging.getLogger(__name__)

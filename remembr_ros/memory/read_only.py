@@ -18,9 +18,9 @@ from typing import NoReturn
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, size_on_disk
-from remembr_ros.memory.engine import Entry, Summary
-from remembr_ros.memory.milvus import RESERVE
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.milvus.client import RESERVE
+from remembr_ros.memory.model.engine import Entry, Summary
+from remembr_ros.memory.model.record import Memory
 
 logger = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from enum import IntEnum
 from functools import lru_cache
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.record import SOURCES, Memory
-from remembr_ros.memory.sentences import passages
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import LATEST_NS, NS, format_duration
 
 CELL_M = 1.0

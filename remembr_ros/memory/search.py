@@ -7,13 +7,14 @@ from itertools import islice
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory import filters, ranking
 from remembr_ros.memory.embedded.scalar_index import offset_ns
-from remembr_ros.memory.engine import Engine
-from remembr_ros.memory.recall import ANYTHING, Hit, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.sentences import kinds_of
-from remembr_ros.memory.terms import essence, identifiers
+from remembr_ros.memory.matching import ranking
+from remembr_ros.memory.matching.sentences import kinds_of
+from remembr_ros.memory.matching.terms import essence, identifiers
+from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model.engine import Engine
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
 MAX_LIMIT = 1_000
@@ -27,7 +28,7 @@ WORDED = 30
 
 
 class StoreSearch(ABC):
-    """Recall over an engine; see remembr_ros.memory.recall.Recall."""
+    """Recall over an engine; see remembr_ros.memory.model.recall.Recall."""
 
     @property
     @abstractmethod

@@ -12,19 +12,19 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import checked_name, get_embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
-from remembr_ros.memory import schema
-from remembr_ros.memory.engine import Engine, Entry
+from remembr_ros.memory.consolidation.merging import Stays
 from remembr_ros.memory.intake import Intake
-from remembr_ros.memory.keyframes import KeyframeFolder
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
-from remembr_ros.memory.recall import ANYTHING, Scope
-from remembr_ros.memory.record import Memory, Observation
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Engine, Entry
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.stamp import check_embedder
 from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed
 from remembr_ros.memory.search import StoreSearch
-from remembr_ros.memory.spool import Spool
-from remembr_ros.memory.spooling import SpoolingWriter, SpoolState
-from remembr_ros.memory.stamp import check_embedder
-from remembr_ros.memory.stays import Stays
+from remembr_ros.memory.spool.spool import Spool
+from remembr_ros.memory.spool.writer import SpoolingWriter, SpoolState
 from remembr_ros.memory.store_info import StoreInfo, info_of
 from remembr_ros.memory.whole_changes import WholeChanges, move_asked
 

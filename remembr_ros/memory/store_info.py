@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from remembr_ros.memory.engine import Summary
-from remembr_ros.memory.keyframes import KeyframeFolder
-from remembr_ros.memory.spooling import SpoolState
-from remembr_ros.memory.stamp import Stamp
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from remembr_ros.memory.model.engine import Summary
+from remembr_ros.memory.model.stamp import Stamp
+from remembr_ros.memory.spool.writer import SpoolState
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
-from remembr_ros.memory.engine import Engine
-from remembr_ros.memory.keyframes import KeyframeFolder
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from remembr_ros.memory.model.engine import Engine
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.undone import Placed, Undertaking, Undone, Work
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 import math
 
-from remembr_ros.agent.answer import Answer, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose, StampedPose, wrap_angle
 

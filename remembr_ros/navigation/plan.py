@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from remembr_ros.agent.answer import Answer
-from remembr_ros.agent.same_place import SAME_PLACE_M, SamePlace, by_place
+from remembr_ros.agent.model.answer import Answer
+from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace, by_place
 from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose, distance
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.approach import approach, place_seen
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.line_of_sight import walls_between

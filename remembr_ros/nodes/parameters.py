@@ -1,18 +1,18 @@
-"""The parameters of every node: one frozen dataclass per node, see remembr_ros.nodes.declaration."""
+"""The parameters of every node: one frozen dataclass per node, see remembr_ros.nodes.base.declaration."""
 
 import dataclasses
 
-from remembr_ros.agent.same_place import SAME_PLACE_M
+from remembr_ros.agent.model.same_place import SAME_PLACE_M
 from remembr_ros.captioning.backlog import POLICIES
-from remembr_ros.captioning.captioners import CAPTIONERS, DESCRIBERS
-from remembr_ros.captioning.vlm_options import DTYPES, QUANTIZATIONS
+from remembr_ros.captioning.captioners.by_name import CAPTIONERS, DESCRIBERS
+from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS
 from remembr_ros.geometry import MAX_POSITION_STD_M
-from remembr_ros.nodes.memory_parameters import MemoryParameters
-from remembr_ros.nodes.navigation_parameters import NavigationParameters
-from remembr_ros.nodes.parameter_field import about_list as _about_list
-from remembr_ros.nodes.parameter_field import autostart as _autostart
-from remembr_ros.nodes.parameter_field import parameter as _parameter
-from remembr_ros.nodes.speech_parameters import SpeechParameters
+from remembr_ros.nodes.base.parameter_field import about_list as _about_list
+from remembr_ros.nodes.base.parameter_field import autostart as _autostart
+from remembr_ros.nodes.base.parameter_field import parameter as _parameter
+from remembr_ros.nodes.memory.parameters import MemoryParameters
+from remembr_ros.nodes.nav2.parameters import NavigationParameters
+from remembr_ros.nodes.speech.parameters import SpeechParameters
 
 POSE_SOURCES = ('tf', 'odometry', 'pose_with_covariance', 'pose', 'navsat', 'none')
 TRANSPORTS = ('auto', 'raw', 'compressed')

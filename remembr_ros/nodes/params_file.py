@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.nodes.parameter_field import objection
+from remembr_ros.nodes.base.parameter_field import objection
 from remembr_ros.nodes.parameters import NODE_PARAMETERS
 
 _OF_EVERY_NODE = ('use_sim_time', 'start_type_description_service')

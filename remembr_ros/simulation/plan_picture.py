@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.geometry import Point, Pose
-from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.simulation.building import Building, Place
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.truth import Truth

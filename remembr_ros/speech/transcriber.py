@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from remembr_ros.speech.audio import Audio
+from remembr_ros.speech.sound.audio import Audio
 
 
 @dataclass(frozen=True, slots=True)

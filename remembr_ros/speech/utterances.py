@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from remembr_ros.speech.audio import SAMPLE_RATE, Audio
-from remembr_ros.speech.tape import Tape
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
+from remembr_ros.speech.sound.audio_ring_buffer import Tape
 from remembr_ros.speech.voice_activity import WINDOW, Detector, SpeechSegment, SpeechTracker
 from remembr_ros.speech.whisper import SileroStream
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.audio import SAMPLE_RATE, Audio
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
 from remembr_ros.speech.whisper import VAD_WINDOW, SileroStream
 
 WINDOW = VAD_WINDOW

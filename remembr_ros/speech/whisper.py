@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.audio import SAMPLE_RATE, Audio
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
 from remembr_ros.speech.transcriber import Transcript
 
 DEFAULT = 'small'

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.answer import Question
-from remembr_ros.agent.chat import Message, Reply, ScriptedChat, Tool, ToolCall
-from remembr_ros.agent.loop import LoopPlanner
-from remembr_ros.agent.offline import OfflinePlanner
+from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool, ToolCall
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.engine import open_embedded
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.keyframes import KeyframeFolder
-from remembr_ros.memory.recall import Hit, Recall
-from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.recall import Hit, Recall
+from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import format_clock
 from test.bench.figure import Figure

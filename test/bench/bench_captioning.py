@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from remembr_ros.agent.scripted_reply import ScriptedReply
-from remembr_ros.agent.scripted_server import ScriptedServer
+from remembr_ros.agent.scripted.reply import ScriptedReply
+from remembr_ros.agent.scripted.server import ScriptedServer
 from remembr_ros.captioning.backlog import Backlog
-from remembr_ros.captioning.captioner import Caption, Captioner
-from remembr_ros.captioning.captioners import get_captioner
+from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
@@ -20,8 +20,8 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import Bgr, Frame, decode_compressed, encode_jpeg
-from remembr_ros.memory.record import Observation
-from remembr_ros.nodes.caption_worker import CaptionWorker
+from remembr_ros.memory.model.record import Observation
+from remembr_ros.nodes.captioner.worker import CaptionWorker
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.processes import resident_mb

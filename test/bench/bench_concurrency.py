@@ -14,8 +14,8 @@ import numpy as np
 
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from test.bench.figure import Figure
 

@@ -9,12 +9,12 @@ import numpy as np
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.errors import EmbedderUnavailable
-from remembr_ros.evaluation.haystack import RememberedEmbedder
-from remembr_ros.memory.consolidation import Consolidation, consolidate, telling_sentences
-from remembr_ros.memory.record import Memory
-from remembr_ros.simulation.idle_day import SEGMENT_NS, IdleDay, idle_day
-from remembr_ros.simulation.parked_view import CAPTIONINGS
+from remembr_ros.evaluation.metrics.haystack import RememberedEmbedder
+from remembr_ros.memory.consolidation.rule import Consolidation, consolidate, telling_sentences
+from remembr_ros.memory.model.record import Memory
 from test.bench.figure import Figure
+from test.simulated.idle_day import SEGMENT_NS, IdleDay, idle_day
+from test.simulated.parked_view import CAPTIONINGS
 
 LEAST_RATIO = 20.0
 

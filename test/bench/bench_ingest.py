@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from remembr_ros.bags.reader import open_bag
-from remembr_ros.captioning.captioner import Captioner
-from remembr_ros.captioning.captioners import get_captioner
+from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.captioning.captioners.captioner import Captioner
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder

@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from remembr_ros.memory import ranking
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
 from remembr_ros.memory.embedded.index_files import SCALE, SLOT
-from remembr_ros.memory.keyframes import KeyframeFolder
-from remembr_ros.memory.recall import ANYTHING, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.sentences import passages
-from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from remembr_ros.memory.matching import ranking
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.terms import identifiers
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.memory.terms import identifiers
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.latency import timed

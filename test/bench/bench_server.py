@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from remembr_ros.memory import schema
-from remembr_ros.memory.connection import Connection
-from remembr_ros.memory.keyframes import KeyframeFolder
-from remembr_ros.memory.recall import ANYTHING
-from remembr_ros.memory.server import ServerEngine, open_server
-from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.stamp import VERSION, Stamp
+from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.engine import ServerEngine, open_server
 from remembr_ros.memory.store import MemoryStore
 from test.bench.figure import Figure
 from test.bench.latency import timed

@@ -127,8 +127,8 @@ class Soak:
 
         from remembr_msgs.msg import Memory as MemoryMsg
         from remembr_msgs.srv import Ask
-        from remembr_ros.nodes import qos
-        from remembr_ros.nodes.lifecycle import bring_up
+        from remembr_ros.nodes.base import qos
+        from remembr_ros.nodes.base.lifecycle import bring_up
 
         self.node.create_subscription(MemoryMsg, 'memories', self._on_memory, qos.CAPTIONS)
         self.node.create_subscription(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, raw=True)
@@ -143,7 +143,7 @@ class Soak:
         from rosgraph_msgs.msg import Clock
         from sensor_msgs.msg import CompressedImage
 
-        from remembr_ros.nodes.conversions import time_to_msg
+        from remembr_ros.nodes.base.conversions import time_to_msg
         from remembr_ros.simulation.recording import START_NS
 
         clock = self.node.create_publisher(Clock, '/clock', 10)

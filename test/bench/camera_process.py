@@ -25,7 +25,7 @@ def main(role: str, kind: str, seconds: float) -> None:
     from rclpy.qos import QoSProfile, ReliabilityPolicy
     from sensor_msgs.msg import CompressedImage, Image
 
-    from remembr_ros.nodes.captioner_node import CaptionerNode
+    from remembr_ros.nodes.captioner.node import CaptionerNode
 
     reliable = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
     rclpy.init()

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.evaluation.haystack import RememberedEmbedder
-from remembr_ros.memory.consolidation import telling_sentences
-from remembr_ros.memory.record import Memory
-from remembr_ros.simulation.happening import HAPPENINGS
-from remembr_ros.simulation.parked_view import CAPTIONINGS, VIEWS, Narrator
+from remembr_ros.evaluation.metrics.haystack import RememberedEmbedder
+from remembr_ros.memory.consolidation.rule import telling_sentences
+from remembr_ros.memory.model.record import Memory
+from test.simulated.events import HAPPENINGS
+from test.simulated.parked_view import CAPTIONINGS, VIEWS, Narrator
 
 Array = NDArray[np.float32]
 Pair = tuple[str, str]

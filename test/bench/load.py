@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.captions_file import read_captions
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.record import Memory, memory_id
-from remembr_ros.memory.sentences import passages
-from remembr_ros.memory.terms import essence
-from remembr_ros.simulation.parked_view import CAPTIONINGS, VIEWS, Narrator
+from remembr_ros.memory.exchange.captions_file import read_captions
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.terms import essence
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS
+from test.simulated.parked_view import CAPTIONINGS, VIEWS, Narrator
 
 ROOT = Path(__file__).resolve().parents[2]
 NAVQA = ROOT / '../shared/data/navqa'

@@ -19,12 +19,13 @@ import numpy as np
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory import milvus, schema
 from remembr_ros.memory.embedded import passage_index, volumes
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.recall import ANYTHING
-from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.sentences import passages
 from remembr_ros.memory.store import MemoryStore
 
 State = list[int] | None

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory import milvus
-from remembr_ros.memory.consolidation import Consolidation
+from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.embedded import passage_index, volumes
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.sentences import passages
 from remembr_ros.memory.store import MemoryStore
 from test.integration.durable_writer import check, memory
 

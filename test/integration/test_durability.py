@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory import milvus
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.recall import ANYTHING
-from remembr_ros.memory.record import Observation
 from remembr_ros.memory.store import MemoryStore
 from test.integration.durable_writer import State, check, image, make_small, memory, opened
 

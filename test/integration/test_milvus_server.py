@@ -15,14 +15,14 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.connection import Connection
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.recall import ANYTHING
-from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.memory.server import ServerEngine, open_server
-from remembr_ros.memory.spool import Spool
-from remembr_ros.memory.spooling import SpoolingWriter
-from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.stamp import VERSION, Stamp
+from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.engine import ServerEngine, open_server
+from remembr_ros.memory.spool.spool import Spool
+from remembr_ros.memory.spool.writer import SpoolingWriter
 from test.milvus_process import START_S, MilvusProcess, obstacle, when_ready
 from test.unit.memory.engine_contract import DIMENSION, EngineContract, entry, memory
 
@@ -135,7 +135,7 @@ def test_two_robots_in_their_namespaces_share_a_server_and_lose_nothing_when_it_
 ) -> None:
     from remembr_msgs.msg import Memory as MemoryMsg
     from remembr_msgs.srv import Ask
-    from remembr_ros.nodes.conversions import observation_to_msg
+    from remembr_ros.nodes.base.conversions import observation_to_msg
 
     robot, start = graph.robot, graph.processes.start
     captions, stored = {}, {}

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.answer import Question
-from remembr_ros.agent.chat import Message
-from remembr_ros.agent.failover_chat import FailoverChat
-from remembr_ros.agent.loop import LoopPlanner
-from remembr_ros.agent.offline import OfflinePlanner
-from remembr_ros.agent.openai_chat import OpenAIChat
-from remembr_ros.agent.tools import TOOLS
+from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.failover import FailoverChat
+from remembr_ros.agent.chat.openai_client import OpenAIChat
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.trace import Trace, questions, read_trace
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import Cancelled, ChatUnavailable, RemembrError
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.timestamps import NS
 from test.integration.transformers_server import served
 from test.patience import patiently

@@ -17,9 +17,9 @@ import pytest
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory import milvus
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from test.patience import patiently
 
@@ -30,7 +30,7 @@ import signal, sys
 import numpy as np
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory.record import Memory, Observation
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 
 def observation(i):

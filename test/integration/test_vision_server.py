@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from remembr_ros.captioning.captioners import get_captioner
-from remembr_ros.captioning.vlm_options import VlmOptions
+from remembr_ros.captioning.captioners.by_name import get_captioner
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 from test.integration.transformers_server import served
-from test.unit.captioning.tiny_vlm import WORDS, llava
+from test.unit.captioning.captioners.tiny_vlm import WORDS, llava
 
 pytest.importorskip('transformers', reason='needs the extra vlm: make setup')
 for library in ('fastapi', 'uvicorn'):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.sentences import passages
 from remembr_ros.memory.store import MemoryStore
 from test.kills.verbs import START_NS
 

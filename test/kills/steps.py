@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.memory import milvus
+from remembr_ros.memory.milvus import client as milvus
 
 HOWS = ('client', 'both', 'server', 'part')
 """What happens at the step: the process is killed before it; with its database; the database alone; the

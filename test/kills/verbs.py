@@ -17,12 +17,12 @@ from remembr_ros.cli.main import main
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory.consolidation import Consolidation
+from remembr_ros.memory.consolidation.rule import Consolidation
+from remembr_ros.memory.exchange.transfer import export_memories
+from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import UNCAPTIONED, Memory, Observation
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.memory.transfer import export_memories
 from test.unit.cli.conftest import START_NS, write_bag
 
 NS = 10**9

@@ -21,9 +21,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from remembr_ros.cli import ingest, main
-from remembr_ros.memory import transfer, whole_changes
+from remembr_ros.cli import main
+from remembr_ros.cli.verbs import ingest
+from remembr_ros.memory import whole_changes
 from remembr_ros.memory.embedded import passage_index, volumes
+from remembr_ros.memory.exchange import transfer
 from test.integration.durable_writer import make_small
 from test.kills.state import state_of
 from test.kills.steps import Steps
@@ -127,7 +129,7 @@ def _warm_up() -> None:
     import pymilvus  # noqa: F401
 
     with warnings.catch_warnings():
-        warnings.simplefilter('ignore')  # as in remembr_ros.memory.lite_server
+        warnings.simplefilter('ignore')  # as in remembr_ros.memory.milvus.lite_process
         import milvus_lite.server
 
     class Popen(subprocess.Popen):  # type: ignore[type-arg]

@@ -20,7 +20,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from remembr_ros.errors import NodeUnavailable
-from remembr_ros.nodes.lifecycle import call, spin
+from remembr_ros.nodes.base.lifecycle import call, spin
 from test.domains import domains
 
 TIMEOUT_S = 90.0

@@ -9,10 +9,10 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
+from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.memory.model.record import UNCAPTIONED
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import UNCAPTIONED
 
 pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install')
 

@@ -29,7 +29,7 @@ from rclpy.lifecycle import TransitionCallbackReturn  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from remembr_ros.nodes.lifecycle import call, spin  # noqa: E402
+from remembr_ros.nodes.base.lifecycle import call, spin  # noqa: E402
 from test.domains import domains  # noqa: E402
 
 DOMAINS = domains()

@@ -11,15 +11,15 @@ from rclpy.parameter import Parameter
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Ask, Recall
-from remembr_ros.captioning.captioner import Caption
-from remembr_ros.nodes import qos
-from remembr_ros.nodes.agent_node import AgentNode
-from remembr_ros.nodes.captioner_node import CaptionerNode
-from remembr_ros.nodes.conversions import duration_to_msg
-from remembr_ros.nodes.lifecycle import call
-from remembr_ros.nodes.memory_node import MemoryNode
-from test.node.test_captioner_node import jpeg, pose
-from test.node.test_memory_keeping import caption
+from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.nodes.agent.node import AgentNode
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import duration_to_msg
+from remembr_ros.nodes.base.lifecycle import call
+from remembr_ros.nodes.captioner.node import CaptionerNode
+from remembr_ros.nodes.memory.node import MemoryNode
+from test.node.captioner.test_node import jpeg, pose
+from test.node.memory.test_keeping import caption
 from test.patience import patiently
 
 CLIENTS, QUESTIONS = 4, 25

@@ -17,9 +17,9 @@ from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.record import Memory, Observation
-from remembr_ros.nodes.conversions import observation_to_msg
-from remembr_ros.nodes.lifecycle import bring_up
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.nodes.base.conversions import observation_to_msg
+from remembr_ros.nodes.base.lifecycle import bring_up
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS

@@ -11,12 +11,12 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
 from remembr_ros.bringup import plan_nodes
-from remembr_ros.nodes import speech_node
-from remembr_ros.nodes.agent_node import AgentNode
-from remembr_ros.nodes.captioner_node import CaptionerNode
-from remembr_ros.nodes.memory_node import MemoryNode
+from remembr_ros.nodes.agent.node import AgentNode
+from remembr_ros.nodes.captioner.node import CaptionerNode
+from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.parameters import POSE_SOURCES
-from remembr_ros.nodes.speech_node import SpeechNode
+from remembr_ros.nodes.speech import node as speech_node
+from remembr_ros.nodes.speech.node import SpeechNode
 
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'sros2' / 'policy.xml'
 NAMESPACE = '/remembr'

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from remembr_ros.agent.chat import Message
-from remembr_ros.agent.openai_chat import OpenAIChat
-from remembr_ros.agent.recording_chat import RecordingChat
-from remembr_ros.agent.scripted_server import ScriptedReply, ScriptedServer
-from remembr_ros.agent.tools import TOOLS
-from remembr_ros.captioning.captioners import get_captioner
+from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.openai_client import OpenAIChat
+from remembr_ros.agent.chat.recording import RecordingChat
+from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest, RemembrError
-from remembr_ros.evaluation.judge import Judge
+from remembr_ros.evaluation.metrics.judge import Judge
 
 HELLO = (Message('user', 'Where is the lift?'),)
 

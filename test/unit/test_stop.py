@@ -56,7 +56,8 @@ def test_a_signal_while_the_interpreter_ends_changes_nothing(number: str):
 def test_a_second_ctrl_c_does_not_kill_a_verb_that_ends():
     verb = """
 import os, signal, sys
-from remembr_ros.cli import info, main
+from remembr_ros.cli import main
+from remembr_ros.cli.verbs import info
 
 class Last:
     kill, me, number = os.kill, os.getpid(), signal.SIGINT

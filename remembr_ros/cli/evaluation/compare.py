@@ -5,8 +5,8 @@ from pathlib import Path
 
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_json, stdout_for_json
-from remembr_ros.evaluation.comparison import compare, comparison_json, comparison_table
-from remembr_ros.evaluation.reading import Run, load_run
+from remembr_ros.evaluation.metrics.comparison import compare, comparison_json, comparison_table
+from remembr_ros.evaluation.run.reading import Run, load_run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json, count, seconds
 from remembr_ros.cli.output import print_json, stdout_for_json
-from remembr_ros.evaluation.navqa import CAPTIONS, Outside
-from remembr_ros.evaluation.run import Run, carry_out
-from remembr_ros.evaluation.run_config import PlannerName, RunConfig, run_config
-from remembr_ros.evaluation.tabulation import table_text, tables
+from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
+from remembr_ros.evaluation.report.tabulation import table_text, tables
+from remembr_ros.evaluation.run.config import PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.run.execution import Run, carry_out
 
 PLANNERS = tuple(name.value for name in PlannerName)
 
@@ -145,7 +145,7 @@ def _show(result: Run, outside: Outside) -> None:
 
 def _write_report(folder: Path) -> None:
     try:
-        from remembr_ros.evaluation.html_report import write_report
+        from remembr_ros.evaluation.report.page import write_report
 
         print(f'{write_report(folder)}', file=sys.stderr)
     except ImportError as error:

@@ -9,8 +9,8 @@ from typing import Any
 from tqdm import tqdm
 
 from remembr_ros.cli.options import count, per_minute
-from remembr_ros.evaluation.metrics import correctness
-from remembr_ros.evaluation.run import Execution, Progress
+from remembr_ros.evaluation.metrics.scores import correctness
+from remembr_ros.evaluation.run.execution import Execution, Progress
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:

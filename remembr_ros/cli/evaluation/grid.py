@@ -11,8 +11,8 @@ from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, RemembrError
-from remembr_ros.evaluation.grid import grid_markdown, read_grid
-from remembr_ros.evaluation.run import Run, carry_out
+from remembr_ros.evaluation.run.execution import Run, carry_out
+from remembr_ros.evaluation.run.grid import grid_markdown, read_grid
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

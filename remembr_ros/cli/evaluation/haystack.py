@@ -13,12 +13,12 @@ from remembr_ros.cli.options import add_json, count
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.evaluation import datasets
-from remembr_ros.evaluation.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
-from remembr_ros.evaluation.navqa import CAPTIONS
-from remembr_ros.evaluation.run_config import run_config
+from remembr_ros.evaluation.datasets import loading as datasets
+from remembr_ros.evaluation.datasets.navqa import CAPTIONS
+from remembr_ros.evaluation.metrics.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
+from remembr_ros.evaluation.run.config import run_config
+from remembr_ros.memory.exchange.street_view import read_captions
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.streetview import read_captions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

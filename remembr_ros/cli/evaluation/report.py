@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from remembr_ros.evaluation.html_report import write_report
+from remembr_ros.evaluation.report.page import write_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

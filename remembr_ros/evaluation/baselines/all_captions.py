@@ -6,15 +6,15 @@ After the language model with all captions that ReMEmbR (arXiv 2409.13682) is co
 from functools import cache
 from importlib.resources import files
 
-from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.agent.chat import ChatClient, Message
-from remembr_ros.agent.evidence import Evidence
-from remembr_ros.agent.grounding import Claim, ground
-from remembr_ros.agent.phrasing import describe, situation
+from remembr_ros.agent.chat.client import ChatClient, Message
+from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.memory_prompt import describe, situation
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.forced_answer import forced_answer
-from remembr_ros.memory.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Recall, Scope
 
 METHOD = 'all_captions'
 

@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from remembr_ros.agent.answer import Answer, Cost, Kind, Question
-from remembr_ros.agent.chat import ChatClient, Message, Reply, ToolCall
-from remembr_ros.agent.evidence import Evidence
-from remembr_ros.agent.grounding import Claim, ground, without_invented_numbers
-from remembr_ros.agent.phrasing import with_facts
+from remembr_ros.agent.chat.bounded_call import complete
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
+from remembr_ros.agent.chat.reply_text import MAX_REPLY, calls_in_text
+from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.llm.tools import ANSWER, TOOLS, AnswerCall, cited, parse_arguments
+from remembr_ros.agent.model.answer import Answer, Cost, Kind, Question
+from remembr_ros.agent.model.grounding import Claim, ground, without_invented_numbers
+from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.agent.reply_text import MAX_REPLY, calls_in_text
-from remembr_ros.agent.tools import ANSWER, TOOLS, AnswerCall, cited, parse_arguments
-from remembr_ros.agent.waiting import complete
 from remembr_ros.errors import ReplyInvalid, Ungrounded
 
 ANSWER_TOOLS = tuple(tool for tool in TOOLS if tool.name == ANSWER)
@@ -34,7 +34,7 @@ def forced_answer(
     :param captions_shown: then a text may have no numbers but theirs; frames may show others
     :raises Ungrounded: it could not support its answer
     :raises ReplyInvalid: its replies could not be used
-    :raises Cancelled, BudgetExceeded, ChatUnavailable: see :func:`remembr_ros.agent.waiting.complete`
+    :raises Cancelled, BudgetExceeded, ChatUnavailable: see :func:`remembr_ros.agent.chat.bounded_call.complete`
     """
     cost = Cost()
     while True:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
-from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.agent.chat import ChatClient, Message, Picture
-from remembr_ros.agent.evidence import Evidence
-from remembr_ros.agent.grounding import Claim, ground
-from remembr_ros.agent.phrasing import situation, whereabouts
+from remembr_ros.agent.chat.client import ChatClient, Message, Picture
+from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.memory_prompt import situation, whereabouts
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.captioning.frame_choice import evenly
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.forced_answer import forced_answer
-from remembr_ros.memory.recall import Recall, Scope
+from remembr_ros.memory.model.recall import Recall, Scope
 
 METHOD = 'frames'
 

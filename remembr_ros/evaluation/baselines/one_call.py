@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.answer import Answer, Question
-from remembr_ros.agent.offline import OfflinePlanner
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.recall import ANYTHING, Hit, Recall, Scope
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
 MAX_MEMORIES = 1_000

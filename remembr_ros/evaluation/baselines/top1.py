@@ -1,11 +1,11 @@
 """The floor: whatever the raw question finds first is the answer."""
 
-from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.agent.grounding import Claim, ground
-from remembr_ros.agent.phrasing import with_facts
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.memory_prompt import with_facts
+from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.agent.request import parse_request
-from remembr_ros.memory.recall import Hit, Recall, Scope
+from remembr_ros.memory.model.recall import Hit, Recall, Scope
 
 DURATION_S = 60.0
 """What every duration is said to be: one memory tells none."""

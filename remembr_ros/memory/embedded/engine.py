@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
-from remembr_ros.memory import milvus
 from remembr_ros.memory.embedded.index import MemoryIndex
 from remembr_ros.memory.embedded.index_files import Damaged
 from remembr_ros.memory.embedded.index_state import IndexState
 from remembr_ros.memory.embedded.journal import Journal
 from remembr_ros.memory.embedded.volumes import Volumes
-from remembr_ros.memory.engine import Entry, Summary
-from remembr_ros.memory.lite_server import Mark, commits, new_token
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.stamp import Stamp, no_such_memory, read_stamp
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.milvus.lite_process import Mark, commits, new_token
+from remembr_ros.memory.model.engine import Entry, Summary
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def open_embedded(uri: str, collection: str, new: Callable[[], Stamp] | None) ->
 
 
 class EmbeddedEngine(MemoryIndex):
-    """The engine of a file; see remembr_ros.memory.engine.Engine. Made by :func:`open_embedded`.
+    """The engine of a file; see remembr_ros.memory.model.engine.Engine. Made by :func:`open_embedded`.
 
     It is the index over the rows of a database, and keeps both the same. Reads never wait for the disk.
 

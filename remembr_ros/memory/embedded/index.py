@@ -14,12 +14,12 @@ from remembr_ros.memory.embedded.index_files import IndexFiles
 from remembr_ros.memory.embedded.passage_index import PassageIndex
 from remembr_ros.memory.embedded.row_runs import Mask, Slots
 from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.ranking import newest_first, searchable
-from remembr_ros.memory.recall import ANYTHING, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.sentences import paragraphs_among
-from remembr_ros.memory.words import WordIndex
+from remembr_ros.memory.matching.bm25 import WordIndex
+from remembr_ros.memory.matching.ranking import newest_first, searchable
+from remembr_ros.memory.matching.sentences import paragraphs_among
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory
 
 logger = logging.getLogger(__name__)
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory import schema
 from remembr_ros.memory.embedded.row_runs import Rows
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.words import POSTING
+from remembr_ros.memory.matching.bm25 import POSTING
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.record import Memory
 
 SLOT = np.dtype(
     [

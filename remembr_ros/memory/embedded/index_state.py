@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.memory.embedded.index_files import Damaged
-from remembr_ros.memory.lite_server import Mark
+from remembr_ros.memory.milvus.lite_process import Mark
 
 FORMAT = 1
 """Of the index's files; others are made anew."""

@@ -18,10 +18,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
-from remembr_ros.memory import schema
 from remembr_ros.memory.durable import sync_folder
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class _Row(BaseModel):
-    """What remembr_ros.memory.schema.record_row makes."""
+    """What remembr_ros.memory.milvus.schema.record_row makes."""
 
     model_config = ConfigDict(strict=True, extra='allow', allow_inf_nan=False)
     id: str

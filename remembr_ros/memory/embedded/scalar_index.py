@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory import filters
 from remembr_ros.memory.embedded.index_files import SLOT
 from remembr_ros.memory.embedded.row_runs import Mask, Slots
-from remembr_ros.memory.recall import Scope
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
 _FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', 'robot', 'map_id', 'source')

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory import milvus
 from remembr_ros.memory.embedded.index_files import checksums, replace_file
 from remembr_ros.memory.embedded.row_runs import Mask, Rows
+from remembr_ros.memory.milvus import client as milvus
 
 logger = logging.getLogger(__name__)
 

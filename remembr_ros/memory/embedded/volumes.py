@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory import filters, milvus, schema
 from remembr_ros.memory.embedded.journal import Change, Journal
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.sentences import MAX_SENTENCES
+from remembr_ros.memory.matching.sentences import MAX_SENTENCES
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.milvus import filters, schema
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory
 
 T = TypeVar('T')
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.answer import Question
+from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.recall import ANYTHING, Hit, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.terms import content_stems
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.record import Memory
 
 
 @dataclass
 class ListedRecall:
-    """Implements remembr_ros.memory.recall.Recall, and keeps what it was asked.
+    """Implements remembr_ros.memory.model.recall.Recall, and keeps what it was asked.
 
     :param before: called before each search, such as to hang
     """

@@ -4,14 +4,14 @@ from collections.abc import Callable
 import pytest
 
 from remembr_ros.agent.agent import MAX_QUESTION, Agent
-from remembr_ros.agent.answer import Answer, Question
 from remembr_ros.agent.build import build_agent
-from remembr_ros.agent.chat import ScriptedChat
-from remembr_ros.agent.loop import LoopPlanner
-from remembr_ros.agent.offline import OfflinePlanner
+from remembr_ros.agent.chat.client import ScriptedChat
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, StoreUnavailable
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.model.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 
 AskAbout = Callable[..., Question]

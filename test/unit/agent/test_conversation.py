@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.answer import Answer, Kind, Question
-from remembr_ros.agent.chat import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.conversation import HAPPENED, NAME, Conversations
-from remembr_ros.agent.loop import LoopPlanner
-from remembr_ros.agent.offline import OfflinePlanner
-from remembr_ros.agent.same_place import SamePlace
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.same_place import SamePlace
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from test.unit.agent.listed_recall import ListedRecall
 
 TOUR = [('PRINTER',), ('LIFT',), (), (), ('LIFT',), (), ('EXIT',), ('LIFT',)]

@@ -12,7 +12,7 @@ from remembr_ros.bags.coda import convert_coda
 from remembr_ros.bags.reader import open_bag
 from remembr_ros.bags.recording import Recording
 from remembr_ros.bags.tf import TransformSurvey
-from remembr_ros.captioning.captioners import get_captioner
+from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.geometry import StampedPose, rotate
 from remembr_ros.images import Frame

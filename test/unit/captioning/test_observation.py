@@ -5,7 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.captioning.captioner import Caption
+from remembr_ros.captioning.captioners.captioner import Caption
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.placer import PlacedSegment, place
 from remembr_ros.captioning.pose_buffer import PoseBuffer
@@ -14,7 +14,7 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import Bgr, Frame
-from remembr_ros.memory.record import UNCAPTIONED, Observation, memory_id
+from remembr_ros.memory.model.record import UNCAPTIONED, Observation, memory_id
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000_000_000_000

@@ -16,8 +16,8 @@ from rosbags.typesys import Stores, get_typestore
 from remembr_ros.cli.main import main
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 
 START_NS = 1_700_000_000_000_000_000
 NS = 1_000_000_000

@@ -15,8 +15,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory import read_only as reading
 from remembr_ros.memory.embedded.journal import Change, Journal
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 from test.read_only_disk import read_only
 
 Run = Callable[..., tuple[int, str, str]]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.answer import Kind
-from remembr_ros.evaluation.metrics import Outcome
-from remembr_ros.evaluation.record import AnswerRecord, QuestionRecord, TruthRecord
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.run.record import AnswerRecord, QuestionRecord, TruthRecord
 
 COLUMNS = [
     'UUID',

@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.agent.seen import Likeness, chance
+from remembr_ros.agent.offline.relevance_model import Likeness, chance
 from remembr_ros.evaluation.calibration import Case, fit, report, shares
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 
 START_NS = 1_700_000_000_000_000_000

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory import filters
-from remembr_ros.memory.engine import Engine, Entry
-from remembr_ros.memory.recall import ANYTHING, Scope
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model.engine import Engine, Entry
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
 DIMENSION = 16

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, RigidTransform, distance
 from remembr_ros.memory.map_change import moved
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.record import Memory
 
 coordinates = st.floats(-1e4, 1e4)
 angles = st.floats(-math.pi, math.pi)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory import notes
+from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.memory.notes import MAX_BYTES, note
-from remembr_ros.memory.record import Memory, memory_id
 from remembr_ros.timestamps import MAX_NS
 
 NOW = 1_700_000_000_000_000_000

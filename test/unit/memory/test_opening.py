@@ -9,9 +9,9 @@ from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
-from remembr_ros.memory import milvus
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.record import Memory, Observation
 
 
 def test_a_database_is_asked_when_it_listens_and_not_before(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.record import SOURCES, Memory
+from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.memory.retention import RetentionPolicy, doomed, estimated_bytes
 from remembr_ros.timestamps import NS
 
@@ -243,7 +243,7 @@ def test_more_room_keeps_all_that_less_room_keeps(
 def test_it_is_the_same_in_another_process() -> None:
     script = (
         'from remembr_ros.memory.retention import _candidate\n'
-        'from remembr_ros.memory.record import Memory\n'
+        'from remembr_ros.memory.model.record import Memory\n'
         "print(_candidate(Memory('m', 'r', 0, 1, 'a red door'), 0, True).words)"
     )
     seen = {

@@ -7,12 +7,12 @@ import pytest
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.engine import Entry
+from remembr_ros.memory.matching.ranking import meaning, score
+from remembr_ros.memory.matching.sentences import kinds_of, passages
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.ranking import meaning, score
-from remembr_ros.memory.recall import Hit, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.sentences import kinds_of, passages
 from remembr_ros.memory.store import MemoryStore
 
 Make = Callable[..., Memory]

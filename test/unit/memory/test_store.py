@@ -16,9 +16,9 @@ import pytest
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.volumes import Volumes
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.recall import Scope
-from remembr_ros.memory.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, NS
 
@@ -365,7 +365,7 @@ def test_keyframes_that_cannot_be_deleted_are_an_error(
     def denied(*_: object, **__: object) -> None:
         raise PermissionError(13, 'Permission denied')
 
-    monkeypatch.setattr('remembr_ros.memory.keyframe_files.delete', denied)
+    monkeypatch.setattr('remembr_ros.memory.keyframes.files.delete', denied)
     with pytest.raises(StoreUnavailable, match='by hand'):
         own.forget(['m1'])
     assert own.count() == 0

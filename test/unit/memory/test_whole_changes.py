@@ -11,9 +11,9 @@ import pytest
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory import undone, whole_changes
-from remembr_ros.memory.keyframes import KeyframeFolder
+from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.whole_changes import WholeChanges
 from test.unit.memory.test_store import jpeg
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.answer import Answer, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import GoalRejected, NoPlace
 from remembr_ros.geometry import Pose, StampedPose
-from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.goal import goal_from_answer
 
 POSE = Pose(1.0, 2.0, 0.1, 0.5)

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_ros.agent.answer import Answer, Kind
+from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose
-from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals
 from remembr_ros.navigation.terrain import Terrain

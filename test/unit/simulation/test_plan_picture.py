@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from remembr_ros.geometry import Pose, StampedPose
-from remembr_ros.memory.recall import Hit
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.plan_picture import draw_plan
 from remembr_ros.simulation.tour import Tour

@@ -3,8 +3,8 @@ import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
 from remembr_ros.speech.attention import NS, Attention, Verdict
-from remembr_ros.speech.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.listener import Listener, joined
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.voice_activity import WINDOW

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from remembr_ros.speech.audio import SAMPLE_RATE, WavFile, load_wav, mixed, resample
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, WavFile, load_wav, mixed, resample
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.voice_activity import speech_segments
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.speech.audio import SAMPLE_RATE
+from remembr_ros.speech.sound.audio import SAMPLE_RATE
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.voice_activity import PAD_S, WINDOW
 

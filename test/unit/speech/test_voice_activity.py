@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
-from remembr_ros.speech.audio import SAMPLE_RATE, load_wav
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, load_wav
 from remembr_ros.speech.voice_activity import WINDOW, SpeechSegment, SpeechTracker, speech_segments
 from remembr_ros.speech.whisper import SileroStream
 

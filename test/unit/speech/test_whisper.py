@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.audio import SAMPLE_RATE, load_wav
+from remembr_ros.speech.sound.audio import SAMPLE_RATE, load_wav
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.whisper import WhisperTranscriber, computations, confidence
 from test.unit.speech import tiny_whisper

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.answer import Question
+from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.recall import ANYTHING, Hit, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.terms import content_stems
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
 START_NS = 1_700_000_000 * NS

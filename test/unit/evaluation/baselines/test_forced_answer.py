@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from remembr_ros.agent.answer import Kind
-from remembr_ros.agent.chat import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import BudgetExceeded, Cancelled, ChatUnavailable, ReplyInvalid, Ungrounded
 from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner

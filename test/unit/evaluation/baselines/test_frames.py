@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_ros.agent.answer import Kind
-from remembr_ros.agent.chat import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.frames import FramesPlanner
 

@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.agent.answer import Kind
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.one_call import OneCallPlanner
 

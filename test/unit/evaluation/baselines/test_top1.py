@@ -1,4 +1,4 @@
-from remembr_ros.agent.answer import Kind
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.baselines.top1 import Top1Planner
 from remembr_ros.timestamps import NS
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
-from remembr_ros.memory import milvus, schema
 from remembr_ros.memory.embedded import volumes
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
 from remembr_ros.memory.embedded.index_files import SCALE
 from remembr_ros.memory.embedded.journal import Change, Journal
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.recall import ANYTHING, Scope
-from remembr_ros.memory.record import Memory
-from remembr_ros.memory.stamp import VERSION, Stamp
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.stamp import VERSION, Stamp
 
 D = 8
 Make = Callable[..., Memory]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
-from remembr_ros.memory import schema
 from remembr_ros.memory.embedded.journal import Change, Journal
-from remembr_ros.memory.engine import Entry
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory
 
 Make = Callable[..., Memory]
 

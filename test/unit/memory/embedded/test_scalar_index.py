@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order, offset_ns
-from remembr_ros.memory.recall import Scope
-from remembr_ros.memory.record import Memory
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
 TIMES = st.integers(0, 50) | st.integers(0, MAX_NS)

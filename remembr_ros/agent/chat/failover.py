@@ -1,0 +1,131 @@
+"""A chat client that goes on with another one when the first is out of reach."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from remembr_ros.agent.chat.client import (
+    ChatClient,
+    Message,
+    Reply,
+    Tool,
+    Usage,
+    charged,
+    usage_of,
+    with_usage,
+)
+from remembr_ros.chat_endpoint import Refused
+from remembr_ros.errors import ChatUnavailable
+
+logger = logging.getLogger(__name__)
+
+SHARE = 0.6
+"""Of the time left, what a client may take while there is another one."""
+
+REST_FACTOR = 10.0
+"""A client that failed is left alone so many times as long as the failure took."""
+
+LONGEST_REST_S = 60.0
+"""But not longer [s]."""
+
+OF_ALL = (401, 403, 404, 429)
+"""By these a server refuses every request alike; by any other 4xx only this one, such as for its length."""
+
+
+class FailoverChat:
+    """Asks the first of several clients that is in reach; safe to share between threads.
+
+    One that was out of reach rests for a while: ten times as long as it took to find out, a minute at most.
+    So a server that refuses at once is asked again at once, and one that is silent does not keep every
+    question waiting; where all rest, the call fails at once, and the next planner answers. Of what is one
+    question's own fault, an odd request or too little time, no other has to suffer.
+
+    :param chats: in the order of preference; one is enough to profit from the rest
+    :param patience_s: a client that does not answer within less than this need not be out of reach [s]
+    """
+
+    def __init__(
+        self,
+        chats: Sequence[ChatClient],
+        *,
+        patience_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not chats:
+            raise ValueError('there is no client to fail over to')
+        self._chats = tuple(chats)
+        self._patience_s = patience_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._rest_until = [float('-inf')] * len(self._chats)
+        self._reasons = [''] * len(self._chats)
+
+    @property
+    def model(self) -> str:
+        """The model that would be asked now."""
+        awake = self._awake()
+        return self._chats[awake[0] if awake else 0].model
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        deadline = self._clock() + timeout_s
+        lost = Usage()
+        failure: ChatUnavailable | None = None
+        awake = self._awake()
+        for index in awake:
+            chat, began = self._chats[index], self._clock()
+            left = deadline - began
+            if left <= 0.0:
+                break
+            allowed = left if index == awake[-1] else SHARE * left
+            try:
+                reply = chat.complete(messages, tools, must_call=must_call, timeout_s=allowed, cancel=cancel)
+            except ChatUnavailable as error:
+                took = self._clock() - began
+                hurried = timeout_s < self._patience_s and took > 0.8 * allowed
+                if not (hurried or _is_of_one_request(error)):
+                    self._rest(index, took, str(error))
+                lost, failure = lost + usage_of(error), error
+                continue
+            return with_usage(replace(reply, model=reply.model or chat.model), lost)
+        if failure is None:
+            raise ChatUnavailable(self._all_rest())
+        raise charged(failure, lost)
+
+    def close(self) -> None:
+        """Close the clients that can be closed."""
+        for chat in self._chats:
+            close = getattr(chat, 'close', None)
+            if close is not None:
+                close()
+
+    def _awake(self) -> list[int]:
+        now = self._clock()
+        with self._lock:
+            return [index for index, until in enumerate(self._rest_until) if until <= now]
+
+    def _rest(self, index: int, took_s: float, reason: str) -> None:
+        seconds = min(LONGEST_REST_S, REST_FACTOR * took_s)
+        with self._lock:
+            self._rest_until[index] = self._clock() + seconds
+            self._reasons[index] = reason
+        logger.warning('%s; it is left alone for %.1f s', reason, seconds)
+
+    def _all_rest(self) -> str:
+        with self._lock:
+            first = min(range(len(self._chats)), key=self._rest_until.__getitem__)
+            seconds, reason = self._rest_until[first] - self._clock(), self._reasons[first]
+        return f'{reason} (that was a moment ago; it is tried again in {max(0.0, seconds):.0f} s)'
+
+
+def _is_of_one_request(error: ChatUnavailable) -> bool:
+    return isinstance(error, Refused) and 400 <= error.status < 500 and error.status not in OF_ALL

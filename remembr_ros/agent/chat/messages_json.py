@@ -1,0 +1,58 @@
+"""Messages and calls of a language model as JSON, for those who write them down."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from remembr_ros.agent.chat.client import Message, Reply, ToolCall
+from remembr_ros.errors import RemembrError
+
+
+def chat_event(
+    model: str,
+    messages: Sequence[Message],
+    must_call: str | None,
+    outcome: Reply | RemembrError,
+    seconds: float,
+) -> dict[str, Any]:
+    """Return one call of a model as JSON-ready.
+
+    :param model: said where the reply does not say it
+    :return: model; messages, must_call; reply (content and tool_calls), prompt_tokens and completion_tokens,
+        or error; seconds
+    """
+    event: dict[str, Any] = {
+        'model': model,
+        'messages': [message_json(message) for message in messages],
+        'must_call': must_call,
+    }
+    if isinstance(outcome, Reply):
+        event['model'] = outcome.model or model
+        event['reply'] = {'content': outcome.content, 'tool_calls': tool_calls_json(outcome.tool_calls)}
+        event['prompt_tokens'] = outcome.prompt_tokens
+        event['completion_tokens'] = outcome.completion_tokens
+        if outcome.estimated:
+            event['estimated'] = True
+    else:
+        event['error'] = f'{type(outcome).__name__}: {outcome}'
+    return {**event, 'seconds': round(seconds, 3)}
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """Return a message without what it lacks; of an image, its text, size and SHA-256."""
+    written: dict[str, Any] = {'role': message.role, 'content': message.content}
+    if message.tool_calls:
+        written['tool_calls'] = tool_calls_json(message.tool_calls)
+    if message.tool_call_id:
+        written['tool_call_id'] = message.tool_call_id
+    if message.images:
+        written['images'] = [
+            {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
+            for image in message.images
+        ]
+    return written
+
+
+def tool_calls_json(calls: Sequence[ToolCall]) -> list[dict[str, str]]:
+    """Return calls of tools as JSON-ready."""
+    return [{'id': call.id, 'name': call.name, 'arguments': call.arguments} for call in calls]

@@ -1,0 +1,158 @@
+"""Chat with any server that speaks OpenAI's API: OpenAI, NVIDIA NIM, Ollama, vLLM, llama.cpp."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal, after_wordless_refusal, used_in
+from remembr_ros.agent.chat.client import Message, Reply, Tool, Usage, charged, with_usage
+from remembr_ros.agent.chat.presets import find_preset
+from remembr_ros.agent.chat.wire import characters_of, reply_of, request_fields, spent_on, tokens_of
+from remembr_ros.chat_endpoint import ChatEndpoint, Refused
+from remembr_ros.errors import ChatUnavailable, ReplyInvalid
+from remembr_ros.http_guard import Guard, TimeOver
+
+logger = logging.getLogger(__name__)
+
+MAX_REFUSALS = 12
+"""Refusals of a part of a request after which a server is given up; there are fewer parts."""
+
+
+class OpenAIChat:
+    """A model behind an OpenAI-compatible server; safe to share between threads.
+
+    What the model can do is found by trying: what its server refuses is left out from then on, or only this
+    once if it was accepted before. The key comes from the environment, see :mod:`remembr_ros.agent.chat.presets`.
+
+    :param model: empty: the preset's, or the first one that the server lists
+    :param url: such as http://localhost:11434/v1, or the name of a preset, such as ollama; None: OpenAI's
+    :param max_retries: of a request that failed in a way that a retry can help: 429, 5xx, no connection; each
+        after a random wait, or the one that the server names in Retry-After, if the time allows it
+    :param seed: sent with every request, for servers that sample repeatably; None: not sent
+    :param temperature: of the sampling; 0: the likeliest reply
+    :raises InvalidRequest: the URL is none, and no preset's name
+    """
+
+    def __init__(
+        self,
+        model: str = '',
+        url: str | None = None,
+        *,
+        max_retries: int = 2,
+        seed: int | None = None,
+        temperature: float = 0.0,
+    ) -> None:
+        preset = find_preset(url)
+        self._model = model or preset.model
+        self._endpoint = ChatEndpoint(preset, max_retries)
+        self._capabilities = preset.capabilities
+        self._proven = False
+        """It has replied to a request with tools: when it refuses one later, that has another cause."""
+        self._accepted: frozenset[str] = frozenset()
+        """Capabilities that a request made use of which was answered."""
+        self._sampling: dict[str, Any] = {'temperature': temperature}
+        if seed is not None:
+            self._sampling['seed'] = seed
+
+    @property
+    def model(self) -> str:
+        return self._model or 'llm'
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do, as far as is known."""
+        return self._capabilities
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        guard = Guard(time.monotonic() + timeout_s, cancel)
+        lost: list[Usage] = []
+        try:
+            with guard.watching():
+                guard.check()
+                if not self._model:
+                    self._model = self._endpoint.first_model(guard)
+                reply = self._found_out(
+                    lambda can: self._ask(can, messages, tools, must_call, guard=guard, lost=lost),
+                    bool(tools),
+                    guard,
+                )
+        except TimeOver:
+            failure = ChatUnavailable(f'{self._endpoint.where} did not answer within {timeout_s:.1f} s')
+            raise charged(failure, sum(lost, Usage())) from None
+        except ChatUnavailable as error:
+            charged(error, sum(lost, Usage()))
+            raise
+        return with_usage(reply, sum(lost, Usage()))
+
+    def close(self) -> None:
+        """Let go what is held; a later question takes it up again."""
+        self._endpoint.close()
+
+    def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, guard: Guard) -> Reply:
+        """Ask, and in simpler ways if the server, which was never of use yet, refuses without a reason."""
+        can = self._capabilities
+        try:
+            reply = self._endpoint.retried(lambda: ask(can), guard)
+        except Refused as refusal:
+            simpler = [] if self._proven else after_wordless_refusal(can, refusal.status, has_tools)
+            for can in simpler:
+                with suppress(Refused):
+                    return ask(can)
+            raise
+        self._proven = self._proven or has_tools
+        return reply
+
+    def _ask(
+        self,
+        can: Capabilities,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        must_call: str | None,
+        *,
+        guard: Guard,
+        lost: list[Usage],
+    ) -> Reply:
+        """Ask once, and again without what the server refuses.
+
+        :param lost: gets what a request took that ended without a reply
+        """
+        for _ in range(MAX_REFUSALS):
+            fields = request_fields(messages, tools, must_call, can, self._sampling)
+            try:
+                response = self._endpoint.create({'model': self._model, **fields}, guard)
+            except Refused as refusal:
+                less = after_refusal(can, fields, refusal.status, refusal.said)
+                if less is None:
+                    raise
+                can = less
+                continue
+            except (ChatUnavailable, TimeOver):
+                if guard.sent:
+                    lost.append(Usage(1, tokens_of(characters_of(fields)), 0, estimated=True))
+                raise
+            try:
+                reply = reply_of(response, characters_of(fields))
+            except ReplyInvalid as error:
+                lost.append(Usage(1, *spent_on(response)))
+                raise self._endpoint.no_chat(error) from error
+            # Only now: what fails all the same was refused for another reason. So was what it took before.
+            can = replace(can, **{name: getattr(self._capabilities, name) for name in self._accepted})
+            self._accepted |= used_in(fields)
+            if can != self._capabilities:
+                logger.info('%s is asked with %s from now on', self._model, can)
+                self._capabilities = can
+            return replace(reply, model=self._model)
+        where = self._endpoint.where
+        raise ChatUnavailable(f'{where} refuses every form of the request; is it a chat model?')

@@ -1,0 +1,103 @@
+"""A chat client that asks no faster than a server allows."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
+from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest
+
+
+class Pacer:
+    """Hands out turns at even intervals, in the order of asking; share it between threads and clients.
+
+    :param per_minute: turns at most; a turn that nobody takes is lost, so that there are no bursts
+    :param clock: seconds that never go back
+    :param wait: returns after that many seconds; used where nothing can cancel the wait
+    :raises InvalidRequest: the pace is no positive number
+    """
+
+    def __init__(
+        self,
+        per_minute: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not (per_minute > 0.0 and math.isfinite(per_minute)):
+            raise InvalidRequest(f'a pace of {per_minute} calls per minute makes no sense; it is above 0')
+        self._interval_s = 60.0 / per_minute
+        self._clock = clock
+        self._wait = wait
+        self._lock = threading.Lock()
+        self._next = -math.inf
+        """When the next turn is free."""
+
+    @property
+    def per_minute(self) -> float:
+        return 60.0 / self._interval_s
+
+    def take_turn(self, timeout_s: float, cancel: threading.Event | None = None) -> float | None:
+        """Wait for a turn.
+
+        :param cancel: ends the wait; the turn is lost
+        :raises Cancelled: cancel was set
+        :return: how long that took [s]; None at once if no turn comes within the time, and then none is taken
+        """
+        with self._lock:
+            now = self._clock()
+            turn = max(now, self._next)
+            if turn - now >= timeout_s:
+                return None
+            self._next = turn + self._interval_s
+        if turn > now and cancel is None:
+            self._wait(turn - now)
+        elif cancel is not None and cancel.wait(turn - now):
+            raise Cancelled('the question was cancelled')
+        return turn - now
+
+
+class PacedChat:
+    """Waits for its turn, then asks. The wait is part of the time that a call may take.
+
+    :param chat: does the work
+    :param pacer: shared by all that ask the same server
+    """
+
+    def __init__(self, chat: ChatClient, pacer: Pacer) -> None:
+        self._chat = chat
+        self._pacer = pacer
+        self._lock = threading.Lock()
+        self._waited_s = 0.0
+
+    @property
+    def model(self) -> str:
+        return self._chat.model
+
+    @property
+    def waited_s(self) -> float:
+        """How long this client has waited for turns, in all [s]; the rest of a call is the model's."""
+        with self._lock:
+            return self._waited_s
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        waited = self._pacer.take_turn(timeout_s, cancel)
+        if waited is None:
+            raise ChatUnavailable(
+                f'the pace of {self._pacer.per_minute:g} calls per minute leaves no turn within '
+                f'{timeout_s:.0f} s; allow more time per call, fewer questions at once, or a faster pace'
+            )
+        with self._lock:
+            self._waited_s += waited
+        return self._chat.complete(
+            messages, tools, must_call=must_call, timeout_s=timeout_s - waited, cancel=cancel
+        )

@@ -1,0 +1,218 @@
+"""OpenAI's chat format: messages and tools on the wire, with native tool calls or in plain JSON."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from remembr_ros.agent.chat.capabilities import Capabilities
+from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
+from remembr_ros.errors import ReplyInvalid
+
+MAX_TOKENS = 1_000
+"""A reply is some tool calls or a short answer; more is a model that runs on."""
+
+MAX_CALLS = 50
+"""Tool calls kept of one reply."""
+
+CHARACTERS_PER_TOKEN = 4
+"""Of English, about; for servers that do not count."""
+
+
+def request_fields(
+    messages: Sequence[Message],
+    tools: Sequence[Tool],
+    must_call: str | None,
+    can: Capabilities,
+    sampling: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return a request's fields, but for the model.
+
+    :param must_call: the one tool that the model must call; None: as it likes
+    :param sampling: temperature and seed, as far as they are wished
+    """
+    fields: dict[str, Any] = {name: value for name, value in sampling.items() if getattr(can, name)}
+    if can.limit:
+        fields[can.limit] = MAX_TOKENS
+    wired = [_wire(message) for message in messages]
+    if tools and can.tools:
+        fields['tools'] = [_wire_tool(tool) for tool in tools]
+        if can.tool_choice:
+            forced = {'type': 'function', 'function': {'name': must_call}}
+            fields['tool_choice'] = forced if must_call else 'auto'
+        elif must_call:
+            wired.append({'role': 'user', 'content': f'Now call the tool {must_call}, and no other.'})
+        if can.parallel_calls:
+            fields['parallel_tool_calls'] = True
+    elif tools:
+        wired = list(_in_words(messages))
+        wired.append({'role': 'user', 'content': _tools_in_words(tools, must_call)})
+        names = [tool.name for tool in tools if must_call in (None, tool.name)]
+        if can.json_schema:
+            schema = {'name': 'calls', 'schema': _calls_schema(names)}
+            fields['response_format'] = {'type': 'json_schema', 'json_schema': schema}
+        elif can.json_object:
+            fields['response_format'] = {'type': 'json_object'}
+    if not can.system_role:
+        wired = _without_system(wired)
+    # Templates of small models insist on turns; only tool results may follow each other.
+    fields['messages'] = _merged(wired)
+    return fields
+
+
+def reply_of(response: Any, sent: int) -> Reply:
+    """Return what a response says; servers leave out or mistype any part of one.
+
+    :param sent: characters of the request, by which tokens are estimated if the server counts none
+    :raises ReplyInvalid: it is no chat reply
+    """
+    try:
+        message = response.choices[0].message
+        calls = tuple(
+            ToolCall(
+                _text(call.id or f'call_{index}'),
+                _text(call.function.name),
+                _text(_argument_text(call.function.arguments)),
+            )
+            for index, call in enumerate((message.tool_calls or ())[:MAX_CALLS])
+        )
+        content = _text(message.content) if isinstance(message.content, str) else ''
+    except (AttributeError, IndexError, TypeError, KeyError) as error:
+        raise ReplyInvalid('it has no message') from error
+    prompt, completion = _usage(response)
+    said = len(content) + sum(len(call.name) + len(call.arguments) for call in calls)
+    return Reply(
+        content,
+        calls,
+        tokens_of(sent) if prompt is None else prompt,
+        tokens_of(said) if completion is None else completion,
+        estimated=prompt is None or completion is None,
+    )
+
+
+def spent_on(response: Any) -> tuple[int, int]:
+    """Return the prompt and completion tokens that a response of any kind counts; 0: it does not."""
+    prompt, completion = _usage(response)
+    return prompt or 0, completion or 0
+
+
+def tokens_of(characters: int) -> int:
+    """Return about how many tokens so many characters are."""
+    return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+def characters_of(fields: Mapping[str, Any]) -> int:
+    """Return how many characters of a request a model reads; images are not counted."""
+    count = sum(len(json.dumps(tool, ensure_ascii=False)) for tool in fields.get('tools', ()))
+    for message in fields['messages']:
+        content = message.get('content') or ''
+        parts = content if isinstance(content, list) else [{'text': content}]
+        count += sum(len(part.get('text', '')) for part in parts)
+        count += sum(len(call['function']['arguments']) for call in message.get('tool_calls', ()))
+    return count
+
+
+def _wire(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {'role': message.role, 'content': message.content}
+    if message.images:
+        wire['content'] = [{'type': 'text', 'text': message.content}]
+        for image in message.images:
+            url = f'data:image/jpeg;base64,{base64.b64encode(image.jpeg).decode("ascii")}'
+            wire['content'] += [
+                {'type': 'text', 'text': image.text},
+                {'type': 'image_url', 'image_url': {'url': url}},
+            ]
+    if message.tool_calls:
+        wire['tool_calls'] = [
+            {'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        wire['tool_call_id'] = message.tool_call_id
+    return wire
+
+
+def _wire_tool(tool: Tool) -> dict[str, Any]:
+    function = {'name': tool.name, 'description': tool.description, 'parameters': dict(tool.parameters)}
+    return {'type': 'function', 'function': function}
+
+
+def _in_words(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """Yield a conversation as a model without tools has it: calls are JSON, results are the user's."""
+    names = {call.id: call.name for message in messages for call in message.tool_calls}
+    for message in messages:
+        if message.tool_calls:
+            calls = [{'tool': call.name, 'arguments': _loaded(call.arguments)} for call in message.tool_calls]
+            text = json.dumps({'calls': calls}, ensure_ascii=False)
+            yield {'role': 'assistant', 'content': f'{message.content}\n{text}'.strip()}
+        elif message.role == 'tool':
+            name = names.get(message.tool_call_id, 'the tool')
+            yield {'role': 'user', 'content': f'Result of {name}:\n{message.content}'}
+        else:
+            yield _wire(message)
+
+
+def _tools_in_words(tools: Sequence[Tool], must_call: str | None) -> str:
+    """Return what tells a model without tool calling what it may call; see prompts/system.md."""
+    lines = [json.dumps(_wire_tool(tool)['function']) for tool in tools if must_call in (None, tool.name)]
+    text = 'Reply with one JSON object {"calls": [{"tool": NAME, "arguments": {...}}]}. The tools:\n'
+    return text + '\n'.join(lines)
+
+
+def _calls_schema(names: Sequence[str]) -> dict[str, Any]:
+    call = {
+        'type': 'object',
+        'properties': {'tool': {'type': 'string', 'enum': list(names)}, 'arguments': {'type': 'object'}},
+        'required': ['tool', 'arguments'],
+    }
+    calls = {'type': 'array', 'items': call, 'minItems': 1}
+    return {'type': 'object', 'properties': {'calls': calls}, 'required': ['calls']}
+
+
+def _without_system(wired: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**message, 'role': 'user'} if message['role'] == 'system' else message for message in wired]
+
+
+def _merged(wired: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages with each run of the user's as one."""
+    merged: list[dict[str, Any]] = []
+    for message in wired:
+        last = merged[-1] if merged else {}
+        if message['role'] == 'user' and last.get('role') == 'user':
+            merged[-1] = {**last, 'content': _joined(last['content'], message['content'])}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if isinstance(first, str) and isinstance(second, str):
+        return f'{first}\n\n{second}'
+    parts = [[{'type': 'text', 'text': part}] if isinstance(part, str) else part for part in (first, second)]
+    return [*parts[0], *parts[1]]
+
+
+def _loaded(arguments: str) -> Any:
+    try:
+        return json.loads(arguments or '{}')
+    except (ValueError, RecursionError):
+        return arguments
+
+
+def _argument_text(arguments: Any) -> str:
+    # Some servers send the object instead of its text.
+    return json.dumps(arguments) if isinstance(arguments, dict | list) else str(arguments or '')
+
+
+def _usage(response: Any) -> tuple[int | None, int | None]:
+    usage = getattr(response, 'usage', None)
+    return _count(getattr(usage, 'prompt_tokens', None)), _count(getattr(usage, 'completion_tokens', None))
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _text(value: Any) -> str:
+    # A reply may hold half a character, which JSON allows: it could be neither sent back nor written down.
+    return str(value).encode('utf-8', 'replace').decode()

@@ -1,0 +1,125 @@
+"""A conversation with a language model about one question, and its budgets."""
+
+from collections.abc import Sequence
+
+from remembr_ros.agent.chat.bounded_call import complete
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
+from remembr_ros.agent.llm.token_budget import estimate, estimate_tools, fit
+from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.errors import BudgetExceeded, InvalidRequest, ReplyInvalid
+
+MAX_FAULTS = 2
+"""Replies that may be unusable before the question fails."""
+
+ROOM_TO_ANSWER = 1.5
+"""A call is followed by one with its results, that much longer."""
+
+
+class Talk:
+    """What was said so far.
+
+    :param messages: the system's and the question's
+    :param call_timeout_s: for one call of the model [s]
+    :param token_budget: prompt tokens of all calls together, those of second looks, too
+    """
+
+    def __init__(
+        self,
+        chat: ChatClient,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        run: Run,
+        *,
+        call_timeout_s: float,
+        token_budget: int,
+    ) -> None:
+        self.messages = list(messages)
+        self.run = run
+        self.refused = False
+        """An ungrounded answer was sent back."""
+        self._chat = chat
+        self._tools = tools
+        self._tools_size = estimate_tools(tools)
+        self._begin = len(self.messages)
+        self._call_timeout_s = call_timeout_s
+        self._token_budget = token_budget
+        self._uncounted = 0
+        self._reserved = 0.0
+        self._counted, self._estimated = 0, 0
+        """What the server counted, and was estimated, of the same messages."""
+        self._faults = 0
+
+    @property
+    def must_answer(self) -> bool:
+        """Whether the tokens suffice for no more than an answer."""
+        if len(self.messages) == self._begin:
+            return False  # nothing was recalled yet
+        return self._tokens_left < (1.0 + ROOM_TO_ANSWER) * self._scale * self._size(self.messages)
+
+    def reserve(self, tokens: int) -> None:
+        """Take tokens out of the budget until the next turn, for what is done before it.
+
+        :raises InvalidRequest: too few would be left to answer with
+        """
+        wanted = self._reserved + self._scale * tokens
+        if self._tokens_left - wanted < ROOM_TO_ANSWER * self._scale * self._size(self.messages):
+            raise InvalidRequest('too few tokens are left for that; answer from what was found')
+        self._reserved = wanted
+
+    def complete(self, must_call: str | None, found: int) -> Reply:
+        """Return the model's next turn. If the tokens left are too few, it is shown less.
+
+        :param must_call: the one tool that it must call
+        :param found: memories so far, for the progress
+        :raises BudgetExceeded: too few tokens are left for anything
+        :raises Cancelled, ChatUnavailable, ReplyInvalid: see :func:`remembr_ros.agent.chat.bounded_call.complete`
+        """
+        run = self.run
+        run.check()
+        self._reserved = 0.0  # by now it is spent
+        most = int(self._tokens_left / self._scale) - self._tools_size
+        messages = fit(self.messages, most, self._begin)
+        if messages is None:
+            raise BudgetExceeded(
+                'the token budget of the question is used up; raise token_budget or lower memories_per_call'
+            )
+        run.on_progress(Progress('thinking', self._chat.model, found))
+        reply = complete(
+            self._chat,
+            messages,
+            self._tools,
+            must_call=must_call,
+            run=run,
+            call_timeout_s=self._call_timeout_s,
+        )
+        size = self._size(messages)
+        if not reply.prompt_tokens:
+            self._uncounted += size
+        elif reply.calls == 1:
+            self._counted += reply.prompt_tokens
+            self._estimated += size
+        return reply
+
+    def fault(self, what: str) -> None:
+        """Count a reply, or a call in it, that could not be used.
+
+        :raises ReplyInvalid: that was one too many
+        """
+        self._faults += 1
+        if self._faults > MAX_FAULTS:
+            raise ReplyInvalid(
+                f'{self._chat.model} sent {self._faults} replies that could not be used (the last: {what}); '
+                'try a larger model'
+            )
+
+    @property
+    def _tokens_left(self) -> int:
+        return self._token_budget - self.run.spent.cost.prompt_tokens - self._uncounted
+
+    @property
+    def _scale(self) -> float:
+        """How many tokens the server counts for one that is estimated; no fewer than one."""
+        return max(1.0, self._counted / self._estimated) if self._estimated else 1.0
+
+    def _size(self, messages: Sequence[Message]) -> int:
+        return estimate(messages) + self._tools_size

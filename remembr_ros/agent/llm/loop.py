@@ -1,0 +1,268 @@
+"""The planner with a language model: rounds of recalling, then an answer by reference.
+
+After the querying phase of ReMEmbR (arXiv 2409.13682).
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from importlib.resources import files
+
+from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
+from remembr_ros.agent.chat.loose_json import read_object
+from remembr_ros.agent.chat.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
+from remembr_ros.agent.llm.budgeted_dialogue import Talk
+from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.llm.second_look import SecondLook
+from remembr_ros.agent.llm.toolbox import Found, Toolbox
+from remembr_ros.agent.llm.tools import (
+    ALL_TOOLS,
+    ANSWER,
+    LOOK_AGAIN,
+    TOOLS,
+    AnswerCall,
+    parse_arguments,
+    tool_name,
+)
+from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
+from remembr_ros.agent.model.grounding import Claim, ground
+from remembr_ros.agent.model.memory_prompt import situation, with_facts
+from remembr_ros.agent.model.quoting import quoted
+from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
+from remembr_ros.memory.model.recall import Recall
+
+TOKEN_BUDGET = 32_000
+"""Prompt tokens per question; three rounds of fifteen long captions take some 25,000."""
+
+MAX_KEPT = 2_000
+"""Characters of a reply, and of a call's arguments, that stay in the conversation."""
+
+_NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
+
+NOT_SUPPORTED = 'I have found nothing that answers this.'
+
+
+class LoopPlanner:
+    """Asks a language model, which recalls by tools and answers by reference.
+
+    :param rounds: of recalling before it must answer
+    :param calls_per_round: tool calls answered per round, at the same time
+    :param memories_per_call: shown per recall
+    :param call_timeout_s: for one call of the model [s]
+    :param token_budget: prompt tokens per question, estimated where the server does not count
+    :param second_look: None: the model has no look_again
+    """
+
+    def __init__(
+        self,
+        chat: ChatClient,
+        *,
+        rounds: int = 3,
+        calls_per_round: int = 3,
+        memories_per_call: int = 5,
+        call_timeout_s: float = 30.0,
+        token_budget: int = TOKEN_BUDGET,
+        second_look: SecondLook | None = None,
+    ) -> None:
+        for name, value, most in (
+            ('rounds', rounds, 10),
+            ('calls_per_round', calls_per_round, 10),
+            ('memories_per_call', memories_per_call, 50),
+            ('token_budget', token_budget, 10_000_000),
+        ):
+            if not 1 <= value <= most:
+                raise InvalidRequest(f'{name} is {value}; it lies between 1 and {most}')
+        self._chat = chat
+        self._rounds = rounds
+        self._calls_per_round = calls_per_round
+        self._memories_per_call = memories_per_call
+        self._call_timeout_s = call_timeout_s
+        self._token_budget = token_budget
+        self._second_look = second_look
+
+    @property
+    def name(self) -> str:
+        return self._chat.model
+
+    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        toolbox = Toolbox(question, recall, self._memories_per_call, self._second_look)
+        system = _prompt('system').format(rounds=self._rounds, calls_per_round=self._calls_per_round)
+        asked = situation(question)
+        if question.prior is not None:
+            asked += f'\n{_before(question.prior, toolbox)}'
+        talk = Talk(
+            self._chat,
+            [Message('system', system), Message('user', asked)],
+            TOOLS if self._second_look is None else ALL_TOOLS,
+            run,
+            call_timeout_s=self._call_timeout_s,
+            token_budget=self._token_budget,
+        )
+        rounds = 0
+        while True:
+            # One round more than allowed, in which it can only answer; faults have their own budget.
+            last = rounds >= self._rounds or talk.must_answer
+            reply = talk.complete(ANSWER if last else None, len(toolbox.evidence))
+            calls, native = _calls(reply)
+            kept = tuple(map(_as_kept, calls)) if native else ()
+            talk.messages.append(Message('assistant', reply.content[:MAX_KEPT], kept))
+            if not calls:
+                talk.fault('it called no tool')
+                talk.messages.append(
+                    Message('user', 'That was no tool call. Call a recall tool or `answer`.')
+                )
+                continue
+            answers = [call for call in calls if call.name == ANSWER]
+            others = [call for call in calls if call.name != ANSWER]
+            complaint = 'answer when you have read what the other calls found'
+            if answers and (last or not others):
+                answer, complaint = self._try_answer(answers[0], toolbox, question, talk)
+                if answer is not None:
+                    # A second server may have stepped in.
+                    by = reply.model or self.name
+                    return with_facts(replace(answer, planner=by, cost=run.spent.cost), question)
+            said = iter(self._recall(others, toolbox, talk, last=last))
+            texts = [complaint if call.name == ANSWER else next(said) for call in calls]
+            talk.messages += _results(list(zip(calls, texts, strict=True)), native)
+            rounds += 1
+            if last:
+                talk.fault('it did not answer when it had to')
+
+    def _recall(self, calls: Sequence[ToolCall], toolbox: Toolbox, talk: Talk, *, last: bool) -> list[str]:
+        """Carry out calls at the same time; return what each has found, or what is wrong with it."""
+        run = talk.run
+        texts: dict[int, str] = {}
+        jobs = {}
+        unusable = ''
+        for index, call in enumerate(calls):
+            if last:
+                texts[index] = 'there are no rounds left; call answer'
+            elif index >= self._calls_per_round:
+                texts[index] = f'at most {self._calls_per_round} calls per round'
+            else:
+                try:
+                    jobs[index] = partial(
+                        _timed, toolbox.job(parse_arguments(call.name, call.arguments), run, talk.reserve)
+                    )
+                except ReplyInvalid as error:
+                    texts[index] = f'error: {error}'
+                    unusable = str(error)
+                except (InvalidRequest, Ungrounded) as error:
+                    texts[index] = f'error: {error}'
+        if unusable:
+            talk.fault(unusable)
+        if jobs:
+            names = ', '.join(f'{calls[i].name} {calls[i].arguments[:100]}' for i in jobs)
+            run.on_progress(Progress('recalling', names, len(toolbox.evidence)))
+        outcomes = in_parallel(list(jobs.values()), run)
+        for index, outcome in zip(jobs, outcomes, strict=True):
+            texts[index] = self._shown(calls[index], outcome, toolbox, run)
+        if jobs:
+            run.on_progress(
+                Progress('recalling', f'{len(toolbox.evidence)} memories found', len(toolbox.evidence))
+            )
+        return [texts[index] for index in range(len(calls))]
+
+    def _shown(
+        self, call: ToolCall, outcome: tuple[Found, float] | RemembrError, toolbox: Toolbox, run: Run
+    ) -> str:
+        run.check()  # what ended the question may have ended the call first
+        about: dict[str, object] = {'name': call.name, 'arguments': call.arguments}
+        if isinstance(outcome, RemembrError):
+            run.record('tool', {**about, 'error': str(outcome)})
+            if not isinstance(outcome, InvalidRequest) and call.name != LOOK_AGAIN:
+                raise outcome  # there is no memory to answer from
+            return f'error: {outcome}'
+        found, seconds = outcome
+        text = toolbox.show(found)
+        run.record('tool', {**about, 'seconds': round(seconds, 4), 'characters': len(text)})
+        if found.total is not None:
+            shown = [
+                {'label': toolbox.evidence.label(hit), 'id': hit.memory.id, 'score': round(hit.score, 4)}
+                for hit in found.hits
+            ]
+            run.record('hits', {'name': call.name, 'total': found.total, 'memories': shown})
+        return text
+
+    def _try_answer(
+        self, call: ToolCall, toolbox: Toolbox, question: Question, talk: Talk
+    ) -> tuple[Answer | None, str]:
+        """Return the grounded answer, or what is wrong with it.
+
+        One that nothing supports, and that is given again, means that the thing was not seen.
+
+        :raises Ungrounded: it was sent back before
+        :raises ReplyInvalid: too many replies were unusable
+        """
+        talk.run.on_progress(Progress('answering', self.name, len(toolbox.evidence)))
+        try:
+            arguments = parse_arguments(call.name, call.arguments)
+            if not isinstance(arguments, AnswerCall):
+                raise ReplyInvalid('this is no answer')
+            answer = ground(toolbox.claim(arguments), question, self.name)
+        except ReplyInvalid as error:
+            talk.fault(str(error))
+            return None, f'error: {error}'
+        except Ungrounded as error:
+            if talk.refused and isinstance(error, Unsupported):
+                answer = ground(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), question, self.name)
+            elif talk.refused:
+                raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
+            else:
+                talk.refused = True
+                talk.run.record('refused', {'reason': str(error)})
+                return None, f'error: {error}. Cite memories that were recalled, or answer not_seen.'
+        cites = {name: getattr(arguments, name) for name in ('ids', 'start_id', 'end_id')}
+        evidence = [hit.memory.id for hit in answer.evidence]
+        talk.run.record('answer', {'kind': answer.kind.value, 'cites': cites, 'evidence': evidence})
+        return answer, ''
+
+
+def _timed(job: Callable[[], Found]) -> tuple[Found, float]:
+    began = time.monotonic()
+    return job(), time.monotonic() - began
+
+
+def _calls(reply: Reply) -> tuple[tuple[ToolCall, ...], bool]:
+    """Return the calls of a reply, each with an id of its own, and whether they came as tool calls."""
+    native = bool(reply.tool_calls)
+    calls: list[ToolCall] = []
+    for index, call in enumerate((reply.tool_calls or calls_in_text(reply.content))[:MAX_CALLS]):
+        known = {other.id for other in calls}
+        ident = call.id if call.id and call.id not in known else f'call_{index}'
+        calls.append(replace(call, id=ident, name=tool_name(call.name), arguments=call.arguments[:MAX_REPLY]))
+    return tuple(calls), native
+
+
+def _as_kept(call: ToolCall) -> ToolCall:
+    """Return a call as it stays in the conversation: servers refuse one that they find malformed."""
+    arguments = json.dumps(read_object(call.arguments) or {})
+    if len(arguments) > MAX_KEPT:
+        arguments = '{}'
+    return replace(call, name=call.name if _NAME.fullmatch(call.name) else 'unknown', arguments=arguments)
+
+
+def _results(results: Sequence[tuple[ToolCall, str]], native: bool) -> list[Message]:
+    if native:
+        return [Message('tool', text, tool_call_id=call.id) for call, text in results]
+    text = '\n\n'.join(f'{call.name}: {text}' for call, text in results)
+    return [Message('user', f'Results:\n{text}')]
+
+
+def _before(turn: Turn, toolbox: Toolbox) -> str:
+    """Return what was asked before, for a question that refers to it; its memories get labels."""
+    lines = [
+        f'Before that, the same person asked {quoted(turn.question)} and was told {quoted(turn.answer.text)}'
+    ]
+    if turn.answer.evidence:
+        lines.append(toolbox.show(Found(turn.answer.evidence[:3], total=len(turn.answer.evidence))))
+    return '\n'.join(lines)
+
+
+@cache
+def _prompt(name: str) -> str:
+    return (files('remembr_ros.agent') / 'prompts' / f'{name}.md').read_text(encoding='utf-8')

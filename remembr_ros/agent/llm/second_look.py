@@ -1,0 +1,114 @@
+"""A second look: a memory's keyframes are read again, with a question."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Protocol
+
+from remembr_ros.agent.chat.bounded_call import complete
+from remembr_ros.agent.chat.client import ChatClient, Message, Picture
+from remembr_ros.agent.llm.token_budget import PER_MESSAGE, PER_PICTURE, estimate
+from remembr_ros.agent.planner import Run
+from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.images import Bgr, decode_compressed
+from remembr_ros.memory.model.record import Memory
+
+MAX_PICTURES = 3
+"""Keyframes of one memory that are looked at."""
+
+MAX_SEEN = 2_000
+"""Characters of what a second look says."""
+
+
+class Keyframes(Protocol):
+    """Gives the pictures of memories; the store itself, or the client of the memory node."""
+
+    def keyframe(self, memory_id: str, index: int = 0) -> bytes:
+        """Return a keyframe as JPEG.
+
+        :raises InvalidRequest: there is no such memory or keyframe
+        :raises StoreUnavailable: the store is out of reach
+        """
+
+
+class SecondLook(Protocol):
+    """Looks at a memory's keyframes with a question in mind."""
+
+    def tokens(self, memory: Memory) -> int:
+        """Return about how many prompt tokens a look takes."""
+
+    def look(self, memory: Memory, question: str, run: Run) -> str:
+        """Return what can be seen, in a model's words: no more to be trusted than a caption.
+
+        :raises InvalidRequest: the memory has no keyframes, or they are lost
+        :raises RemembrError: what looks is out of reach, or the question ended meanwhile
+        """
+
+
+class ModelLook:
+    """Shows the keyframes to a vision language model.
+
+    :param call_timeout_s: for one look [s]
+    """
+
+    def __init__(self, chat: ChatClient, keyframes: Keyframes, *, call_timeout_s: float = 30.0) -> None:
+        self._chat = chat
+        self._keyframes = keyframes
+        self._call_timeout_s = call_timeout_s
+
+    def tokens(self, memory: Memory) -> int:
+        pictures = min(len(memory.keyframes), MAX_PICTURES)
+        return estimate([Message('system', _prompt())]) + PER_MESSAGE + pictures * PER_PICTURE
+
+    def look(self, memory: Memory, question: str, run: Run) -> str:
+        pictures = [
+            Picture(f'Picture {number}:', jpeg)
+            for number, jpeg in enumerate(_pictures(memory, self._keyframes), start=1)
+        ]
+        messages = (Message('system', _prompt()), Message('user', question, images=tuple(pictures)))
+        reply = complete(
+            self._chat, messages, (), must_call=None, run=run, call_timeout_s=self._call_timeout_s
+        )
+        return reply.content.strip()[:MAX_SEEN] or 'nothing was said'
+
+
+class CaptionerLook:
+    """Has the keyframes captioned anew; what was asked for does not count, for no captioner is asked."""
+
+    def __init__(self, captioner: Captioner, keyframes: Keyframes) -> None:
+        self._captioner = captioner
+        self._keyframes = keyframes
+
+    def tokens(self, memory: Memory) -> int:
+        return 0
+
+    def look(self, memory: Memory, question: str, run: Run) -> str:
+        try:
+            caption = self._captioner.caption(_decoded(_pictures(memory, self._keyframes)))
+        except CaptionerFailed as error:
+            raise InvalidRequest(f'the pictures could not be read: {error}') from error
+        read = ', '.join(caption.scene_text)
+        return f'{caption.text}{f" Text: {read}" if read else ""}'[:MAX_SEEN]
+
+
+def _pictures(memory: Memory, keyframes: Keyframes) -> list[bytes]:
+    """Return the first keyframes of a memory.
+
+    :raises InvalidRequest: it has none
+    """
+    if not memory.keyframes:
+        raise InvalidRequest('that memory has no pictures')
+    return [keyframes.keyframe(memory.id, i) for i in range(min(len(memory.keyframes), MAX_PICTURES))]
+
+
+def _decoded(jpegs: Sequence[bytes]) -> list[Bgr]:
+    try:
+        return [decode_compressed('jpeg', jpeg) for jpeg in jpegs]
+    except ValueError as error:
+        raise InvalidRequest(f'a picture is damaged: {error}') from error
+
+
+@cache
+def _prompt() -> str:
+    return (files('remembr_ros.agent') / 'prompts' / 'look.md').read_text(encoding='utf-8')

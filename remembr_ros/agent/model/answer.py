@@ -1,0 +1,99 @@
+"""Questions and answers."""
+
+from dataclasses import dataclass, field
+from datetime import timezone, tzinfo
+from enum import Enum
+
+from remembr_ros.agent.model.same_place import USUAL, SamePlace
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Hit
+
+
+class Kind(str, Enum):
+    """What an answer consists of."""
+
+    TEXT = 'text'
+    BINARY = 'binary'
+    POSITION = 'position'
+    TIME = 'time'
+    DURATION = 'duration'
+    NOT_SEEN = 'not_seen'
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and the situation it is asked in.
+
+    :param text: in a person's words
+    :param now_ns: the asker's now (robot time, which may be simulated), nanoseconds since the Unix epoch
+    :param here: where the robot is now, in the map frame; None if unknown
+    :param frame_id: the frame of here
+    :param map_id: the map that the robot is on
+    :param asker: who asks, so that follow-up questions have a context; empty: there are none
+    :param zone: the asker's time zone: what 'yesterday' and '3 pm' are
+    :param prior: what the same asker asked before, where this question refers to it
+    :param same_place: which memories were made at one place
+    """
+
+    text: str
+    now_ns: int
+    here: Pose | None = None
+    frame_id: str = 'map'
+    map_id: str = ''
+    asker: str = ''
+    zone: tzinfo = timezone.utc
+    prior: 'Turn | None' = None
+    same_place: SamePlace = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an answer took. Zero calls: no language model was asked.
+
+    :param estimated: a server did not count all of the tokens; those are a quarter of the characters
+    """
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    latency_s: float = 0.0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer by reference: pose, time and duration come from the evidence.
+
+    :param kind: which of the fields below count
+    :param text: a sentence to show or to speak
+    :param planner: what answered: 'offline' or the language model's name
+    :param binary: kind BINARY: yes or no; None otherwise
+    :param pose: where the evidence was seen from, in the map frame: set for POSITION, else where known
+    :param frame_id: the frame of pose
+    :param map_id: the map of pose
+    :param time_ns: kind TIME: when, nanoseconds since the Unix epoch
+    :param duration_s: kind DURATION: how long [s]
+    :param evidence: what the answer rests on, the deciding memory first; empty for NOT_SEEN
+    :param every_place: kind POSITION: it is about the places of all evidence, not just of the first
+    """
+
+    kind: Kind
+    text: str
+    planner: str
+    binary: bool | None = None
+    pose: Pose | None = None
+    frame_id: str = 'map'
+    map_id: str = ''
+    time_ns: int | None = None
+    duration_s: float | None = None
+    evidence: tuple[Hit, ...] = ()
+    every_place: bool = False
+    cost: Cost = field(default_factory=Cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question that was answered."""
+
+    question: str
+    answer: Answer

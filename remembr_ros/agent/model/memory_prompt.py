@@ -1,0 +1,115 @@
+"""Answers and memories in words, with every number filled in by code."""
+
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.excerpt import excerpt
+from remembr_ros.agent.model.grounding import comparable
+from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.geometry import distance
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.timestamps import NS, format_clock, format_duration
+
+MAX_CAPTION = 1_500
+"""Characters of a caption, and of the text in view, that a model is shown."""
+
+
+def ago(then_ns: int, now_ns: int) -> str:
+    """Return how long before now a time lies, such as '2 minutes 5 seconds ago'."""
+    seconds = (now_ns - then_ns) / NS
+    if seconds < 0:
+        return f'{format_duration(-seconds)} from now'
+    return f'{format_duration(seconds)} ago'
+
+
+def place(answer: Answer, question: Question) -> str:
+    """Return the answer's place, such as 'at (12.3, 4.5) in map, 6.1 m from here'."""
+    if answer.pose is None:
+        return 'at an unknown place'
+    x, y, _ = answer.pose.position
+    text = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
+    if question.here is not None and comparable(answer, question):
+        text += f', {distance(answer.pose.position, question.here.position):.1f} m from here'
+    return text
+
+
+def with_facts(answer: Answer, question: Question) -> Answer:
+    """Return the answer with its place, time or duration appended to the text, on the asker's clock."""
+    facts = ''
+    if answer.kind is Kind.POSITION:
+        facts = place(answer, question)
+        if answer.evidence:
+            facts += f'; seen {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
+    elif answer.kind is Kind.TIME and answer.time_ns is not None:
+        facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'
+    elif answer.kind is Kind.DURATION and answer.duration_s is not None:
+        facts = format_duration(answer.duration_s)
+    if not facts:
+        return answer
+    text = answer.text.rstrip().rstrip('.:')
+    return replace(answer, text=f'{text}: {facts}.' if text else f'{facts}.')
+
+
+def situation(question: Question) -> str:
+    """Return what is asked, when and where, as a model is told it."""
+    here = 'unknown'
+    if question.here is not None:
+        here = '({:.2f}, {:.2f}, {:.2f})'.format(*question.here.position)
+    now = format_clock(question.now_ns, question.zone)
+    return f'Question: {question.text}\nNow: {now}\nHere: {here}'
+
+
+def describe(
+    label: str,
+    hit: Hit,
+    question: Question,
+    *,
+    about: str = '',
+    limit: int = MAX_CAPTION,
+    with_robot: bool = False,
+) -> str:
+    """Return a memory as a model is shown it: one line, what the camera saw quoted as data.
+
+    :param about: what is looked for: of a caption above the limit, the sentences about it are shown
+    :param limit: characters of the caption, and of the text in view
+    :param with_robot: say which robot remembers
+    """
+    memory = hit.memory
+    parts = [whereabouts(label, hit, question)]
+    if with_robot:
+        parts.append(f'robot {quoted(memory.robot[:60])}')
+    if memory.source != 'captioner':
+        parts.append(f'by {neutral(memory.source)[:20]}')
+    parts.append(f'caption {quoted(excerpt(memory.caption, about or question.text, limit))}')
+    if memory.scene_text:
+        parts.append(f'text {_texts(memory.scene_text, limit)}')
+    return ', '.join(parts)
+
+
+def whereabouts(label: str, hit: Hit, question: Question) -> str:
+    """Return when and where a memory was made, without what was seen."""
+    memory = hit.memory
+    start = format_clock(memory.start_ns, question.zone)
+    date, clock, _ = start.split(' ', 2)
+    if date != format_clock(question.now_ns, question.zone)[: len(date)]:
+        clock = f'{date} {clock}'
+    lasted = format_duration((memory.end_ns - memory.start_ns) / NS)
+    parts = [f'[{label}] {clock}', ago(memory.end_ns, question.now_ns), f'for {lasted}']
+    if memory.pose is None:
+        parts.append('place unknown')
+    else:
+        x, y, z = memory.pose.position
+        parts.append(f'at ({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'at ({x:.1f}, {y:.1f}, {z:.1f})')
+        if question.here is not None and comparable(memory, question):
+            parts.append(f'{distance(memory.pose.position, question.here.position):.1f} m from here')
+    return ', '.join(parts)
+
+
+def _texts(texts: tuple[str, ...], limit: int) -> str:
+    shown: list[str] = []
+    for text in texts:
+        shown.append(quoted(text[:limit]))
+        limit -= len(text)
+        if limit <= 0:
+            break
+    return ' '.join(shown)

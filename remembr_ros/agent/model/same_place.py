@@ -1,0 +1,88 @@
+"""Which memories were made at one place."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+SAME_PLACE_M = 5.0
+"""Unless the asker says otherwise: a thing is often seen from some metres before it to some behind it."""
+
+Walls = Callable[[Point, Sequence[Point]], Iterable[bool]]
+"""Tells from which of several points [m] a wall divides one."""
+
+Mapped = tuple[str, str]
+"""A frame and the map that it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamePlace:
+    """What makes the points that memories were made at one place: they are near, and no wall is between.
+
+    :param radius_m: points up to this far from each other, inclusive, are near
+    :param walls: of the map; None: there is none to ask
+    :param mapped: frame and map that walls knows
+    """
+
+    radius_m: float = SAME_PLACE_M
+    walls: Walls | None = None
+    mapped: Mapped = ('map', '')
+
+    def joins(self, mapped: Mapped, one: Point, others: Sequence[Point]) -> list[bool]:
+        """Return which of other points of the same frame and map are at one place with a point."""
+        near = [distance(one, other) <= self.radius_m for other in others]
+        if self.walls is None or mapped != self.mapped or not any(near):
+            return near
+        divided = iter(
+            self.walls(one, [other for other, is_near in zip(others, near, strict=True) if is_near])
+        )
+        return [is_near and not next(divided) for is_near in near]
+
+
+USUAL = SamePlace()
+"""Without a map, and where nobody says otherwise."""
+
+
+def by_place(hits: Sequence[Hit], same_place: SamePlace) -> list[list[Hit]]:
+    """Return the hits in groups of one place each; groups, and the hits in each, in the order given.
+
+    What is at one place with any of a group belongs to it. A hit without a pose says nothing of places: it
+    goes with the one of its map that is nearest in time.
+    """
+    placed: defaultdict[Mapped, list[int]] = defaultdict(list)
+    for i, hit in enumerate(hits):
+        if hit.memory.pose is not None:
+            placed[hit.memory.frame_id, hit.memory.map_id].append(i)
+    groups = [group for mapped, some in placed.items() for group in _joined(hits, mapped, some, same_place)]
+    group_of = {i: group for group in groups for i in group}
+    unplaced: dict[str, list[int]] = {}
+    for i, hit in enumerate(hits):
+        if hit.memory.pose is None:
+            map_id = hit.memory.map_id
+            of_map = [j for j in group_of if hits[j].memory.map_id == map_id]
+            near = sorted((_apart(hit.memory, hits[j].memory), j) for j in of_map)
+            (group_of[near[0][1]] if near else unplaced.setdefault(map_id, [])).append(i)
+    return [[hits[i] for i in group] for group in sorted(map(sorted, (*groups, *unplaced.values())))]
+
+
+def _joined(
+    hits: Sequence[Hit], mapped: Mapped, some: Sequence[int], same_place: SamePlace
+) -> Iterator[list[int]]:
+    points = {i: pose.position for i in some if (pose := hits[i].memory.pose) is not None}
+    left = list(points)
+    while left:
+        group = [left.pop(0)]
+        for one in group:  # which grows meanwhile
+            joined = same_place.joins(mapped, points[one], [points[i] for i in left])
+            group += [i for i, joins in zip(left, joined, strict=True) if joins]
+            left = [i for i, joins in zip(left, joined, strict=True) if not joins]
+        yield group
+
+
+def _apart(one: Memory, other: Memory) -> tuple[bool, int, int, str]:
+    """Return what sorts memories by how near they are to one in time, its own robot's first."""
+    gap_ns = max(one.start_ns - other.end_ns, other.start_ns - one.end_ns, 0)
+    return other.robot != one.robot, gap_ns, other.start_ns, other.id

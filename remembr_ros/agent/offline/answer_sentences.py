@@ -1,0 +1,106 @@
+"""What the offline planner says of memories: the thing as it was read, sentences, signs, counts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.model.same_place import SamePlace, by_place
+from remembr_ros.agent.model.stays import GAP_NS, stays
+from remembr_ros.agent.offline.matching import asked_stems, readable
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.sighting import POOL
+from remembr_ros.memory.matching.sentences import split_sentences
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import Hit, Recall, Scope
+from remembr_ros.timestamps import NS
+
+READING_RADIUS_M = 4.0
+"""What can be read 'at' a place can be read from this near to it."""
+
+
+def seen(request: Request, hit: Hit) -> str:
+    return f'{shown(request, hit)} was seen' if request.target else 'I was'
+
+
+def shown(request: Request, hit: Hit) -> str:
+    """Return what was asked for as the camera read it, where it did."""
+    asked = asked_stems(request)
+    for text in hit.memory.scene_text:
+        if asked & content_stems(text):
+            return f'"{text}"'
+    return request.thing
+
+
+def told(request: Request, hit: Hit) -> str:
+    """Return the sentences of a caption that speak of what was asked for; all of a short caption."""
+    asked = asked_stems(request)
+    sentences = split_sentences(hit.memory.caption)
+    telling = [sentence for sentence in sentences if asked & content_stems(sentence)]
+    return ' '.join((telling or sentences)[:3]) or 'nothing that could be described'
+
+
+def places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Claim:
+    """Say at how many places the thing was seen."""
+    groups = by_place(hits, same_place)
+    number = f'{len(groups)} places' if len(groups) > 1 else 'one place'
+    number += ' or more' if len(hits) >= POOL or any(hit.memory.pose is None for hit in hits) else ''
+    wall = ' without a wall between' if same_place.walls is not None else ''
+    text = (
+        f'{request.thing}: seen at {number}, those within {same_place.radius_m:g} m of each other{wall} '
+        'taken as one.'
+    )
+    return Claim(Kind.TEXT, text, [group[0] for group in groups])
+
+
+def every_place(request: Request, hits: Sequence[Hit], same_place: SamePlace, note: str = '') -> Claim:
+    """Cite one memory of each place where the thing was seen, so that all of them can be visited."""
+    placed = [hit for hit in hits if hit.memory.pose is not None]
+    if not placed:
+        thing = request.thing or 'that'
+        return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
+    groups = sorted(by_place(placed, same_place), key=lambda group: -max(hit.score for hit in group))
+    number = f' at {len(groups)} places, the surest one' if len(groups) > 1 else ''
+    best = [max(group, key=lambda hit: hit.score) for group in groups]
+    return Claim(Kind.POSITION, f'{seen(request, best[0])}{note}{number}', best, choice=Choice.EVERY)
+
+
+def times(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
+    """Say how many times the thing was seen: each stay at each place is one.
+
+    :param limit: more memories were not looked at
+    """
+    visits = [stay for place in by_place(hits, same_place) for stay in stays(place)]
+    number = f'{len(visits)} times' if len(visits) > 1 else 'once'
+    number += ' or more' if len(hits) >= limit else ''
+    text = f'{request.thing}: seen {number}, with more than {GAP_NS // NS} s or another place between.'
+    return Claim(Kind.TEXT, text, sorted((v[0] for v in visits), key=lambda hit: hit.memory.start_ns))
+
+
+def reading(
+    request: Request, hits: Sequence[Hit], best: Sequence[Hit], scope: Scope, recall: Recall
+) -> Claim:
+    """Say what can be read at the place of the best memory, nearest text first, or at a time."""
+    if request.target or request.here:
+        nearby = list(best[:1])
+        pose = nearby[0].memory.pose
+        if pose is not None:
+            around = replace(
+                scope, near=pose.position, radius_m=READING_RADIUS_M, map_id=nearby[0].memory.map_id
+            )
+            nearby += recall.by_position(pose.position, around, POOL)
+    else:
+        nearby = [hit for hit in hits if readable(hit.memory)] or list(hits)
+        if request.choice in (Choice.EARLIEST, Choice.LATEST):
+            nearby = nearby[:1]
+    read: dict[str, str] = {}
+    evidence: dict[str, Hit] = {}
+    for hit in nearby:
+        for text in readable(hit.memory):
+            if text.lower() not in read:
+                read[text.lower()] = text
+                evidence.setdefault(hit.memory.id, hit)
+    if not read:
+        return Claim(Kind.TEXT, 'Nothing could be read there.', nearby[:1])
+    texts = ', '.join(f'"{text}"' for text in read.values())
+    return Claim(Kind.TEXT, f'There one can read {texts}.', list(evidence.values()))

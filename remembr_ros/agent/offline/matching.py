@@ -1,0 +1,292 @@
+"""Whether a memory shows what a question is about: by its score, and by words that it must have."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import cache
+
+from remembr_ros.agent.offline.question_terms import ROOMS
+from remembr_ros.agent.offline.relevance_model import Likeness, chance
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+RECALL_WEIGHT = 0.7
+"""Share of the recall's score in the rank of a memory; the rest is that of the asked words found in it."""
+
+MIN_ALIKE = 0.8
+"""Share of letters in which a name and a word read by OCR agree, if they are the same."""
+
+MIN_MISREAD = 0.88
+"""The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
+
+MIN_ROOT = 7
+"""Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not."""
+
+_QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
+_CLAUSE = re.compile(r'[,.;:!?()"\n]+')
+
+MAX_VARIANTS = 5
+"""Wordings of a target that are searched for."""
+
+_SYNONYMS = tuple(
+    tuple(line.split())
+    for line in (
+        'lift elevator',
+        'toilet wc restroom bathroom washroom lavatory',
+        'cafeteria canteen',
+        'tv television',
+        'sofa couch settee',
+        'bicycle bike',
+        'cyclist bicyclist biker',
+        'motorcycle motorbike',
+        'drink beverage',
+        'food meal snack',
+        'person people man woman pedestrian someone somebody anyone anybody men women human',
+        'stair staircase stairway stairwell',
+        'bin trash garbage dustbin wastebasket',
+        'fridge refrigerator',
+        'phone telephone',
+        'car vehicle automobile',
+        'copier photocopier',
+        'airplane plane aeroplane',
+        'monitor screen',
+        'cupboard cabinet',
+        'sidewalk pavement',
+        'bookshelf bookcase',
+        'picture painting',
+    )
+)
+"""Stems of words that people and signs use for the same thing."""
+
+_LOOKS = {
+    'enter': ('entrance',),
+    'entered': ('entrance',),
+    'entering': ('entrance',),
+    'leave': ('exit',),
+    'leaving': ('exit',),
+    'left': ('exit',),
+    'sit': ('seat', 'seating', 'bench', 'chair'),
+    'eat': ('food', 'restaurant', 'cafeteria'),
+    'call': ('phone', 'telephone'),
+}
+"""Stems of what a robot or a person does, and of what a camera sees there."""
+
+_NUMBERED = ROOMS | frozenset(
+    'aisle bay building classroom desk dock elevator exit floor gate hall lab laboratory level lift line '
+    'machine platform printer rack shelf station studio suite table unit workshop'.split()
+)
+"""What commonly has a number of its own."""
+
+_COLOURS = frozenset(
+    'beige black blue brown gold golden gray green grey orange pink purple red silver turquoise violet white '
+    'yellow'.split()
+)
+
+_SORTS = frozenset(
+    'area building centre center class classroom department hall lab laboratory machine office room shop '
+    'station store studio suite wing zone'.split()
+)
+"""What there are many sorts of: the word before it says which."""
+
+
+def variants(target: str) -> list[str]:
+    """Return the wordings under which a thing may be remembered, the asker's own first."""
+    found = [target]
+    for word in words(target):
+        for other in _same(stem(word)):
+            found.append(re.sub(rf'\b{re.escape(word)}\b', other, target.lower(), count=1))
+    return found[:MAX_VARIANTS]
+
+
+def asked_stems(request: Request) -> frozenset[str]:
+    """Return the stems of what is asked about, and those of words for the same."""
+    asked = content_stems(request.target) if request.target else frozenset[str]()
+    return asked.union(*map(_same, asked))
+
+
+def fitting(request: Request, hits: Sequence[Hit], least: float) -> list[Hit]:
+    """Return the hits whose memories show what a request is about, best first.
+
+    The recall tells which memories are nearest to a text. How near is near enough, and whether the words are
+    there as the asker or the camera spelled them, is told here: a misread word counts as that word. Of those
+    that are near enough, words that few others have count for more: all of a campus shows buildings.
+
+    :param least: how likely it has to be that a memory shows it, see :func:`remembr_ros.agent.offline.relevance_model.chance`
+    :return: with the recall's score and the words found for a score, 0 to 1
+    """
+    asked = list(dict.fromkeys(_asked(request.target)))
+    found = [_found(asked, hit.memory) for hit in hits]
+    rarity = [1.0 - sum(column) / len(hits) for column in zip(*found, strict=True)]
+    fit = []
+    for hit, has in zip(hits, found, strict=True):
+        present = _present(hit.memory)
+        likely = chance(_likeness(request, hit, has, present)) >= least
+        if likely and has_what_it_must(request, hit.memory):
+            telling = (
+                sum(rare for rare, one in zip(rarity, has, strict=True) if one) / len(has) if has else 0.0
+            )
+            fit.append(replace(hit, score=RECALL_WEIGHT * hit.score + (1.0 - RECALL_WEIGHT) * telling))
+    return sorted(fit, key=lambda hit: -hit.score)
+
+
+def likeness(request: Request, hit: Hit) -> Likeness:
+    """Return what speaks for a memory to show what a request is about."""
+    asked = list(dict.fromkeys(_asked(request.target)))
+    return _likeness(request, hit, _found(asked, hit.memory), _present(hit.memory))
+
+
+def _likeness(request: Request, hit: Hit, found: Sequence[bool], present: set[str]) -> Likeness:
+    named = bool(request.head) and _is_present(request.head, present)
+    return Likeness(hit.score, sum(found) / len(found) if found else 0.0, named)
+
+
+def _found(asked: Sequence[str], memory: Memory) -> list[bool]:
+    present = _present(memory)
+    return [_is_present(word, present, MIN_MISREAD) for word in asked]
+
+
+def _present(memory: Memory) -> set[str]:
+    return {stem(word) for text in _texts(memory) for word in words(text)}
+
+
+def has_what_it_must(request: Request, memory: Memory) -> bool:
+    """Tell whether a memory has the numbers, quotations, names and colours that are asked for."""
+    texts, present = _texts(memory), _present(memory)
+    if not all(_is_present(identifier, present) for identifier in request.identifiers):
+        return False
+    if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
+        return False
+    named = sum(_is_present(name, present) for name in request.names)
+    asked = _asked(request.target)
+    which = [word for word in asked if word != request.head and word not in _SORTS and word not in _LOOKS]
+    if request.head in _SORTS and which:
+        # A sign that says 'ROOM' is no server room, and two people are no men's room.
+        of_that_sort = _is_present(request.head, present) or (named > 0 and named == len(request.names))
+        if not of_that_sort or not any(_is_present(word, present) for word in which):
+            return False
+    return 2 * named >= len(request.names) and not _has_other_colour(request.target, texts)
+
+
+def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
+    """Tell whether the coloured thing asked for is there in other colours only: a purple sofa is no red one.
+
+    A thing of which no colour is told may have any.
+    """
+    asked = words(target)
+    for index, word in enumerate(asked):
+        if word not in _COLOURS or (index and asked[index - 1] in _COLOURS):
+            continue
+        # 'red leather sofa'; of 'Is the sofa red?' is left 'sofa red'
+        things = [w for w in asked[index:] if w not in _COLOURS] or asked[:index][-1:]
+        wanted = {_colour(w) for w in asked[index:] if w in _COLOURS}
+        told = [colours for text in texts for colours in _colours_of(things[0], text)] if things else []
+        if told and all(colours and wanted.isdisjoint(colours) for colours in told):
+            return True
+    return False
+
+
+def _colours_of(thing: str, text: str) -> list[set[str]]:
+    """Return the colours of a thing wherever a text names it; none where it tells none."""
+    names = {stem(thing), *_same(stem(thing))}
+    found = []
+    for clause in _CLAUSE.split(text):
+        told = words(clause)
+        for index, word in enumerate(told):
+            if stem(word) in names:
+                before = told[max(index - 3, 0) : index]
+                # 'a white and blue truck', but of 'a green door and the truck' the door is green
+                other = [i for i, w in enumerate(before) if w in STOP_WORDS and not _joins_colours(before, i)]
+                found.append({_colour(w) for w in before[other[-1] + 1 if other else 0 :] if w in _COLOURS})
+    return found
+
+
+def _joins_colours(told: Sequence[str], index: int) -> bool:
+    around = told[max(index - 1, 0) : index + 2]
+    return (
+        told[index] in ('and', 'or') and len(around) == 3 and around[0] in _COLOURS and around[2] in _COLOURS
+    )
+
+
+def _colour(word: str) -> str:
+    return {'grey': 'gray', 'golden': 'gold', 'violet': 'purple'}.get(word, word)
+
+
+def has_number(text: str, number: str, noun: str) -> bool:
+    """Tell whether a text has a number as that of a noun: 'LAB 3' is not room 3, and '3 chairs' is neither.
+
+    :param number: lower case
+    :param noun: a stem; empty: of anything
+    """
+    # 'B12' may be painted 'B 12'.
+    spelled = r'[\s.-]?'.join(map(re.escape, re.findall(r'\d+|\D+', number)))
+    for found in re.finditer(rf'(?<![^\W_]){spelled}(?![^\W_])', text, re.IGNORECASE):
+        before = re.search(r'([^\W\d_]+)[\s#.:-]{0,9}$', text[max(found.start() - 40, 0) : found.start()])
+        owner = stem(before[1].lower()) if before else ''
+        if noun and owner == noun:
+            return True
+        counted = re.match(r'\s+([a-z]+)', text[found.end() :])
+        if counted and counted[1] not in STOP_WORDS:
+            continue
+        if not noun or owner not in _NUMBERED or (noun in ROOMS and owner in ROOMS):
+            return True
+    return False
+
+
+def is_cut_off(request: Request, around: Sequence[Memory]) -> bool:
+    """Tell whether a number asked for was only read of the part of a longer one that was in view.
+
+    :param around: the memory that shows the number, and those of the same place: if they have 'ROOM 133'
+        twice as often as 'ROOM 13', there is no room 13
+    """
+    for number, noun in request.numbered:
+        whole = 0
+        longer: Counter[str] = Counter()
+        for memory in around:
+            texts = _texts(memory)
+            whole += any(has_number(text, number, noun) for text in texts)
+            longer.update({w for text in texts for w in words(text) if _continues(w, number, noun, text)})
+        if longer and max(longer.values()) >= 2 * whole:
+            return True
+    return False
+
+
+def _continues(word: str, number: str, noun: str, text: str) -> bool:
+    rest = word.removeprefix(number) if word.startswith(number) else word.removesuffix(number)
+    return rest != word and rest.isdigit() and has_number(text, word, noun)
+
+
+def readable(memory: Memory) -> Sequence[str]:
+    """Return the texts in view; a captioner that does not list them quotes them in its sentences."""
+    return memory.scene_text or [text.strip(' .,') for text in _QUOTED.findall(memory.caption)]
+
+
+def _texts(memory: Memory) -> tuple[str, ...]:
+    return (memory.caption, *memory.scene_text)
+
+
+def _asked(target: str) -> list[str]:
+    return [stem(w) for w in words(target) if w not in STOP_WORDS] or [stem(w) for w in words(target)]
+
+
+def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE) -> bool:
+    return asked in present or not present.isdisjoint(_same(asked)) or _is_alike(asked, present, least)
+
+
+def _is_alike(asked: str, present: set[str], least: float) -> bool:
+    """Tell whether a word is there as a camera may misread it. Numbers are read right or not at all."""
+    if len(asked) < 5 or any(c.isdigit() for c in asked):
+        return False
+    if len(asked) >= MIN_ROOT and any(word.startswith(asked) for word in present):
+        return True  # 'skateboarding' shows a skateboard
+    return any(SequenceMatcher(None, asked, word).ratio() >= least for word in present if len(word) > 3)
+
+
+@cache
+def _same(word: str) -> tuple[str, ...]:
+    """Return the other stems for the same thing, the commonest first."""
+    found = [other for group in _SYNONYMS if word in group for other in group if other != word]
+    return (*found, *_LOOKS.get(word, ()))

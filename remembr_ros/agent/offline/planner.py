@@ -1,0 +1,149 @@
+"""The planner without a language model: rules, and the memory's own recall.
+
+It reads the question (remembr_ros.agent.offline.request), recalls, keeps what is likely enough to show what was asked
+for (remembr_ros.agent.offline.relevance_model), chooses and cites. How often it takes one thing for another, or misses what is
+there: docs/offline-planner.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
+from remembr_ros.agent.model.memory_prompt import with_facts
+from remembr_ros.agent.model.stays import stay_of
+from remembr_ros.agent.offline.anchored_answer import Narrowed, narrow
+from remembr_ros.agent.offline.answer_sentences import every_place, places, reading, seen, shown, times, told
+from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.sighting import POOL, STAY_MARGIN, as_good, sights
+from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.memory.model.recall import Hit, Recall, Scope
+
+NAME = 'offline'
+
+STAY_POOL = 300
+"""Memories looked at for a question about how long or how often: a stay may have many."""
+
+MAX_READ = 1_000
+"""Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
+planner that computes can be stopped between its recalls only."""
+
+HERE_RADIUS_M = 10.0
+"""What is 'here' is this near."""
+
+
+class OfflinePlanner:
+    """Answers questions by rules."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        run.check()
+        question = replace(question, text=question.text[:MAX_READ])
+        request = parse_request(question.text, question.now_ns, question.zone)
+        scope = Scope(
+            after_ns=request.window.after_ns,
+            before_ns=request.window.before_ns,
+            map_id=question.map_id or None,
+        )
+        run.check()
+        run.on_progress(Progress('recalling', request.target or question.text))
+        if request.clock:
+            claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
+            return ground(claim, question, NAME)
+        scope = _around_here(request, question, scope)
+        total = recall.count(scope)
+        found = _find(request, question, recall, scope) if total else Narrowed(request, scope)
+        run.check()
+        run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
+        if found.claim is not None:
+            claim = found.claim
+        elif found.hits:
+            claim = _claim(found, question, recall)
+        else:
+            claim = _absent(request, question, scope, total)
+        return with_facts(ground(claim, question, NAME), question)
+
+
+def _find(request: Request, question: Question, recall: Recall, scope: Scope) -> Narrowed:
+    if request.relation is not None:
+        return narrow(request, request.relation, question, recall, scope)
+    window, here = request.window, question.here
+    hits: Sequence[Hit] = ()
+    if request.target:
+        many = request.kind is Kind.DURATION or request.visits or request.choice is Choice.EVERY
+        hits = sights(request, recall, scope, STAY_POOL if many else POOL)
+    elif window.at_ns is not None:
+        hits = recall.by_time(window.at_ns, scope, 1)
+    elif request.here:
+        hits = recall.by_position(here.position, scope, 3) if here else recall.newest(scope, 1)
+    elif request.whatever and request.choice is Choice.EARLIEST:
+        hits = recall.by_time(0, scope, POOL if request.reading else 1)
+    elif request.whatever or window.after_ns is not None or window.before_ns is not None:
+        hits = recall.newest(scope, POOL)
+    return Narrowed(request, scope, hits)
+
+
+def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
+    """Narrow down a scope for a question such as 'Is there a printer here?' or 'Where are you?'."""
+    if not request.here or question.here is None or request.relation is not None:
+        return scope
+    if request.target:
+        if request.kind not in (Kind.BINARY, Kind.TEXT) or request.choice is not Choice.CITED_FIRST:
+            return scope
+    elif request.window.at_ns is not None:
+        return scope
+    return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
+
+
+def _absent(request: Request, question: Question, scope: Scope, total: int) -> Claim:
+    thing = request.thing or 'that'
+    if request.kind is Kind.BINARY and total:
+        return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
+    return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, scope, total)}.')
+
+
+def _why_not(request: Request, question: Question, scope: Scope, total: int) -> str:
+    if total:
+        return f'none of {total} memories shows it'
+    if scope.near is not None:
+        return 'I remember nothing of this place'
+    if request.window.after_ns is not None or request.window.before_ns is not None:
+        return 'I remember nothing of that time'
+    return 'the memory holds nothing' + (f' on map {question.map_id}' if question.map_id else '')
+
+
+# One return per kind of answer.
+def _claim(found: Narrowed, question: Question, recall: Recall) -> Claim:  # noqa: PLR0911
+    request, hits = found.request, found.hits
+    best = as_good(hits)
+    note = f' ({found.note})' if found.note else ''
+    if request.kind is Kind.POSITION:
+        if request.choice is Choice.EVERY:
+            return every_place(request, hits, question.same_place, note)
+        placed = [hit for hit in best if hit.memory.pose is not None]
+        if not placed:
+            thing = request.thing or 'that'
+            return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
+        return Claim(Kind.POSITION, seen(request, placed[0]) + note, placed, choice=request.choice)
+    if request.kind is Kind.TIME:
+        choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
+        return Claim(Kind.TIME, seen(request, best[0]) + note, best, choice=choice)
+    if request.kind is Kind.DURATION:
+        stay = stay_of(choose(best, request.choice, question), as_good(hits, STAY_MARGIN))
+        text = f'{shown(request, stay[0])} was seen{note} for' if request.target else f'That lasted{note}'
+        return Claim(
+            Kind.DURATION, text, stay, start=stay[0], end=max(stay, key=lambda hit: hit.memory.end_ns)
+        )
+    if request.kind is Kind.BINARY:
+        return Claim(Kind.BINARY, f'Yes{note}: {told(request, best[0])}', best, binary=True)
+    if request.reading:
+        return reading(request, hits, best, found.scope, recall)
+    if request.visits:
+        return times(request, hits, question.same_place, STAY_POOL)
+    if request.counting:
+        return places(request, hits, question.same_place)
+    first = choose(best, request.choice, question)
+    return Claim(Kind.TEXT, told(request, first), [first, *(hit for hit in best if hit is not first)])

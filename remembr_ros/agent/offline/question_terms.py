@@ -1,0 +1,160 @@
+"""What a question is about, apart from the words that only ask: its target, head, names and numbers."""
+
+import re
+
+from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
+
+PLACES = r'(?:room|place|location|position|corridor|floor|way)'
+
+_KEPT = (
+    r'\b(?:(?:trash|garbage|rubbish|litter|recycling|waste|soda|watering)\s+cans?'
+    r'|(?:stop|street|traffic|road|yield|parking|warning)\s+signs?|text\s*books?|key\s*words?'
+    r'|(?:first|last)\s+(?:aid|floor|name|class)|[^\W\d_]+(?:-[^\W\d_]+)+)\b'
+)
+"""Things whose names have a word that elsewhere only asks."""
+
+_PHRASES = re.compile(
+    rf'(?P<kept>{_KEPT})|'
+    r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point)\b'
+    rf'(?:\s+(?:me|us)\b)?(?:\s+back\b)?|\b(?:which|what)\s+(?:{PLACES}|direction)\b'
+    # Where all memories are from, not a thing in one
+    r'|\b(?:in|inside|within|of|on)\s+this\s+(?:building|house|place|area|floor)\b'
+    r'|\bin\s+front\s+of\b|\b(?:close|next)\s+to\b|\blook(?:ed|s)?\s+like\b|\bin\s+total\b'
+    r'|\b(?:you|we|i)\s+(?:stop|stopped|park|parked|standing|walking|driving)\b'
+    r'|\b(?:more|less|fewer)\s+than\b|\bat\s+(?:least|most)\b'
+    + ''.join(
+        rf'|\b(?:{"|".join(group.split())})\b'
+        for group in (
+            r"(?:where(?:abouts)?|when|what|which|who|how)(?:'s|'re)?",
+            'is are was were did do does have has had been be am can could would want need like',
+            'there seen see saw seeing spot spotted notice noticed observe observed pass passed',
+            'encounter encountered go get come find found located location position way far',
+            'closest nearest nearby farthest furthest last latest most recent recently first earliest',
+            "still yet anywhere somewhere i'm im use",
+            'ever already time times long ago much many before during while since minutes? hours? seconds',
+            'stay stayed spend spent remain remained remember know think happen happened',
+            'read reads readable written writing sign signs say says saying text word words label labels',
+            'visible called named titled labelled labeled marked',
+            'look looked looking take takes took taken taking wait waited stood reach reached went',
+            'visit visited',
+            'here now current currently today yesterday tour me us you your i we it that robot please',
+            'about any some anything something everything thing things and over',
+            'to at in on of for from by with the a an near beside behind opposite around inside',
+            r'room(?=\s+\w*\d)',
+        )
+    )
+    + r'|[?\uff1f!.,;:"“”«»]',
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r'["“”«»]([^"“”«»]+)["“”«»]|(?<!\w)\'([^\']+)\'(?!\w)')
+_COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b')
+_ADDED = re.compile(
+    r'\b(?:with|without|in|inside|on|at|of|for|from|that|which|who|whose|where|when|while|near|beside'
+    r'|behind|wearing|holding|carrying|having|sitting|standing|walking|riding|driving|waiting|trying|saying'
+    r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
+    re.IGNORECASE,
+)
+_WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
+_FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
+_TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
+
+_NEIGHBOUR = 100
+"""Characters; no word is longer."""
+
+ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
+"""What a room is called by some, while its sign has the number alone."""
+
+
+def quoted(text: str) -> list[str]:
+    """Return the texts within quotation marks."""
+    return [(a or b).strip() for a, b in _QUOTED.findall(text)]
+
+
+def unquoted(text: str) -> str:
+    """Return a text without what is within quotation marks."""
+    return _QUOTED.sub(' ', text)
+
+
+def masked(text: str) -> str:
+    """Return a text of the same length in which quotations have no words."""
+    return _QUOTED.sub(lambda found: '_' * len(found[0]), text)
+
+
+def target_of(text: str, *, rooms: bool = False) -> str:
+    """Return a question without the words that only ask.
+
+    :param rooms: keep the word of 'room 117', which a sign need not have, but a person says
+    """
+    shouted = text.upper() == text
+
+    def keep(found: re.Match[str]) -> str:
+        # 'the WAY OUT': a name
+        word = found[0]
+        name = word.isupper() if len(word) > 1 else False
+        named = found['kept'] or (name and not shouted) or (rooms and word.lower() == 'room')
+        return word if named else ' '
+
+    return ' '.join(_PHRASES.sub(keep, without_counts(text)).split())
+
+
+def head_of(text: str) -> str:
+    """Return the stem of the noun that a question is about: of 'a person with a red bag' the person.
+
+    :return: empty: it names nothing
+    """
+    for part in _ADDED.split(unquoted(without_counts(text))):
+        named = [word for word in words(target_of(part)) if word not in STOP_WORDS]
+        if named:
+            return stem(named[-1])
+    return ''
+
+
+def without_counts(text: str) -> str:
+    """Return a text without numbers that only count: '5 tables', not 'room 5'."""
+    return _COUNT.sub(
+        lambda found: f' {found[0][len(found["count"]) :]}' if _counts(text, found) else found[0], text
+    )
+
+
+def numbered(text: str) -> set[tuple[str, str]]:
+    """Return the words with digits, each with the stem of what it numbers, as in 'lab 3', or nothing."""
+    found = set()
+    previous = ''
+    for word in words(without_counts(text)):
+        if has_digit(word):
+            found.add((word, stem(previous)))
+        previous = '' if word in STOP_WORDS or has_digit(word) else word
+    return found
+
+
+def names(text: str) -> set[str]:
+    """Return the stems of capitalised words, but not of one that begins the sentence."""
+    found = set()
+    end = 0
+    for match in _WORD_OF_NAME.finditer(text):
+        word = match[0]
+        begins = _ends_sentence(text, end, match.start())
+        end = match.end()
+        if word[0].isupper() and not (begins and not word.isupper()) and word.lower() not in STOP_WORDS:
+            found |= {stem(w) for w in words(word) if w not in STOP_WORDS | _TITLES and not has_digit(w)}
+    return found
+
+
+def _ends_sentence(text: str, end: int, start: int) -> bool:
+    """Tell whether what is between the end of a word and the start of the next one ends a sentence."""
+    marks = text[end:start].rpartition('_')[2]
+    begin = start - len(marks)
+    # 'Dr. Ellis': a short word with a full stop ends no sentence.
+    stopped = marks.startswith('.') and _FOUR_LETTERS.fullmatch(text[max(begin - 4, 0) : begin]) is not None
+    return begin == 0 or stopped or any(mark in marks for mark in '?!:')
+
+
+def has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)
+
+
+def _counts(text: str, found: re.Match[str]) -> bool:
+    # Its neighbour is all that is looked at: in a long text there may be many numbers.
+    start = max(found.start() - _NEIGHBOUR, 0)
+    before = words(text[start : found.start()])
+    return not before or before[-1] in STOP_WORDS or before[-1] in ('least', 'most', 'than', 'exactly')

@@ -1,0 +1,95 @@
+"""Things that a question puts in relation to each other: one before, after, near or on the way to another."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from remembr_ros.agent.offline.question_terms import masked, target_of
+from remembr_ros.memory.matching.terms import words
+
+
+class Tie(str, Enum):
+    """How other things narrow down where or when the first one is looked for."""
+
+    BEFORE = 'before'
+    AFTER = 'after'
+    WHILE = 'while'
+    NEAR = 'near'
+    ON_THE_WAY = 'on_the_way'
+    BETWEEN = 'between'
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a question puts in relation, in the asker's words.
+
+    :param first: what is asked about; empty: whatever was there, as in 'What did you see after the lift?'
+    :param second: what it is before, after, near or on the way to
+    :param third: the other end, if it is between two things; else empty
+    """
+
+    tie: Tie
+    first: str
+    second: str
+    third: str = ''
+
+
+_FAR_FROM = re.compile(r'^how\s+far\b(?P<second>.+?)\bfrom\b(?P<third>.+)', re.IGNORECASE)
+_BETWEEN = (
+    re.compile(r'^(?P<first>.*?)\bbetween\b(?P<second>.+?)\band\b(?P<third>.+)', re.IGNORECASE),
+    re.compile(r'^(?P<first>.*?)\bfrom\b(?P<second>.+?)\b(?:to|until|till)\b(?P<third>.+)', re.IGNORECASE),
+    _FAR_FROM,
+)
+_TIES = (
+    (
+        Tie.ON_THE_WAY,
+        r'(?:(?:on|along)\s+(?:the|your|our|my)\s+way|en\s+route)\s+(?:back\s+)?to',
+    ),
+    (Tie.BEFORE, r'before|until|till'),
+    (Tie.AFTER, r'(?:(?:right|just)\s+)?after'),
+    (Tie.WHILE, r'(?:while|when)(?=\s+(?:you|we|i)\s+(?:were|was|went|passed|saw)\b)'),
+    (
+        Tie.NEAR,
+        r'near(?:\s+to|est\s+to)?|beside|behind|opposite|(?:close|closest|next)\s+to|by(?=\s+the\b)'
+        r'|in\s+front\s+of|across\s+from|around(?=\s+the\b)|(?:left|right)\s+of',
+    ),
+)
+_PATTERNS = tuple(
+    (tie, re.compile(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)', re.IGNORECASE))
+    for tie, pattern in _TIES
+)
+_THING_NEEDED = frozenset((Tie.WHILE, Tie.NEAR))
+"""'What is written near the lift?' is about the lift alone."""
+
+_FRONTED = re.compile(
+    r'^(?P<clause>(?:(?:right|just)\s+)?(?:after|before|while|when|near|on\s+(?:the|your|our|my)\s+way)\b[^,]+),'
+    r'\s*(?P<rest>.+?)[?.!\s]*$',
+    re.IGNORECASE,
+)
+
+
+def unfronted(text: str) -> tuple[str, str]:
+    """Return a question and the clause before its comma: 'After the lift, where did you go?' asks where."""
+    found = _FRONTED.match(text)
+    return (found['rest'], found['clause']) if found else (text, '')
+
+
+def parse_relation(text: str) -> Relation | None:
+    """Return what a question puts in relation; words within quotation marks do not relate."""
+    plain = masked(text)
+
+    def part(found: re.Match[str], name: str) -> str:
+        words_of = text[slice(*found.span(name))].strip(' ?!.,') if name in found.re.groupindex else ''
+        return words_of if words(target_of(words_of)) else ''
+
+    for pattern in _BETWEEN:
+        found = pattern.search(plain)
+        if found and (second := part(found, 'second')) and (third := part(found, 'third')):
+            return Relation(Tie.BETWEEN, part(found, 'first'), second, third)
+    for tie, pattern in _PATTERNS:
+        found = pattern.search(plain)
+        if found and (second := part(found, 'second')):
+            first = part(found, 'first')
+            if first or tie not in _THING_NEEDED:
+                return Relation(tie, first, second)
+    return None

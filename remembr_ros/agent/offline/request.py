@@ -1,0 +1,216 @@
+"""Reading a question by rules: what kind of answer it wants, of what, and which one."""
+
+import re
+from dataclasses import dataclass
+from datetime import timezone, tzinfo
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.grounding import Choice
+from remembr_ros.agent.offline.question_terms import (
+    PLACES,
+    ROOMS,
+    has_digit,
+    head_of,
+    names,
+    numbered,
+    quoted,
+    target_of,
+    unquoted,
+)
+from remembr_ros.agent.offline.relation import Relation, parse_relation, unfronted
+from remembr_ros.agent.times.time_window import Window, parse_window
+from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question, understood.
+
+    :param kind: what the answer shall consist of
+    :param target: what is asked about, in the asker's words; empty: whatever was there
+    :param thing: the same as an answer names it: the target of 'room 117' is 117
+    :param head: stem of the noun in it that says what it is; empty: there is none
+    :param identifiers: stems that evidence must have: of quoted text
+    :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
+    :param names: stems of capitalised words, of which evidence must have half
+    :param choice: which one, if there are several
+    :param window: the time asked about
+    :param here: the question is about the place where the robot is
+    :param reading: the question is about what is written
+    :param whatever: the question is about whatever was there: it names no thing
+    :param counting: the question is about how many there are
+    :param clock: the question is about the time of day or the date, not about the memory
+    :param visits: how many there are means how many times
+    :param far: the question is how far it is
+    :param relation: what narrows down where or when the target is looked for
+    """
+
+    kind: Kind
+    target: str
+    thing: str
+    head: str
+    identifiers: frozenset[str]
+    numbered: frozenset[tuple[str, str]]
+    names: frozenset[str]
+    choice: Choice
+    window: Window
+    here: bool
+    reading: bool
+    whatever: bool
+    counting: bool
+    visits: bool
+    far: bool
+    clock: bool
+    relation: Relation | None
+
+
+_ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
+_LIKE_TO = r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+(?:you\s+)?to"
+_POLITE = re.compile(
+    r'^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly)\b[\s,]*'
+    rf'|(?:can|could|would|will)\s+you\s+(?!see\b)|{_LIKE_TO}\s+(?:know\s+)?|do\s+you\s+(?:know|remember)\s+{_ASKS}'
+    rf'|(?:remember|recall|tell\s+(?:me|us)|show\s+(?:me|us))\s+{_ASKS})*',
+    re.IGNORECASE,
+)
+_WISH = re.compile(rf'^\W*(?:please\W+)?{_LIKE_TO}\s+(?!know\b|see\b|hear\b|read\b|tell\b)', re.IGNORECASE)
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf'^(?:{"|".join(patterns)})', re.IGNORECASE))
+    for kind, patterns in (
+        (
+            Kind.TIME,
+            (
+                r'(?:since\s+|until\s+)?when\b',
+                r'(?:at\s+|around\s+|about\s+)?(?:what|which)\s+time\b',
+                r'what\s+(?:is|was)\s+the\s+time\b',
+                r'how\s+(?:long|many\s+\w+)\s+ago\b',
+                r'how\s+recently\b',
+                r'(?:what\s+(?:is|was)\s+)?the\s+(?:last|first)\s+time\b',
+                r'last\s+time\b',
+                r'how\s+(?:long|much\s+time|many\s+\w+)\s+(?:(?:has|have|is)\s+(?:it\s+)?(?:\w+\s+)?)?since\b',
+                r'(?:on\s+)?(?:what|which)\s+(?:day|date)\b',
+            ),
+        ),
+        (
+            Kind.DURATION,
+            (
+                r'(?:for\s+)?how\s+long\b',
+                r'(?:for\s+)?how\s+(?:much\s+time|many\s+(?:seconds|minutes|hours|days))\b(?!.*\bago\b)',
+                r'what\s+(?:was|is)\s+the\s+duration\b',
+            ),
+        ),
+        (
+            Kind.POSITION,
+            (
+                r'where\b',
+                r'(?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct|visit)\b',
+                r'(?:show\s+(?:me|us)|tell\s+(?:me|us)\s+the\s+way|find|locate)\b',
+                r'how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come)\b',
+                r'how\s+far\b',
+                rf'(?:in\s+|on\s+|at\s+)?(?:which|what)\s+{PLACES}\b',
+                r'(?:in\s+)?(?:which|what)\s+direction\s+(?:is|was|are|were)\b',
+                r"what(?:'s|\s+is|\s+was)\s+the\s+(?:location|position|place|way)\b",
+                r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\b",
+                r"(?:i(?:'m|\s+am)\s+)?looking\s+for\b",
+            ),
+        ),
+        (
+            Kind.BINARY,
+            (r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b',),
+        ),
+    )
+)
+_CHOICES = (
+    (Choice.NEAREST, re.compile(r'\b(?:nearest|closest|nearby)\b', re.IGNORECASE)),
+    (Choice.FARTHEST, re.compile(r'\b(?:farthest|furthest)\b', re.IGNORECASE)),
+    (Choice.LATEST, re.compile(r'\b(?:last|latest|most\s+recent(?:ly)?|recently)\b', re.IGNORECASE)),
+    (Choice.EARLIEST, re.compile(r'\b(?:first|earliest)\b', re.IGNORECASE)),
+)
+_NO_CHOICE = re.compile(
+    r'\b(?:first|last)(?:\s+(?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b', re.IGNORECASE
+)
+_HERE = re.compile(
+    r'\b(?:here|(?:around|near|where)\s+(?:you|us|me|i)|at\s+this\s+place)\b(?!\s+\w)', re.IGNORECASE
+)
+_NOW = re.compile(r'\b(?:now|currently|am\s+i|are\s+(?:you|we)|do\s+you\s+see)\b', re.IGNORECASE)
+_READING = re.compile(
+    r'\b(?:read|reads|readable|written|writing|text|says?|signs?|labels?|words?)\b', re.IGNORECASE
+)
+_WHATEVER = re.compile(r'\b(?:see|saw|seen|read|signs?|happened|remember|\w*things?)\b', re.IGNORECASE)
+_COUNTING = re.compile(r'^how\s+many\b', re.IGNORECASE)
+_CLOCK = re.compile(
+    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(
+    r'\b(?:all|every|each)\b(?!\s+(?:the\s+)?(?:way|over|right|day|night|morning|week|time)\b)'
+    r'(?:\s+one)?(?:\s+of)?(?:\s+(?:the|those|these))?'
+    r'(?:\s+(?:places?|spots?|locations?)\b)?(?=\s+\w)',
+    re.IGNORECASE,
+)
+_FAR = re.compile(r'^how\s+far\b', re.IGNORECASE)
+_VISITS = re.compile(r'^how\s+(?:many\s+times|often)\b', re.IGNORECASE)
+_UNTIL_NOW = re.compile(r'^(?:for\s+)?how\s+(?:long|much\s+time).*\b(?:have|has)\b.*\bbeen\b', re.IGNORECASE)
+_CLAUSE = re.compile(r'(?<=[,.;!?])\s+')
+
+
+def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Request:
+    """Return what a question asks for.
+
+    :param now_ns: the asker's now, nanoseconds since the Unix epoch
+    :param zone: the asker's time zone
+    """
+    window = parse_window(text, now_ns, zone)
+    plain, kind = _asking(window.rest)
+    relation = parse_relation(plain)
+    # What is near, before or after something else has its own words.
+    about = plain if relation is None else relation.first
+    every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
+    if every:
+        about = _EVERY.sub(' ', about, count=1)
+    texts = quoted(about)
+    bare = unquoted(about)
+    choosing = _NO_CHOICE.sub(' ', bare)
+    choice = next((c for c, pattern in _CHOICES if pattern.search(choosing)), Choice.CITED_FIRST)
+    if every and choice is Choice.CITED_FIRST:
+        choice = Choice.EVERY
+    if kind is Kind.DURATION and choice is Choice.CITED_FIRST and _UNTIL_NOW.search(plain):
+        choice = Choice.LATEST
+    target = ' '.join([target_of(bare), *texts]).strip()
+    literal = {stem(w) for text in texts for w in words(text) if w not in STOP_WORDS and not has_digit(w)}
+    numbers = numbered(about)
+    owners = {name for _, name in numbers if name not in ROOMS and name}
+    return Request(
+        kind=kind,
+        target=target,
+        thing=' '.join([target_of(bare, rooms=True), *texts]).strip(),
+        head=head_of(about),
+        identifiers=frozenset(literal),
+        numbered=frozenset(numbers),
+        names=frozenset(names(about) | owners),
+        choice=choice,
+        window=window,
+        here=bool(_HERE.search(plain) or (not target and _NOW.search(plain))),
+        reading=kind is Kind.TEXT and bool(_READING.search(bare)),
+        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER.search(plain)),
+        counting=kind is Kind.TEXT and bool(_COUNTING.search(plain)),
+        visits=kind is Kind.TEXT and bool(_VISITS.search(plain)),
+        far=bool(_FAR.search(plain)),
+        clock=not target and relation is None and bool(_CLOCK.search(plain)),
+        relation=relation,
+    )
+
+
+def _asking(text: str) -> tuple[str, Kind]:
+    """Return the part of a text that asks, without politeness, and the kind of answer it wants.
+
+    'I am hungry, can you take me somewhere to get food?' asks in its second clause.
+    """
+    whole, fronted = unfronted(text)
+    plain = _POLITE.sub('', whole, count=1).strip() or whole
+    for part in (plain, *(_POLITE.sub('', clause, count=1).strip() for clause in _CLAUSE.split(whole)[1:])):
+        kind = next((kind for kind, pattern in _KINDS if pattern.search(part)), None)
+        if kind is not None and (part is plain or target_of(part)):
+            return f'{part} {fronted}'.strip(), kind
+    if _WISH.search(text):  # 'I want to sit down'
+        return plain, Kind.POSITION
+    return f'{plain} {fronted}'.strip(), Kind.TEXT

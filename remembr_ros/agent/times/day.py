@@ -1,0 +1,166 @@
+"""Days in questions, and their mornings, afternoons, evenings and nights."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+
+from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, local, seconds_in, to_ns
+
+EDGE_TEXT = r'\b(before|until|till|by|after|since|from)'
+DATE_TEXT = r'\d{4}-\d\d-\d\d'
+FOLLOWS = (
+    r'(?=\s*(?:[?.!,;]|$|(?:near|next|in|inside|at|on|by|of|between|before|after|since|until|from|around|about'
+    r'|when|where|while|what|which|who|how|did|do|does|was|were|is|are|had|have|has)\b))'
+)
+"""Ends a time: of 'in the evening dress' and 'from 5 to 6 chairs' nothing is a time."""
+
+WEEKDAYS = ('monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday')
+_WEEKDAY = rf'(?:{"|".join(WEEKDAYS)})'
+_AFTER_EDGE = '|'.join(
+    rf'(?<={word}\s)' for word in ('before', 'until', 'till', 'by', 'after', 'since', 'from')
+)
+_PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
+"""From which to which hour of a day; a night ends on the day after."""
+
+_LAST_NIGHT = (-4, 6)
+_DAYBREAK = 5
+"""Until this hour 'this evening' may be the one before midnight."""
+
+_THIS = re.compile(r'\b(?:this\s+(?:morning|afternoon|evening)|tonight)\b', re.IGNORECASE)
+_PART_TEXT = r'(?:morning|afternoon|evening|night)'
+_DAY = re.compile(
+    rf'(?:{EDGE_TEXT}\s+|\b(?:on\s+|earlier\s+)?)(?:the\s+)?(?P<day>day\s+before\s+yesterday|tonight|'
+    rf'(?:today|yesterday)|(?:this|last)(?=\s+{_PART_TEXT}\b)'
+    rf'|(?<=on\s)(?:{_WEEKDAY}|{DATE_TEXT})|(?:{_AFTER_EDGE}){_WEEKDAY}|last\s+{_WEEKDAY})\b'
+    rf'(?:\s+(?P<part>{_PART_TEXT})\b)?',
+    re.IGNORECASE,
+)
+_PART_ALONE = re.compile(
+    rf'\b(?:(?:in|during)\s+the\s+(?P<part>{_PART_TEXT})|at\s+(?P<night>night)){FOLLOWS}', re.IGNORECASE
+)
+_WITH_AN_END = re.compile(
+    r'\b(?:before|until|till|by|after|since|from|between|and|to|than)\s*$', re.IGNORECASE
+)
+LEFT = re.compile(
+    rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+{_WEEKDAY})\b',
+    re.IGNORECASE,
+)
+"""What in the rest of a question still names a day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day, or a part of one.
+
+    :param midnight: with which the day begins, on the asker's clock
+    :param hours: of the part, since midnight; (0, 24): the whole day
+    :param edge: the word before it, such as 'since'; empty: there is none
+    :param ago: it was named by how many days ago it was, and may be meant less precisely
+    :param rest: the text without its words, but with that word
+    :param without: the text without that word, too
+    """
+
+    midnight: datetime
+    hours: tuple[int, int]
+    edge: str
+    ago: bool
+    rest: str
+    without: str
+
+    @property
+    def start_ns(self) -> int:
+        return to_ns(self.midnight + timedelta(hours=self.hours[0]))
+
+    @property
+    def end_ns(self) -> int:
+        return to_ns(self.midnight + timedelta(hours=self.hours[1]))
+
+    @property
+    def in_part(self) -> bool:
+        return self.hours != (0, 24)
+
+    def at(self, time: timedelta, twelve_hours: bool) -> datetime:
+        """Return when the clock of that day showed a time.
+
+        :param time: since midnight
+        :param twelve_hours: the time may be one of the afternoon: of the two the one in the part is meant
+        """
+        if self.in_part:
+            half_days = range(-2, 4) if twelve_hours else (-2, 0, 2)
+            first, last = (timedelta(hours=hour) for hour in self.hours)
+            readings = [time + timedelta(hours=12 * number) for number in half_days]
+            time = next((reading for reading in readings if first <= reading <= last), time)
+        return self.midnight + time
+
+
+def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:
+    """Return the day that a text names; None: there is none."""
+    today = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        day = _named(text, today) or _ago(text, today)
+        alone = _PART_ALONE.search(day.rest if day else text)
+        if alone and not (day and day.in_part):
+            part = (alone['part'] or alone['night']).lower()
+            rest = _cut(day.rest if day else text, alone)
+            if day is not None:
+                without = _PART_ALONE.sub(' ', day.without, count=1)
+                day = replace(day, hours=_PARTS[part], ago=False, rest=rest, without=without)
+            else:
+                day = Day(today, _LAST_NIGHT if part == 'night' else _PARTS[part], '', False, rest, rest)
+                day = _begun(day, now_ns)
+        elif day is not None and _THIS.search(text) and local(now_ns, zone).hour < _DAYBREAK:
+            day = _begun(day, now_ns)
+        if day is not None:
+            _ = day.start_ns, day.end_ns  # of the year 9999 one cannot say when it ends
+    except (OverflowError, ValueError):
+        return None
+    return day
+
+
+def _begun(day: Day, now_ns: int) -> Day:
+    """Return the day, or the one before if nothing of it has been."""
+    if day.start_ns <= now_ns:
+        return day
+    return replace(day, midnight=day.midnight - timedelta(days=1))
+
+
+def _named(text: str, midnight: datetime) -> Day | None:
+    """:raises ValueError, OverflowError: the calendar has no such day"""
+    found = _DAY.search(text)
+    if found is None:
+        return None
+    day, part = ' '.join(found['day'].lower().split()), (found['part'] or '').lower()
+    hours = _PARTS.get(part, (0, 24))
+    if day == 'tonight':
+        hours = _PARTS['evening']
+    elif day == 'day before yesterday':
+        midnight -= timedelta(days=2)
+    elif day == 'yesterday' or (day == 'last' and part != 'night'):
+        midnight -= timedelta(days=1)
+    elif day == 'last':
+        hours = _LAST_NIGHT
+    elif day == 'this' and part == 'night':
+        hours = (0, 6)
+    elif (weekday := day.removeprefix('last ')) in WEEKDAYS:
+        back = (midnight.weekday() - WEEKDAYS.index(weekday)) % 7
+        midnight -= timedelta(days=back or (7 if day.startswith('last') else 0))
+    elif day[0].isdigit():
+        year, month, of_month = map(int, day.split('-'))
+        midnight = midnight.replace(year=year, month=month, day=of_month)
+    edge = found[1] or ''
+    before, after = text[: found.start()], text[found.end() :]
+    return Day(midnight, hours, edge, False, f'{before} {edge} {after}', f'{before} {after}')
+
+
+def _ago(text: str, midnight: datetime) -> Day | None:
+    """Return the day of 'two days ago'; after 'since' and the like it is a moment."""
+    found = AGO.search(text)
+    if found is None or grain_seconds(found[0]) < UNITS['day'] or _WITH_AN_END.search(text[: found.start()]):
+        return None
+    days = timedelta(days=round(seconds_in(found[0]) / UNITS['day']))
+    rest = _cut(text, found)
+    return Day(midnight - days, (0, 24), '', True, rest, rest)
+
+
+def _cut(text: str, found: re.Match[str]) -> str:
+    return f'{text[: found.start()]} {text[found.end() :]}'

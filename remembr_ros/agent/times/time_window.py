@@ -1,0 +1,282 @@
+"""Windows of time in questions and in a model's tool calls, on the asker's clock."""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta, timezone, tzinfo
+
+from remembr_ros.agent.offline.question_terms import masked
+from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, find_day
+from remembr_ros.agent.times.time_expression import (
+    AGO,
+    AGO_TEXT,
+    AMOUNTS,
+    BARE_TEXT,
+    CLOCK,
+    CLOCK_TEXT,
+    NUMBER,
+    PERIOD,
+    UNITS,
+    grain_seconds,
+    in_digits,
+    latest_showing,
+    local,
+    parse_moment,
+    seconds_in,
+    showing,
+    time_of_day,
+    twice_a_day,
+    unit_in,
+    with_halves,
+)
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.timestamps import MAX_NS, NS
+
+_LAST = re.compile(
+    rf'\b(?:(?:in|during|within|over)\s+)?(?:the\s+)?(?:last|past|previous)\s+'
+    rf'(?:{NUMBER}(?:\s*[-\u2013]\s*(?=\d)|\s+(?:to|or)\s+))?(?P<period>{PERIOD})',
+    re.IGNORECASE,
+)
+"""'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
+
+_OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
+_OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
+_ISO_TEXT = rf'{DATE_TEXT}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
+_TIME_TEXT = rf'(?:{AGO_TEXT}|{_OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
+_BETWEEN = re.compile(
+    rf'\b(?:between|from)\s+(?:at\s+)?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER})\s+(?:and|to|until|till)\s+'
+    rf'({_TIME_TEXT}|{BARE_TEXT}{FOLLOWS})',
+    re.IGNORECASE,
+)
+_AFTER_BEFORE = re.compile(
+    rf'\b(?:after|since|from)\s+({_TIME_TEXT}),?\s+(?:(?:and|but)\s+)?(?:before|until|till)\s+({_TIME_TEXT})',
+    re.IGNORECASE,
+)
+_RANGE = re.compile(
+    rf'(?<![\d.,:-])\b({NUMBER})(?:(?<=\d)\s*[-\u2013]\s*(?=\d)|\s+(?:to|or)\s+)({AMOUNTS}\s+ago)\b',
+    re.IGNORECASE,
+)
+"""'5-10 minutes ago', 'two or three hours ago'."""
+
+_THAN = re.compile(
+    rf'\b(?P<no>(?:no|not)\s+)?(?:(?P<more>(?:more|longer|earlier)\s+than|over|at\s+least)'
+    rf'|less\s+than|under|at\s+most|within)\s+({AGO_TEXT})',
+    re.IGNORECASE,
+)
+_EDGE = re.compile(rf'{EDGE_TEXT}\s+(?:at\s+)?({_TIME_TEXT})', re.IGNORECASE)
+_EDGE_BARE = re.compile(rf'{EDGE_TEXT}\s+(?:at\s+)?({BARE_TEXT}){FOLLOWS}', re.IGNORECASE)
+_AT = re.compile(rf'\b(?:at|around|about)\s+({_TIME_TEXT})', re.IGNORECASE)
+_AT_BARE = re.compile(rf'\b(?:at|around|about)\s+({BARE_TEXT}){FOLLOWS}', re.IGNORECASE)
+_CLOCK_DIGITS = re.compile(rf'(?<![\w.:-])(?=\d)({CLOCK_TEXT})', re.IGNORECASE)
+_OFF_ALONE = re.compile(rf'({_OFF_TEXT})', re.IGNORECASE)
+_ABOUT_AGO = re.compile(
+    rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just)\s+)?{AGO_TEXT}', re.IGNORECASE
+)
+_LEFT = (
+    LEFT,
+    _EDGE_BARE,
+    re.compile(
+        rf'\b(?:between|from)\s+{BARE_TEXT}\s+(?:and|to|until|till)\s+{BARE_TEXT}{FOLLOWS}', re.IGNORECASE
+    ),
+    AGO,
+    _LAST,
+    _CLOCK_DIGITS,
+    re.compile(rf'(?:{EDGE_TEXT}|\bat|\band|\bto|\bbetween)\s+{_TIME_TEXT}', re.IGNORECASE),
+    re.compile(DATE_TEXT),
+)
+"""What in the rest of a question still names a time."""
+
+AROUND_S = 60.0
+"""Half the window of a question about a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time that a question is about.
+
+    :param after_ns: from then on; None: no limit
+    :param before_ns: until then; None: no limit
+    :param at_ns: the moment asked for, if it is one
+    :param rest: the question without the words of time
+    """
+
+    after_ns: int | None
+    before_ns: int | None
+    at_ns: int | None
+    rest: str
+
+
+def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
+    """Find the words of time in a question.
+
+    Understands 'in the last 10 minutes', '5 minutes ago', 'since an hour ago', 'between 9:00 and 9:10',
+    'before 14:30', 'at 3 pm', 'today', 'since yesterday', 'yesterday at 9:00', 'this morning', 'on Monday'.
+    Of a question that names more times than are understood, none is: a part of them would be another time.
+
+    :param now_ns: the asker's now
+    :param zone: the asker's time zone
+    """
+    window = _read(in_digits(text), now_ns, zone)
+    if window is None or any(left.search(masked(window.rest)) for left in _LEFT):
+        return Window(None, None, None, text)
+    return window
+
+
+# One return per way to name a time.
+def _read(text: str, now_ns: int, zone: tzinfo) -> Window | None:  # noqa: PLR0911
+    if found := _LAST.search(text):
+        return _window(max(now_ns - seconds_in(found['period']) * NS, 0), now_ns, None, _without(text, found))
+    day = find_day(text, now_ns, zone)
+    # 'yesterday at 9:00': the day says which 9:00.
+    plain = day.rest if day else text
+    clock = _Clock(now_ns, zone, day)
+    for pattern in (_BETWEEN, _AFTER_BEFORE, _RANGE):
+        if (found := pattern.search(plain)) and (span := clock.between(found[1], found[2])):
+            return _window(*span, None, _without(plain, found))
+    if (found := _THAN.search(plain)) and (edge := clock.moments(found[3])):
+        before = bool(found['more']) != bool(found['no'])
+        after_ns, before_ns = (None, edge[1]) if before else (edge[0], now_ns)
+        return _window(after_ns, before_ns, None, _without(plain, found))
+    if window := _at_edge(plain, clock, day):
+        return window
+    for pattern in (_AT, _OFF_ALONE, *((_AT_BARE, _CLOCK_DIGITS) if day else ())):
+        if (found := pattern.search(plain)) and (moments := clock.moments(found[1])):
+            return _around(moments, now_ns, _slack(found[1]), _without(plain, found))
+    if (found := _ABOUT_AGO.search(text)) and (day is None or day.ago):
+        moment = max(now_ns - seconds_in(found[0]) * NS, 0)
+        return _around((moment, moment), now_ns, _slack(found[0]), _without(text, found))
+    if day:
+        if day.edge:
+            return _window(*_sides(day.edge, day.start_ns, day.end_ns), None, _tidy(day.without))
+        # 'yesterday at 9': in the morning or in the evening
+        found = _AT_BARE.search(plain)
+        rest = _without(plain, found) if found else _tidy(plain)
+        return _window(day.start_ns, day.end_ns, None, rest)
+    return None
+
+
+def _at_edge(plain: str, clock: '_Clock', day: Day | None) -> Window | None:
+    """Return the window of 'before 9:00' and the like."""
+    found = _EDGE.search(plain) or (_EDGE_BARE.search(plain) if day and day.in_part else None)
+    off = _OFF_ALONE.search(plain)
+    if found and off and off.start() < found.start() < off.end():
+        return None  # 'an hour before noon' is a moment
+    edge = clock.moments(found[2]) if found else None
+    if not found or not edge:
+        return None
+    after, before = _sides(found[1], edge[1], edge[1])
+    if after is not None:
+        after = edge[0]
+    if day and not day.edge:  # 'today before 9:00'
+        after, before = (day.start_ns if after is None else after), (day.end_ns if before is None else before)
+        after = min(after, before)
+    return _window(after, before, None, _without(plain, found))
+
+
+def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
+    """Return the time that a text names and nothing else: what :func:`parse_window` finds in questions.
+
+    Also a bare day, 'Tuesday' or '2026-11-21', and any moment that :func:`parse_moment` understands, which
+    stands for the minutes around it.
+
+    :raises InvalidRequest: the text names no time, or has other words in it
+    """
+    for attempt in (text, f'on {text}', f'at {text}'):
+        window = parse_window(attempt, now_ns, zone)
+        if window.rest != attempt and not window.rest.strip(' ?.!,'):
+            return window
+    moment = parse_moment(text, now_ns, zone)
+    return _around((moment, moment), now_ns, AROUND_S, '')
+
+
+def _window(after: int | None, before: int | None, at: int | None, rest: str) -> Window:
+    after, before, at = (None if ns is None else min(max(ns, 0), MAX_NS) for ns in (after, before, at))
+    return Window(after, before, at, rest)
+
+
+def _around(moments: tuple[int, int], now_ns: int, slack_s: float, rest: str) -> Window:
+    """Return the window around a moment, or around both at which the clock showed the same."""
+    first, last = moments
+    slack_ns = round(slack_s * NS)
+    at_ns = first if first <= now_ns < last else last
+    return _window(first - slack_ns, last + slack_ns, at_ns, rest)
+
+
+def _slack(text: str) -> float:
+    """Return how far from a moment is still that moment [s]."""
+    if not _ABOUT_AGO.fullmatch(text):
+        return AROUND_S
+    # Who says 'two days ago' means the day, not the minute.
+    grain = grain_seconds(text)
+    slack = max(AROUND_S, 0.1 * seconds_in(text), 0.5 * grain if grain >= UNITS['day'] else 0.0)
+    return min(slack, UNITS['week'])
+
+
+def _sides(word: str, start_ns: int, end_ns: int) -> tuple[int | None, int | None]:
+    """Return after and before for 'before', 'since' and the like, and what lies from start to end."""
+    return {
+        'before': (None, start_ns),
+        'until': (None, end_ns),
+        'till': (None, end_ns),
+        'by': (None, end_ns),
+        'after': (end_ns, None),
+    }.get(word.lower(), (start_ns, None))
+
+
+def _without(text: str, found: re.Match[str]) -> str:
+    return _tidy(f'{text[: found.start()]} {text[found.end() :]}')
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r'\s+([?.!,]|$)', r'\1', ' '.join(text.split()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """Reads times of a question.
+
+    :param day: that the clock times are of; None: the latest that has been
+    """
+
+    now_ns: int
+    zone: tzinfo
+    day: Day | None
+
+    def moments(self, text: str) -> tuple[int, int] | None:
+        """Return the first and the last moment that a text can mean; None: it names none."""
+        bare = re.fullmatch(BARE_TEXT, text) is not None
+        try:
+            if found := _OFF.fullmatch(text):
+                shown = self.moments(found[3])
+                by = seconds_in(found[1]) * (NS if found[2].lower() == 'after' else -NS)
+                return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
+            if CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
+                if self.day is None:
+                    return latest_showing(text, self.now_ns, self.zone)
+                time, twice = time_of_day(text), twice_a_day(text)
+                first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
+                if twice and not self.day.in_part:
+                    return showing(first)[0], showing(first + timedelta(hours=12))[1]
+                return showing(first)
+            moment = None if bare else parse_moment(text, self.now_ns, self.zone)
+        except (InvalidRequest, OverflowError, ValueError):
+            return None
+        return None if moment is None else (moment, moment)
+
+    def between(self, first: str, second: str) -> tuple[int, int] | None:
+        """Return from when to when 'between 9 and 5 pm' or '10 and 20 minutes ago' is; None: no time."""
+        if AGO.fullmatch(second):
+            if re.fullmatch(NUMBER, first, re.IGNORECASE):
+                first = f'{first} {unit_in(second)}'
+            if re.fullmatch(AMOUNTS, first, re.IGNORECASE):
+                first = f'{first} ago'
+        elif not (self.day and self.day.in_part):
+            first, second = with_halves(first, second)
+        start, end = self.moments(first), self.moments(second)
+        if start is None or end is None:
+            return None
+        if end[1] < start[0] and not AGO.fullmatch(first) and CLOCK.fullmatch(second):
+            # 'between 23:00 and 1:00', or it is 22:15 and the question 'between 22:00 and 23:00'
+            # By the clock: a day may have 23 hours. "between 3 and 5 o'clock" at 4: in an hour.
+            later = timedelta(hours=12 if twice_a_day(second) else 24)
+            end = showing(local(end[1], self.zone) + later)
+        return min(start[0], end[0]), max(start[1], end[1])

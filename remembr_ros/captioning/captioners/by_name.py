@@ -1,0 +1,85 @@
+"""The captioners by name."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from remembr_ros.captioning.captioners.captioner import Caption, Captioner
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.images import Bgr
+
+CAPTIONERS = ('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none')
+
+DESCRIBERS = ('openai', 'transformers', 'recorded')
+"""What fused can join with the text that is read."""
+
+VLMS = ('openai', 'transformers', 'fused')
+"""Those whose captions depend on a model and a prompt."""
+
+
+class NoCaptioner:
+    """Looks at nothing: place, time and keyframes are remembered without a model's cost."""
+
+    name = 'none'
+
+    def caption(self, images: Sequence[Bgr]) -> Caption:
+        return Caption('Nothing was described.')
+
+
+def get_captioner(
+    name: str = 'scene_text',
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    captions: str = '',
+    describer: str = 'openai',
+    options: VlmOptions | None = None,
+    timeout_s: float | None = None,
+    threads: int = 2,
+) -> Captioner:
+    """Return a captioner; its models are loaded when it is first used.
+
+    :param name: one of CAPTIONERS
+    :param model: of openai: the model's name; None: the server's first. Of transformers: a name on the
+        Hugging Face hub or a folder
+    :param base_url: of openai: the server, such as http://localhost:8000/v1
+    :param captions: of recorded: the file
+    :param describer: of fused: one of DESCRIBERS, which the other parameters are for
+    :param options: of openai and transformers; None: the defaults
+    :param timeout_s: in place of the one in the options [s]
+    :param threads: of scene_text: CPU threads
+    :raises InvalidRequest: there is no such captioner, or a parameter makes no sense
+    :raises CaptionerFailed: what it needs is not installed or not configured
+    """
+    options = options or VlmOptions()
+    if timeout_s is not None:
+        options = replace(options, timeout_s=timeout_s)
+    if name == 'scene_text':
+        from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
+
+        return SceneTextCaptioner(threads=threads)
+    if name == 'openai':
+        from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
+
+        return OpenAIVisionCaptioner(model, base_url, options)
+    if name == 'transformers':
+        from remembr_ros.captioning.captioners.transformers_vlm import TransformersCaptioner
+
+        return TransformersCaptioner(model or '', options)
+    if name == 'recorded':
+        from remembr_ros.captioning.captioners.recorded import RecordedCaptioner
+
+        return RecordedCaptioner(captions)
+    if name == 'fused':
+        from remembr_ros.captioning.captioners.fused import FusedCaptioner
+
+        if describer not in DESCRIBERS:
+            raise InvalidRequest(
+                f'the captioner fused cannot describe with {describer!r}; '
+                f'choose one of {", ".join(DESCRIBERS)}'
+            )
+        seeing = get_captioner(describer, model=model, base_url=base_url, captions=captions, options=options)
+        return FusedCaptioner(seeing, get_captioner('scene_text', threads=threads))
+    if name == 'none':
+        return NoCaptioner()
+    raise InvalidRequest(f'there is no captioner {name!r}; choose one of {", ".join(CAPTIONERS)}')

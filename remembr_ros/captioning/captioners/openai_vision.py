@@ -1,0 +1,120 @@
+"""The captioner that asks a vision language model behind any OpenAI-compatible server."""
+
+import base64
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from remembr_ros.captioning.captioners.caption_check import checked, whole_sentences
+from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.prompt import read_prompt
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions
+from remembr_ros.captioning.frame_choice import evenly, jpeg_within
+from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
+from remembr_ros.errors import CaptionerFailed, ChatUnavailable
+from remembr_ros.http_guard import Guard, TimeOver
+from remembr_ros.images import Bgr
+
+DEFAULT_MODEL = 'gpt-4o-mini'
+"""When neither a model nor a server is named; a server of one's own is asked what it has."""
+
+ANOTHER_WAY: dict[str, Any] = {'temperature': 0.7, 'frequency_penalty': 0.5}
+"""Sent when the likeliest caption is of no use."""
+
+
+class OpenAIVisionCaptioner:
+    """Sends the frames of a segment to a model as JPEG. The key comes from OPENAI_API_KEY only.
+
+    A caption ends in time, whatever the server does: see :mod:`remembr_ros.http_guard`.
+
+    :param model: empty or None: DEFAULT_MODEL at OpenAI, elsewhere the first one that the server lists
+    :param base_url: such as http://localhost:8000/v1; None: OPENAI_BASE_URL if set, else OpenAI
+    :raises CaptionerFailed: there is neither a key nor a server of one's own
+    :raises InvalidRequest: the prompt cannot be read
+    """
+
+    name = 'openai'
+
+    def __init__(
+        self, model: str | None = None, base_url: str | None = None, options: VlmOptions | None = None
+    ) -> None:
+        self._options = options or VlmOptions()
+        server = Server(base_url or os.environ.get('OPENAI_BASE_URL') or None, 'OPENAI_API_KEY')
+        if server.base_url is None and not server.key:
+            raise CaptionerFailed(
+                'the openai captioner needs a server: give its URL (--vlm-url http://host:8000/v1), '
+                'or set OPENAI_API_KEY to use OpenAI'
+            )
+        self._given = model or ('' if server.base_url else DEFAULT_MODEL)
+        self._model = self._given
+        self._prompt = read_prompt(self._options.prompt)
+        self._endpoint = ChatEndpoint(server, self._options.max_retries, model_option='--vlm')
+
+    def caption(self, images: Sequence[Bgr]) -> Caption:
+        if not images:
+            return Caption('')
+        where, timeout_s = self._endpoint.where, self._options.timeout_s
+        guard = Guard(time.monotonic() + timeout_s)
+        content: list[dict[str, Any]] = [
+            {'type': 'image_url', 'image_url': {'url': self._data_url(image)}}
+            for image in evenly(images, self._options.max_images)
+        ]
+        # The frames come first, as most open models are trained.
+        content.append({'type': 'text', 'text': self._prompt})
+        try:
+            with guard.watching():
+                if not self._model:
+                    self._model = self._endpoint.first_model(guard)
+                return Caption(checked(lambda again: self._said(content, guard, again), self._model))
+        except TimeOver:
+            raise CaptionerFailed(
+                f'{where} did not caption within {timeout_s:g} s; '
+                'use a smaller model, fewer images or a longer timeout'
+            ) from None
+        except Refused as error:
+            model, self._model = self._model, self._given  # the server may have another one by now
+            raise CaptionerFailed(
+                f'{error}; check the model {model!r} (can it see images?), the key and the quota'
+            ) from error
+        except ChatUnavailable as error:
+            raise CaptionerFailed(str(error)) from error
+
+    def close(self) -> None:
+        """Let go what is held; a later caption takes it up again."""
+        self._endpoint.close()
+
+    def _said(self, content: list[dict[str, Any]], guard: Guard, again: bool) -> str:
+        fields = {
+            'model': self._model,
+            'messages': [{'role': 'user', 'content': content}],
+            'max_tokens': self._options.max_tokens,
+            'temperature': 0.0,
+            **(ANOTHER_WAY if again else {}),
+        }
+        response = self._endpoint.retried(lambda: self._endpoint.create(fields, guard), guard)
+        return _text(response, self._endpoint)
+
+    def _data_url(self, image: Bgr) -> str:
+        jpeg = jpeg_within(image, self._options.max_side, self._options.max_image_bytes)
+        return f'data:image/jpeg;base64,{base64.b64encode(jpeg).decode("ascii")}'
+
+
+def _text(response: Any, endpoint: ChatEndpoint) -> str:
+    """Return the caption of a reply; servers leave out or mistype any part of one."""
+    where = endpoint.where
+    try:
+        choice = response.choices[0]
+        message = choice.message
+        refusal, content = getattr(message, 'refusal', None), message.content
+    except (AttributeError, IndexError, TypeError) as error:
+        raise CaptionerFailed(f'{where} sent a reply without a message; is the URL right?') from error
+    if refusal or getattr(choice, 'finish_reason', None) == 'content_filter':
+        raise CaptionerFailed(
+            f'{where} refused to describe the frames: {endpoint.shown(str(refusal or "content filter"))}'
+        )
+    if not isinstance(content, str):
+        return ''
+    if getattr(choice, 'finish_reason', None) == 'length':
+        return whole_sentences(content) or content  # no half a sentence at the end
+    return content

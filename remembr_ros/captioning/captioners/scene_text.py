@@ -1,0 +1,152 @@
+"""The captioner that reads: signs, labels and titles in a segment, by OCR on the CPU."""
+
+import importlib.util
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+from remembr_ros.captioning.captioners.captioner import Caption
+from remembr_ros.captioning.captioners.signs import Line, Sign, group_signs, merge_signs
+from remembr_ros.captioning.sharpness import sharpness
+from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.images import Bgr
+
+NOTHING_READ = 'No readable text.'
+"""Caption of a segment without text: it is remembered too, having been there counts."""
+
+BORDER = 0.01
+"""A text box this near to the border is cut off [of the image's longer side]."""
+
+MAX_ASPECT = 64
+"""No letter fits into a narrower strip, and RapidOCR refuses some."""
+
+
+class SceneTextCaptioner:
+    """Reads the frames of a segment with RapidOCR, whose models come inside its package.
+
+    Finding text costs most, and its time grows with the pixels. So only the sharpest frame is searched
+    closely; the others get a quick look, which finds text of a usual size that is sharper there: motion blur
+    hits places in an image, not all of it. Whatever is found is read in full resolution.
+
+    The models are loaded when the first segment is captioned.
+
+    :param frames: how many frames of a segment are read at all, the sharpest of as many equal parts
+    :param close_frames: how many of them are searched closely
+    :param close_side: larger images are reduced to this for a close search [px]
+    :param quick_side: the same for a quick look [px]
+    :param threads: frames read at a time, each by one CPU thread
+    :raises CaptionerFailed: RapidOCR is not installed
+    :raises InvalidRequest: a number is not positive
+    """
+
+    name = 'scene_text'
+
+    def __init__(
+        self,
+        *,
+        frames: int = 6,
+        close_frames: int = 1,
+        close_side: int = 960,
+        quick_side: int = 480,
+        threads: int = 2,
+    ) -> None:
+        if min(frames, close_side, quick_side, threads) < 1 or close_frames < 0:
+            raise InvalidRequest(
+                'frames, sides and threads of the scene_text captioner must be positive, '
+                'close_frames not negative'
+            )
+        if any(importlib.util.find_spec(package) is None for package in ('rapidocr', 'onnxruntime')):
+            raise CaptionerFailed('reading text needs RapidOCR: pip install "remembr_ros[scene-text]"')
+        self._frames = frames
+        self._close_frames = close_frames
+        self._close_side = close_side
+        self._quick_side = quick_side
+        self._threads = threads
+        self._readers: dict[int, Any] = {}
+        self._loading = threading.Lock()
+
+    def caption(self, images: Sequence[Bgr]) -> Caption:
+        chosen = sharpest_parts(images, self._frames)
+        by_sharpness = sorted(range(len(chosen)), key=lambda index: -sharpness(chosen[index]))
+        close = set(by_sharpness[: self._close_frames])
+        # A frame per thread takes a third less CPU time than all threads on one frame.
+        with ThreadPoolExecutor(self._threads, 'scene_text') as pool:
+            read = pool.map(lambda index: self.read(chosen[index], close=index in close), range(len(chosen)))
+            signs = merge_signs(read)
+        texts = tuple(sign.text for sign in signs)
+        return Caption(sentence(texts), texts)
+
+    def read(self, image: Bgr, *, close: bool = True) -> list[Sign]:
+        """Return the signs of one image.
+
+        :param close: search closely
+        :raises CaptionerFailed: the models cannot be loaded or fail
+        """
+        short, long = sorted(image.shape[:2])
+        if short * MAX_ASPECT < long:
+            return []
+        side = self._close_side if close else self._quick_side
+        with self._loading:
+            if side not in self._readers:
+                self._readers[side] = _load(side)
+        from rapidocr.inference_engine.onnxruntime.main import ONNXRuntimeError
+
+        try:
+            result = self._readers[side](image)
+        except (ONNXRuntimeError, RuntimeError, ValueError) as error:
+            raise CaptionerFailed(
+                f'reading a {image.shape[1]} x {image.shape[0]} image failed: {str(error)[-300:]}'
+            ) from error
+        if result.boxes is None or result.txts is None:
+            return []
+        return group_signs(_lines(result, image.shape[0], image.shape[1]))
+
+
+def sharpest_parts(images: Sequence[Bgr], n: int) -> list[Bgr]:
+    """Return the sharpest image of each of n consecutive parts: sharp, yet not all of the same moment."""
+    n = min(n, len(images))
+    bounds = [round(i * len(images) / n) for i in range(n + 1)] if n else []
+    return [max(images[a:b], key=sharpness) for a, b in pairwise(bounds)]
+
+
+def sentence(texts: Iterable[str]) -> str:
+    """Return the caption for what was read."""
+    quoted = ', '.join(f'"{text}"' for text in texts)
+    return f'Signs and labels that can be read: {quoted}.' if quoted else NOTHING_READ
+
+
+def _load(max_side: int) -> Any:
+    try:
+        from rapidocr import RapidOCR
+
+        ocr = RapidOCR(
+            params={
+                'Global.log_level': 'critical',
+                'Global.use_cls': False,  # upside-down text is rare on signs, and the check costs time
+                'Global.max_side_len': 2000,
+                'Det.limit_type': 'max',
+                'Det.limit_side_len': max_side,
+                'EngineConfig.onnxruntime.intra_op_num_threads': 1,
+                'EngineConfig.onnxruntime.inter_op_num_threads': 1,
+            }
+        )
+    except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
+        raise CaptionerFailed(
+            f'RapidOCR cannot be loaded: {error}; try: pip install -U "remembr_ros[scene-text]"'
+        ) from error
+    return ocr
+
+
+def _lines(result: Any, height: int, width: int) -> list[Line]:
+    margin = BORDER * max(height, width)
+    lines = []
+    for text, confidence, box in zip(result.txts, result.scores, result.boxes, strict=True):
+        a, b, c, d = ((float(x), float(y)) for x, y in box)
+        xs, ys = [x for x, _ in (a, b, c, d)], [y for _, y in (a, b, c, d)]
+        cut = (
+            min(xs) <= margin or min(ys) <= margin or max(xs) >= width - margin or max(ys) >= height - margin
+        )
+        lines.append(Line(str(text), float(confidence), (a, b, c, d), cut))
+    return lines

@@ -1,0 +1,57 @@
+"""remembr export: memories into a file that can be taken along."""
+
+import argparse
+from pathlib import Path
+
+from remembr_ros.cli.options import add_json, add_memory, open_memory
+from remembr_ros.cli.output import print_json, progress, stdout_for_json
+from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.exchange.transfer import export_memories
+
+SUFFIXES = ('.jsonl', '.jsonl.gz', '.parquet')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        'file', type=Path, metavar='FILE', help='.jsonl, .jsonl.gz or .parquet; see docs/memory-format.md'
+    )
+    add_memory(parser)
+    add_scope(parser)
+    add_near(parser)
+    parser.add_argument(
+        '--no-vectors', action='store_true', help='smaller, but importing has to embed the captions again'
+    )
+    parser.add_argument('--no-keyframes', action='store_true', help='without the images')
+    parser.add_argument('--force', action='store_true', help='replace FILE if it is there already')
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    scope = scope_of(args, point(args.near))
+    if args.near and args.radius is None:
+        raise InvalidRequest('--near needs a --radius in metres: near and radius go together')
+    path: Path = args.file
+    if not path.name.endswith(SUFFIXES):
+        raise InvalidRequest(f'{path}: the name has to end with one of {", ".join(SUFFIXES)}')
+    if path.exists() and (not args.force or path.resolve() == Path(args.memory).resolve()):
+        raise InvalidRequest(f'{path}: there already; choose another name, or --force to replace an export')
+    with (
+        stdout_for_json(args.json),
+        open_memory(args, read_only=True) as store,
+        progress('export', store.count(scope)) as show,
+    ):
+        count = export_memories(
+            store,
+            path,
+            scope,
+            vectors=not args.no_vectors,
+            keyframes=not args.no_keyframes,
+            on_progress=show,
+        )
+    size = path.stat().st_size
+    if args.json:
+        print_json({'file': str(path), 'memories': count, 'bytes': size})
+    else:
+        print(f'{count} memories in {path}, {size / 1e6:.1f} MB')
+    return 0

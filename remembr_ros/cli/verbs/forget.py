@@ -1,0 +1,119 @@
+"""remembr forget: memories are deleted for good."""
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from remembr_ros.cli.options import add_json, add_memory, open_memory
+from remembr_ros.cli.output import memory_json, memory_line, print_json, stdout_for_json
+from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import ANYTHING
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+SHOWN = 10
+"""Memories listed for a person."""
+
+_UNITS_S = {'s': 1, 'min': 60, 'h': 3600, 'd': 86_400, 'w': 7 * 86_400}
+_DURATION = re.compile(r'(\d+(?:\.\d+)?)(s|min|h|d|w)')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_memory(parser)
+    parser.add_argument(
+        '--id', metavar='ID', action='append', help='only this memory; several times: any of these'
+    )
+    add_scope(parser)
+    add_near(parser)
+    parser.add_argument(
+        '--text', metavar='TEXT', help='only memories whose caption or scene text has this, in any case'
+    )
+    parser.add_argument(
+        '--older-than',
+        type=duration_ns,
+        metavar='DURATION',
+        help='only memories that started longer ago than this: 90min, 12h, 30d, 8w',
+    )
+    parser.add_argument(
+        '--dry-run', action='store_true', help='list what would be deleted, and change nothing'
+    )
+    parser.add_argument('--yes', action='store_true', help='do not ask; needed with --json')
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    scope = scope_of(args, point(args.near))
+    if args.near and args.radius is None:
+        raise InvalidRequest('--near needs a --radius in metres: near and radius go together')
+    if args.text is not None and not args.text.strip():
+        raise InvalidRequest('--text is empty; it would fit every memory')
+    if args.older_than is not None:
+        oldest = max(0, time.time_ns() - args.older_than)
+        scope = replace(
+            scope, before_ns=min(oldest, scope.before_ns if scope.before_ns is not None else oldest)
+        )
+    if args.id is None and args.text is None and scope == ANYTHING:
+        raise InvalidRequest(
+            'nothing says what to forget; give --id, --after, --before, --older-than, --near with --radius, '
+            '--robot, --map-id, --source or --text'
+        )
+    conditions = (args.id, scope, args.text or '')
+    asks = not (args.dry_run or args.yes)
+    if asks and (args.json or not sys.stdin.isatty()):
+        raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
+    with stdout_for_json(args.json), open_memory(args, read_only=args.dry_run) as store:
+        found = store.matching(*conditions)
+        unknown = set(args.id or ()) - {memory.id for memory in found}
+        if unknown and store.waiting is None:  # else it may be of one that waits for the server
+            print(
+                f'no memory that is meant has the id {", ".join(sorted(unknown))}; remembr recall shows ids',
+                file=sys.stderr,
+            )
+        if asks and found:
+            print('\n'.join(_lines(found)))
+            if not _confirmed(len(found)):
+                print('nothing was deleted')
+                return 1
+        # Even if none was found: some may wait on this machine for the server.
+        count = len(found) if args.dry_run else store.forget(*conditions)
+    if args.json:
+        listed = [memory_json(memory) for memory in found]
+        # What was forgotten shall not live on in a log.
+        said = {'memories': listed} if args.dry_run else {'ids': [memory.id for memory in found]}
+        print_json({'dry_run': args.dry_run, 'count': count, **said})
+    elif args.dry_run:
+        print('\n'.join([f'{_counted(count)} would be deleted', *_lines(found)]))
+    else:
+        print(f'{_counted(count)} deleted')
+    return 0
+
+
+def duration_ns(text: str) -> int:
+    """Return a duration such as 30d in nanoseconds."""
+    match = _DURATION.fullmatch(text.strip())
+    ns = float(match[1]) * _UNITS_S[match[2]] * NS if match else 0.0
+    if not 0.0 < ns < float('inf'):
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not a duration; give a number above 0 with s, min, h, d or w, such as 30d'
+        )
+    return round(ns)
+
+
+def _lines(found: Sequence[Memory]) -> list[str]:
+    lines = [memory_line(memory) for memory in found[:SHOWN]]
+    if len(found) > SHOWN:
+        lines.append(f'... and {len(found) - SHOWN} more')
+    return lines
+
+
+def _counted(count: int) -> str:
+    return '1 memory' if count == 1 else f'{count} memories'
+
+
+def _confirmed(count: int) -> bool:
+    print(f'Delete {_counted(count)} for good? [y/N] ', end='', file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ('y', 'yes')

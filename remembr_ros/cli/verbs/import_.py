@@ -1,0 +1,60 @@
+"""remembr import: the memories of a file into a memory."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from remembr_ros.cli.options import add_json, add_memory, name, open_memory
+from remembr_ros.cli.output import print_json, progress, stdout_for_json
+from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange.transfer import import_memories
+from remembr_ros.memory.milvus.client import shown
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        'file',
+        type=Path,
+        metavar='FILE',
+        help="what remembr exports, upstream's captions (JSON) or street views (GML); told by its content",
+    )
+    add_memory(parser)
+    parser.add_argument('--robot', type=name, metavar='NAME', help='make them memories of this robot')
+    parser.add_argument('--map-id', metavar='ID', help='make them memories of this map')
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    # The file first: one that cannot be read leaves no empty memory behind.
+    header, _ = portable.read(args.file)
+    with stdout_for_json(args.json), open_memory(args, create=True) as store:
+        made = store.engine.stamp.embedder
+        if header.vectors and header.embedder != made:
+            print(
+                f'{args.file} has vectors of {header.embedder}; they are made anew with {made}',
+                file=sys.stderr,
+            )
+        with progress('import', header.count) as show:
+            done = import_memories(
+                store, args.file, robot=args.robot or '', map_id=args.map_id, on_progress=show
+            )
+        memories = store.count()
+    if args.json:
+        print_json(
+            {
+                'file': str(args.file),
+                'memory': shown(args.memory),
+                'read': done.read,
+                'added': done.added,
+                'replaced': done.replaced,
+                'unchanged': done.unchanged,
+                'embedded': done.embedded,
+                'memories': memories,
+            }
+        )
+    else:
+        print(
+            f'{done.read} memories read: {done.added} new, {done.replaced} replaced, {done.unchanged} known; '
+            f'{shown(args.memory)} holds {memories} memories'
+        )
+    return 0

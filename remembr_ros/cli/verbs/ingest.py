@@ -1,0 +1,186 @@
+"""remembr ingest: a recording becomes memories."""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from tqdm import tqdm
+
+from remembr_ros.bags.reader import BagReader, open_bag
+from remembr_ros.captioning.observation import Describer, Remembering, observations
+from remembr_ros.captioning.still_scene import StillScene
+from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
+from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory
+from remembr_ros.cli.options import name as robot_name
+from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.errors import BagUnreadable
+from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
+from remembr_ros.images import Frame
+from remembr_ros.memory.milvus.client import shown
+from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS, format_duration
+
+_log = logging.getLogger(__name__)
+
+BATCH = 16
+"""Memories embedded and stored together."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('bag', metavar='BAG', help='rosbag2 folder or file (mcap, sqlite3), or ROS 1 .bag')
+    add_memory(parser)
+    parser.add_argument(
+        '--robot',
+        type=robot_name,
+        metavar='NAME',
+        default='robot',
+        help='whose memory (default: %(default)s)',
+    )
+    parser.add_argument('--map-id', metavar='ID', default='', help='the map that the poses refer to')
+    parser.add_argument(
+        '--camera',
+        metavar='NAME',
+        default='',
+        help='name of the camera, if the cameras of one drive are ingested one after the other',
+    )
+    parser.add_argument('--image-topic', metavar='T', help='the camera, if the bag has several')
+    poses = parser.add_mutually_exclusive_group()
+    poses.add_argument('--pose-topic', metavar='T', help='the pose source, if the bag has several')
+    poses.add_argument(
+        '--tf', nargs=2, metavar=('PARENT', 'CHILD'), help='take poses from TF between these frames'
+    )
+    parser.add_argument(
+        '--max-position-std',
+        type=metres,
+        metavar='M',
+        default=MAX_POSITION_STD_M,
+        help='memories have no place while the covariance of the pose says that it is less certain than this '
+        '[m]; 0: every pose counts (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--no-consolidation',
+        action='store_true',
+        help='a memory per segment, also where the robot stands and sees the same',
+    )
+    add_captioner(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    with stdout_for_json(args.json):
+        result = _ingest(args)
+    if args.json:
+        print_json(result)
+    else:
+        if result['datum']:
+            print('positions are east, north and up of {:.7f}, {:.7f}, {:.2f} m'.format(*result['datum']))
+        print(
+            f'{result["segments"]} segments from '
+            f'{format_duration(result["duration_sec"])} of recording in '
+            f'{format_duration(result["elapsed_sec"])} ({result["speed"]:.1f} times real time), '
+            f'{result["captioned"]} captioned, remembered as {result["remembered"]} memories; '
+            f'{shown(args.memory)} holds {result["memories"]} memories'
+        )
+    return 0
+
+
+def _ingest(args: argparse.Namespace) -> dict[str, Any]:
+    check_memory(args)
+    name = args.captioner or default_captioner(args)
+    tf = (args.tf[0], args.tf[1]) if args.tf else None
+    # The bag first: what is wrong with it is known before any model is loaded.
+    with open_bag(
+        args.bag,
+        image_topic=args.image_topic,
+        pose_topic=args.pose_topic,
+        tf=tf,
+        max_position_std_m=args.max_position_std,
+    ) as bag:
+        captioner = captioner_from(args, name)
+        poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
+        print(f'{args.bag}: images from {bag.image_topic}, {poses}; captioner {name}', file=sys.stderr)
+        began = time.monotonic()
+        with tqdm(total=bag.frame_count, unit='frame', desc='ingest', disable=None) as bar:
+            still = None if args.no_consolidation else StillScene()
+            describer = Describer(captioner, Remembering(args.robot, args.map_id, args.camera), still)
+            observed = observations(_counted(bag, bar), describer)
+            first = next(observed, None)
+            if first is None:
+                raise BagUnreadable(
+                    f'none of the {bag.frame_count} images on {bag.image_topic} can be decoded; '
+                    'the log above says why. Another camera: --image-topic'
+                )
+            # Opened only now: a recording that is of no use leaves no empty memory behind.
+            opening = time.monotonic()
+            with open_memory(args, create=True, consolidation=not args.no_consolidation) as store:
+                began += time.monotonic() - opening  # loading the embedder is no part of the speed
+                segments, unplaced, remembered = _store(chain([first], observed), store, bar)
+                elapsed = time.monotonic() - began
+                memories = store.count()
+        if bag.pose_source and unplaced:
+            why = 'has no pose near their images; check that both have the same clock'
+            if bag.uncertain:
+                why = (
+                    f'was less certain than {args.max_position_std:g} m in {bag.uncertain} poses; let them '
+                    'count with --max-position-std'
+                )
+            _log.warning(
+                '%d of %d segments are unplaced: %s %s, or choose other poses with --pose-topic or --tf',
+                unplaced,
+                segments,
+                bag.pose_source,
+                why,
+            )
+        duration = (bag.end_ns - bag.start_ns) / NS
+        return {
+            'bag': str(args.bag),
+            'memory': shown(args.memory),
+            'captioner': name,
+            'image_topic': bag.image_topic,
+            'pose_source': bag.pose_source or '',
+            'datum': list(bag.datum) if bag.datum else None,
+            'segments': segments,
+            'captioned': describer.captioned,
+            'unchanged': describer.repeated,
+            'uncaptioned': describer.uncaptioned,
+            'remembered': remembered,
+            'memories': memories,
+            'duration_sec': duration,
+            'elapsed_sec': elapsed,
+            'speed': duration / elapsed if elapsed > 0.0 else 0.0,
+        }
+
+
+def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]') -> tuple[int, int, int]:
+    """Store memories in batches; return how many segments there were, how many of them have
+    no pose, and how many memories they are.
+
+    What came before an error or Ctrl-C is stored, too.
+    """
+    segments = unplaced = 0
+    batch: list[Observation] = []
+    ids: set[str] = set()
+    try:
+        for observation in observed:
+            segments += 1
+            unplaced += observation.memory.pose is None
+            batch.append(observation)
+            bar.set_postfix_str(observation.memory.caption[:40])
+            if len(batch) == BATCH:
+                ids.update(memory.id for memory in store.add(batch))
+                batch = []
+    finally:
+        ids.update(memory.id for memory in store.add(batch))
+    return segments, unplaced, len(ids)
+
+
+def _counted(bag: BagReader, bar: 'tqdm[Any]') -> Iterator[Frame | StampedPose | Lost]:
+    for event in bag.events():
+        if isinstance(event, Frame):
+            bar.update(1)
+        yield event

@@ -1,0 +1,61 @@
+"""remembr recall: search the memory without a planner."""
+
+import argparse
+
+from remembr_ros.cli.options import add_json, add_memory, coordinate, count, metres, open_memory
+from remembr_ros.cli.options import time as time_option
+from remembr_ros.cli.output import hit_json, hit_line, print_json, stdout_for_json
+from remembr_ros.cli.scope import add_scope, point, scope_of
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import search
+from remembr_ros.memory.search import MAX_LIMIT
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_memory(parser)
+    parser.add_argument('--text', metavar='T', help='rank by how well memories fit this text')
+    parser.add_argument(
+        '--position',
+        nargs=3,
+        type=coordinate,
+        metavar=('X', 'Y', 'Z'),
+        help='rank by distance to this place [m], or with --text and --radius only look around it',
+    )
+    parser.add_argument('--time', type=time_option, metavar='TIME', help='rank by distance to this time')
+    parser.add_argument(
+        '--around',
+        action='store_true',
+        help='with --time: what was right before, at and after it, in the order of time',
+    )
+    add_scope(parser)
+    parser.add_argument(
+        '--radius', type=metres, metavar='M', help='only memories this near to --position [m]'
+    )
+    parser.add_argument('--limit', type=count, metavar='N', default=5, help='(default: %(default)s)')
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    near = point(args.position)
+    scope = scope_of(args, near)
+    if args.text is not None and not args.text.strip():
+        raise InvalidRequest('--text is empty; leave it out for the newest memories')
+    if args.limit > MAX_LIMIT:
+        raise InvalidRequest(f'--limit {args.limit}: at most {MAX_LIMIT}; remembr export writes any number')
+    if args.around and (args.time is None or args.text is not None or (near and args.radius is None)):
+        raise InvalidRequest('--around goes with --time, and neither with --text nor with a bare --position')
+    with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
+        if args.around:
+            hits = store.around(args.time, scope, args.limit)
+        else:
+            hits = search(
+                store, text=args.text or '', place=near, time_ns=args.time, scope=scope, limit=args.limit
+            )
+    if args.json:
+        print_json({'memories': [hit_json(hit) for hit in hits]})
+    else:
+        for hit in hits:
+            print(f'{hit.score:.2f}  {hit_line(hit)}')
+        if not hits:
+            print('nothing found')
+    return 0

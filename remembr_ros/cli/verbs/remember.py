@@ -1,0 +1,66 @@
+"""remembr remember: a person's note becomes a memory."""
+
+import argparse
+import time
+from collections.abc import Callable
+
+from remembr_ros.cli.options import add_json, add_memory, coordinate, name, open_memory, radians
+from remembr_ros.cli.options import time as time_option
+from remembr_ros.cli.output import memory_json, print_json, stdout_for_json
+from remembr_ros.cli.scope import point
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose, wrap_angle
+from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.notes import note
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('text', metavar='TEXT', help='what shall be remembered')
+    add_memory(parser)
+    parser.add_argument(
+        '--position',
+        nargs=3,
+        type=coordinate,
+        metavar=('X', 'Y', 'Z'),
+        help='the place that it is about [m] (default: none)',
+    )
+    parser.add_argument('--yaw', type=radians, metavar='RAD', help='the heading there (default: 0)')
+    parser.add_argument('--time', type=time_option, metavar='TIME', help='when it was (default: now)')
+    parser.add_argument(
+        '--robot', type=name, metavar='NAME', default='robot', help='whose memory (default: %(default)s)'
+    )
+    parser.add_argument('--map-id', metavar='ID', default='', help='the map that the place is in')
+    parser.add_argument(
+        '--frame-id', type=name, metavar='F', default='map', help='its frame (default: %(default)s)'
+    )
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.yaw is not None and args.position is None:
+        raise InvalidRequest('--yaw is a heading at a place: give --position, too')
+    place = point(args.position)
+    pose = Pose(*place, wrap_angle(args.yaw or 0.0)) if place else None
+    stamp_ns = args.time if args.time is not None else time.time_ns()
+
+    def noted(existing: Callable[[str], Memory | None]) -> Memory:
+        return note(
+            args.text,
+            args.robot,
+            stamp_ns,
+            existing=existing,
+            pose=pose,
+            frame_id=args.frame_id,
+            map_id=args.map_id,
+        )
+
+    storable(noted(lambda _: None))  # what makes no sense is said before a memory is made
+    with stdout_for_json(args.json), open_memory(args, create=True) as store:
+        memory = noted(lambda memory_id: next(iter(store.get([memory_id])), None))
+        (memory,) = store.add([Observation(memory)])
+    if args.json:
+        print_json(memory_json(memory))
+    else:
+        print(memory.id)
+    return 0

@@ -1,0 +1,265 @@
+"""NaVQA: the questions of the ReMEmbR paper (arXiv 2409.13682, section V-A), from upstream's files.
+
+A folder DIR holds data.csv (questions and answers) and for each sequence N/qa_unfilled.json (the questions'
+windows) and N/CAPTIONS.json (one record per segment of the drive). OC-NaVQA asks the same questions with
+corrected labels, in oc_navqa_data.csv: a position is that of the object itself, and each question looks back
+to the start of the drive.
+"""
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
+from enum import Enum
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.datasets import navqa_table, sample
+from remembr_ros.evaluation.datasets.navqa_table import NAVQA, Edition, find_sequences
+from remembr_ros.evaluation.datasets.sample import Excluded, Sample, Truth
+from remembr_ros.geometry import Point
+from remembr_ros.memory.exchange.captions_file import TimedMemory, read_captions
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.timestamps import NS
+
+ZONE = ZoneInfo('America/Los_Angeles')
+"""Answer times are US Pacific time, whatever the zone of the machine and of the drive."""
+
+SLACK_NS = 3 * NS
+"""One segment: windows begin and end in the middle of one, and answer times are whole seconds. With it 221 of
+the 230 answer times of NaVQA lie inside their window; the others are minutes or hours off."""
+
+CAPTIONS = 'captions_haystack_3_secs'
+
+
+class Outside(str, Enum):
+    """What to do with a question whose answer time lies outside its window: an error of the data set."""
+
+    EXCLUDE = 'exclude'
+    """Leave the question out."""
+    UNSCORED = 'unscored'
+    """Ask it, but do not score the answer."""
+    KEEP = 'keep'
+    """Believe the answer time, where the drive has it: what was shown then is right, if not visible."""
+
+
+_CLOCK = re.compile(r'(\d{1,2}):(\d{2}):(\d{2})')
+_BRACKETS = re.compile(r'\[([^\[\]]*)\]')
+_BINARY = {'yes': True, 'true': True, 'no': False, 'false': False}
+
+
+class _Unusable(ValueError):
+    """Raised when a row cannot become a sample; its text is the reason."""
+
+
+class _Outside(_Unusable):
+    """Raised when an answer time lies outside its question's window."""
+
+
+def load_captions(folder: Path, number: int, captions: str = CAPTIONS) -> list[TimedMemory]:
+    """Return the captions of a sequence, from upstream's file.
+
+    :param captions: name of the captions file, without .json
+    :raises BagUnreadable: the file is missing, damaged or not in upstream's format
+    """
+    return read_captions(folder / str(number) / f'{captions}.json', sequence_name(number))
+
+
+def sequence_name(number: int) -> str:
+    """Return what a sequence and its map are called; the drive is the same in each edition."""
+    return f'navqa-{number}'
+
+
+def load_navqa(
+    folder: Path,
+    number: int,
+    segments: Sequence[TimedMemory],
+    edition: Edition = NAVQA,
+    outside: Outside = Outside.EXCLUDE,
+) -> sample.Sequence:
+    """Read the questions about one sequence.
+
+    A row that cannot be used (an answer that cannot be read, a question without a window) is excluded, with
+    the reason; what becomes of an answer time outside the window is for outside to say.
+
+    :param segments: the memories of the drive, in the order of time; not empty
+    :raises InvalidRequest: there is no such folder or sequence
+    :raises BagUnreadable: a file is missing, damaged or not in upstream's format
+    """
+    known = find_sequences(folder, edition)
+    if number not in known:
+        raise InvalidRequest(f'{folder} has no sequence {number}; it has {known}')
+    windows = navqa_table.read_windows(folder / str(number) / 'qa_unfilled.json')
+    reader = _Reader(sequence_name(number), list(segments), edition, outside)
+    samples: list[Sample] = []
+    excluded: list[Excluded] = []
+    used: dict[str, int] = {}
+    for row in navqa_table.read_rows(folder / edition.table, number):
+        key = row[navqa_table.ID]
+        # Upstream allows several questions about one window.
+        used[key] = used.get(key, 0) + 1
+        sample_id = key if used[key] == 1 else f'{key}#{used[key]}'
+        try:
+            if key not in windows:
+                raise _Unusable('qa_unfilled.json has no window for it')
+            samples.append(reader.sample(sample_id, row, windows[key]))
+        except _Unusable as error:
+            excluded.append(Excluded(sample_id, row[navqa_table.QUESTION], str(error)))
+    excluded += [
+        Excluded(key, '', f'{edition.table} has no question for this window')
+        for key in windows
+        if key not in used
+    ]
+    return sample.Sequence(
+        sequence_name(number), tuple(s.memory for s in segments), tuple(samples), tuple(excluded)
+    )
+
+
+def resolve_clock(text: str, start_ns: int, end_ns: int, zone: tzinfo = ZONE) -> int:
+    """Return the time inside the window, SLACK_NS more at either end, when the clock showed H:M:S.
+
+    :return: nanoseconds since the Unix epoch
+    :raises ValueError: not a time of day, or never shown inside the window
+    """
+    found = _CLOCK.fullmatch(text.strip())
+    if not found:
+        raise _Unusable(f'answer time {text.strip()!r} is not H:M:S')
+    hour, minute, second = map(int, found.groups())
+    if hour > 23 or minute > 59 or second > 59:
+        raise _Unusable(f'answer time {text.strip()!r} is not a time of day')
+    start_ns, end_ns = max(start_ns - SLACK_NS, 0), end_ns + SLACK_NS
+    day = datetime.fromtimestamp(start_ns // NS, timezone.utc).astimezone(zone).date()
+    last = datetime.fromtimestamp(end_ns // NS, timezone.utc).astimezone(zone).date()
+    while day <= last:
+        for fold in (0, 1):  # an hour that comes twice when summer time ends
+            moment = datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=zone, fold=fold)
+            ns = int(moment.timestamp()) * NS
+            if start_ns <= ns <= end_ns:
+                return ns
+        day += timedelta(days=1)
+    raise _Outside(f'answer time {text.strip()} ({zone}) lies outside the window of the question')
+
+
+class _Reader:
+    """Rows of one sequence to samples."""
+
+    def __init__(self, name: str, segments: list[TimedMemory], edition: Edition, outside: Outside) -> None:
+        self._name = name
+        self._segments = segments
+        self._edition = edition
+        self._outside = outside
+        self._drive = segments[0].memory.start_ns, segments[-1].memory.end_ns
+
+    def sample(self, sample_id: str, row: dict[str, str], window: tuple[str, int, int]) -> Sample:
+        """Return the sample of a row.
+
+        :raises _Unusable: there is none
+        """
+        length, start_ns, end_ns = window
+        if self._edition.from_start:
+            start_ns = min(start_ns, self._drive[0])
+        first, last = _bounds(self._segments, start_ns, end_ns)
+        inside = self._segments[first:last]
+        if not inside:
+            raise _Unusable('no captions lie inside its window')
+        if not row[navqa_table.QUESTION]:
+            raise _Unusable('it has no question')
+        times, doubt = self._times(row, start_ns, end_ns)
+        shown = [_segment_at(self._segments, time_ns) for time_ns in times]
+        # Of what lies outside by the slack, the nearest segment inside can be found.
+        findable = [_segment_at(inside, t) for t in times if start_ns - SLACK_NS <= t <= end_ns + SLACK_NS]
+        question = Question(
+            row[navqa_table.QUESTION], now_ns=end_ns, here=inside[-1].memory.pose, map_id=self._name
+        )
+        # As wide as no segment outside is admitted; see _bounds for what is inside.
+        after_ns = self._segments[first - 1].memory.end_ns + 1 if first else None
+        before_ns = self._segments[last].memory.start_ns - 1 if last < len(self._segments) else None
+        return Sample(
+            sample_id,
+            length,
+            question,
+            Scope(after_ns, before_ns, map_id=self._name),
+            (inside[0].memory.start_ns, inside[-1].memory.end_ns),
+            len(inside),
+            frozenset(segment.memory.id for segment in findable),
+            self._truth(row, shown, doubt if self._outside is Outside.UNSCORED else ''),
+            doubt,
+        )
+
+    def _times(self, row: dict[str, str], start_ns: int, end_ns: int) -> tuple[list[int], str]:
+        """Return when the answer was shown, and why that is an error; a labelled place needs no time."""
+        texts = [text for text in row[navqa_table.TIMES].split(',') if text.strip()]
+        if not texts:
+            raise _Unusable('it has no answer time')
+        try:
+            return [resolve_clock(text, start_ns, end_ns) for text in texts], ''
+        except _Outside as error:
+            if self._edition.object_positions and row[navqa_table.KIND].lower() == 'position':
+                return [], ''  # the label is the place itself, whenever it was seen
+            if self._outside is Outside.EXCLUDE:
+                raise
+            if self._outside is Outside.KEEP:
+                return [resolve_clock(text, *self._drive) for text in texts], str(error)
+            return [], str(error)
+
+    def _truth(self, row: dict[str, str], shown: list[TimedMemory], doubt: str) -> Truth:
+        kind = row[navqa_table.KIND].lower()
+        parsable = row[navqa_table.PARSABLE].lower()
+        if kind == 'position':
+            positions = tuple(s.memory.pose.position for s in shown if s.memory.pose)
+            if self._edition.object_positions:
+                positions = _object_positions(row)
+            if not positions and not doubt:
+                raise _Unusable('nothing tells its position')
+            return Truth(Kind.POSITION, positions=positions, unscored_because=doubt)
+        if kind == 'time':
+            return Truth(Kind.TIME, times_ns=tuple(s.mean_ns for s in shown), unscored_because=doubt)
+        if kind == 'duration':
+            return Truth(Kind.DURATION, duration_min=_minutes(row), unscored_because=doubt)
+        if kind == 'binary':
+            if parsable.rstrip('.') not in _BINARY:
+                raise _Unusable(f'{row[navqa_table.PARSABLE]!r} is neither yes nor no')
+            return Truth(Kind.BINARY, binary=_BINARY[parsable.rstrip('.')], unscored_because=doubt)
+        if kind == 'text':
+            return Truth(Kind.TEXT, text=row[navqa_table.TEXT], unscored_because=doubt)
+        raise _Unusable(f'{row[navqa_table.KIND]!r} is not a kind of answer')
+
+
+def _bounds(segments: list[TimedMemory], start_ns: int, end_ns: int) -> tuple[int, int]:
+    """Return where the segments begin and end whose mean time is in [start_ns, end_ns], as upstream cuts."""
+    means = [s.mean_ns for s in segments]
+    return bisect_left(means, start_ns), bisect_right(means, end_ns)
+
+
+def _segment_at(segments: list[TimedMemory], time_ns: int) -> TimedMemory:
+    """Return the last segment that begins by then, as upstream does; the first one if none does."""
+    after = bisect_right([s.memory.start_ns for s in segments], time_ns)
+    return segments[max(after - 1, 0)]
+
+
+def _object_positions(row: dict[str, str]) -> tuple[Point, ...]:
+    """Return the positions '[x y z]' of OC-NaVQA [m]; those for the whole drive come first."""
+    text = row[navqa_table.OBJECT_FROM_START] or row[navqa_table.OBJECT]
+    positions = []
+    for inner in _BRACKETS.findall(text):
+        try:
+            x, y, z = (float(number) for number in inner.replace(',', ' ').split())
+        except ValueError:
+            raise _Unusable(f'{text!r} is not a position') from None
+        if not all(map(math.isfinite, (x, y, z))):
+            raise _Unusable(f'{text!r} is not a position')
+        positions.append((x, y, z))
+    return tuple(positions)
+
+
+def _minutes(row: dict[str, str]) -> float:
+    try:
+        minutes = float(row[navqa_table.PARSABLE])
+    except ValueError:
+        minutes = math.nan
+    if not 0.0 <= minutes < math.inf:
+        raise _Unusable(f'{row[navqa_table.PARSABLE]!r} is not a duration in minutes')
+    return minutes

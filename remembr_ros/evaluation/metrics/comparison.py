@@ -1,0 +1,231 @@
+"""Whether one run is better than another, on the questions that both were asked.
+
+Pairs are made by sequence, id and seed. Differences are B minus A throughout.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.evaluation.datasets.sample import LENGTHS
+from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
+from remembr_ros.evaluation.run.reading import Key
+from remembr_ros.evaluation.run.record import QuestionRecord
+
+Pair = tuple[QuestionRecord, QuestionRecord]
+
+UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
+
+FEWEST = 6
+"""Non-zero differences that Wilcoxon's test needs: with fewer its p cannot fall below 0.05."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correctness:
+    """Correct answers in pairs that are scored in both runs.
+
+    :param pairs: how many that are
+    :param wins: B is correct where A is not
+    :param losses: A is correct where B is not
+    :param difference: of the fractions that are correct, -1 to 1; None: no pairs
+    :param interval: of the difference, 95 %, by bootstrap over questions; None: no pairs
+    :param p: exact McNemar test, two-sided: that wins and losses are equally likely; None: no pairs. It takes
+        the seeds of one question for independent, which makes it too small
+    """
+
+    pairs: int
+    correct_a: int
+    correct_b: int
+    wins: int
+    losses: int
+    difference: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors in pairs where both answers have one.
+
+    :param unit: m or min
+    :param difference: mean [unit]; None: no pairs
+    :param interval: of the difference, 95 %, by bootstrap over questions; None: no pairs
+    :param p: Wilcoxon signed-rank test, two-sided; None: fewer than FEWEST differences that are not zero
+    """
+
+    unit: str
+    pairs: int
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs, A and B, side by side.
+
+    :param correctness: by SHORT, MEDIUM, LONG and ALL
+    :param errors: by position, time and duration
+    :param wins: the pairs that B gains
+    :param losses: the pairs that B loses
+    :param unscored: pairs out of the correctness, because a run has no score for them
+    :param only_a: asked in A alone
+    :param only_b: asked in B alone
+    :param changed: the key is in both, but its question, window or truth differs: out of every figure
+    :param seeds: most seeds of one question among the pairs
+    """
+
+    correctness: dict[str, Correctness]
+    errors: dict[str, Errors]
+    wins: tuple[Key, ...]
+    losses: tuple[Key, ...]
+    unscored: tuple[Key, ...]
+    only_a: tuple[Key, ...]
+    only_b: tuple[Key, ...]
+    changed: tuple[Key, ...]
+    seeds: int
+
+
+def compare(a: Sequence[QuestionRecord], b: Sequence[QuestionRecord]) -> Comparison:
+    """Compare two runs question by question."""
+    in_a, in_b = ({record.key: record for record in records} for records in (a, b))
+    both = [(in_a[key], in_b[key]) for key in in_a if key in in_b]
+    pairs = [pair for pair in both if _asked(pair[0]) == _asked(pair[1])]
+    scored = [(x, y) for x, y in pairs if x.correct is not None and y.correct is not None]
+    groups = {length: [pair for pair in scored if pair[0].length == length] for length in LENGTHS}
+    return Comparison(
+        correctness={name: _correctness(group) for name, group in {**groups, 'ALL': scored}.items()},
+        errors={kind.value: _errors(kind, pairs) for kind in UNITS},
+        wins=tuple(y.key for x, y in scored if y.correct and not x.correct),
+        losses=tuple(x.key for x, y in scored if x.correct and not y.correct),
+        unscored=tuple(x.key for x, y in pairs if x.correct is None or y.correct is None),
+        only_a=tuple(key for key in in_a if key not in in_b),
+        only_b=tuple(key for key in in_b if key not in in_a),
+        changed=tuple(x.key for x, y in both if _asked(x) != _asked(y)),
+        seeds=max(Counter((x.sequence, x.id) for x, _ in pairs).values(), default=0),
+    )
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON values: keys as lists of sequence, id and seed."""
+    data = asdict(comparison)
+    for name in ('wins', 'losses', 'unscored', 'only_a', 'only_b', 'changed'):
+        data[name] = [list(key) for key in data[name]]
+    for row in (*data['correctness'].values(), *data['errors'].values()):
+        row['interval'] = list(row['interval']) if row['interval'] else None
+    return data
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """Return a comparison for a person."""
+    columns = list(comparison.correctness.items())
+    rows = [['', *(name for name, _ in columns)]]
+    of = [row for _, row in columns]
+    rows.append(['pairs', *(str(c.pairs) for c in of)])
+    rows.append(['correct in A', *(_fraction(c.correct_a, c.pairs) for c in of)])
+    rows.append(['correct in B', *(_fraction(c.correct_b, c.pairs) for c in of)])
+    rows.append(['difference B - A', *(_signed(c.difference, 2) for c in of)])
+    rows.append(['  95 % interval', *(_interval(c.interval, 2) for c in of)])
+    rows.append(['wins / losses of B', *(f'{c.wins} / {c.losses}' for c in of)])
+    rows.append(['McNemar p', *(_p(c.p) for c in of)])
+    below = [['error', 'pairs', 'A', 'B', 'B - A', '95 % interval', 'Wilcoxon p']]
+    for kind, e in comparison.errors.items():
+        means = [_signed(e.mean_a, 1, ''), _signed(e.mean_b, 1, ''), _signed(e.difference, 1)]
+        below.append([f'{kind} [{e.unit}]', str(e.pairs), *means, _interval(e.interval, 1), _p(e.p)])
+    lines = [_aligned(rows), '', _aligned(below), '']
+    lines.append(f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.')
+    if comparison.seeds > 1:
+        lines.append(
+            f'{comparison.seeds} seeds: intervals resample questions; p takes seeds for independent.'
+        )
+    for what, keys in (
+        ('only in A', comparison.only_a),
+        ('only in B', comparison.only_b),
+        ('differs between the runs', comparison.changed),
+    ):
+        lines += [f'{what}: {sequence} {id_} seed {seed}' for sequence, id_, seed in keys]
+    return '\n'.join(lines)
+
+
+def _asked(record: QuestionRecord) -> tuple[Any, ...]:
+    return (record.question, record.length, record.window_ns, record.truth)
+
+
+def _correctness(pairs: Sequence[Pair]) -> Correctness:
+    from scipy.stats import binomtest  # type: ignore[import-untyped]  # takes a second to import
+
+    n = len(pairs)
+    wins = sum(bool(y.correct and not x.correct) for x, y in pairs)
+    losses = sum(bool(x.correct and not y.correct) for x, y in pairs)
+    return Correctness(
+        pairs=n,
+        correct_a=sum(bool(x.correct) for x, _ in pairs),
+        correct_b=sum(bool(y.correct) for _, y in pairs),
+        wins=wins,
+        losses=losses,
+        difference=(wins - losses) / n if n else None,
+        interval=bootstrap_interval(
+            _by_question([(x, float(bool(y.correct)) - bool(x.correct)) for x, y in pairs])
+        ),
+        p=(float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0) if n else None,
+    )
+
+
+def _errors(kind: Kind, pairs: Sequence[Pair]) -> Errors:
+    from scipy.stats import wilcoxon
+
+    found = [
+        (x, x.error, y.error)
+        for x, y in pairs
+        if x.truth.kind is kind and x.error is not None and y.error is not None
+    ]
+    n = len(found)
+    differences = [(x, of_b - of_a) for x, of_a, of_b in found]
+    nonzero = [value for _, value in differences if value != 0.0]
+    return Errors(
+        unit=UNITS[kind],
+        pairs=n,
+        mean_a=sum(of_a for _, of_a, _ in found) / n if n else None,
+        mean_b=sum(of_b for _, _, of_b in found) / n if n else None,
+        difference=sum(value for _, value in differences) / n if n else None,
+        interval=bootstrap_interval(_by_question(differences)),
+        p=float(wilcoxon(nonzero).pvalue) if len(nonzero) >= FEWEST else None,
+    )
+
+
+def _by_question(values: Sequence[tuple[QuestionRecord, float]]) -> list[list[float]]:
+    """Return the values with the seeds of one question together."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for record, value in values:
+        groups.setdefault((record.sequence, record.id), []).append(value)
+    return list(groups.values())
+
+
+def _fraction(count: int, n: int) -> str:
+    return f'{count / n:.2f} ({count}/{n})' if n else '-'
+
+
+def _signed(value: float | None, digits: int, sign: str = '+') -> str:
+    return '-' if value is None else f'{value:{sign}.{digits}f}'
+
+
+def _interval(interval: tuple[float, float] | None, digits: int) -> str:
+    return '-' if interval is None else f'{interval[0]:+.{digits}f} to {interval[1]:+.{digits}f}'
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return '-'
+    return '< 0.001' if p < 0.001 else f'{p:.3f}'
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return '\n'.join(
+        '  '.join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    )

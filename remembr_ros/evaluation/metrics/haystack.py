@@ -1,0 +1,152 @@
+"""Retrieval at scale: the memories that hold the answers among ever more that do not."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.evaluation.datasets.sample import Sample
+from remembr_ros.evaluation.datasets.sample import Sequence as Drive
+from remembr_ros.evaluation.metrics import scores as metrics
+from remembr_ros.evaluation.report.tabulation import CUTOFFS, quantile
+from remembr_ros.evaluation.run.runner import RETRIEVED
+from remembr_ros.memory.exchange.street_view import distractors
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.store import MemoryStore
+
+BATCH = 128
+
+OnProgress = Callable[[int, int], None]
+"""Called with how many memories are stored and how many will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How well and how fast the answers are found in a memory of one size.
+
+    :param factor: distractors per memory that holds an answer
+    :param memories: in the store
+    :param ranks: of the answer, one per question; None: not among the first RETRIEVED
+    :param latencies_s: of one recall by text, one per question [s], in order
+    """
+
+    factor: int
+    memories: int
+    ranks: tuple[int | None, ...]
+    latencies_s: tuple[float, ...]
+
+
+class RememberedEmbedder:
+    """Embeds each text once: a haystack repeats its sentences."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        return np.stack([self._vectors[text] for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self._embedder.embed_query(text)
+
+
+def measure(
+    drives: Sequence[Drive],
+    captions: list[str],
+    factors: Sequence[int],
+    store: MemoryStore,
+    on_progress: OnProgress = lambda done, total: None,
+) -> Iterator[Figures]:
+    """Yield the figures for each size, smallest first; the store grows from one to the next.
+
+    Nothing narrows a recall down: neither a window nor a map.
+
+    :param captions: what distractors are made of
+    :param factors: distractors per memory that holds an answer
+    :param store: empty
+    """
+    samples = [sample for drive in drives for sample in drive.samples if sample.relevant]
+    relevant = {memory_id for sample in samples for memory_id in sample.relevant}
+    needles = [memory for drive in drives for memory in drive.memories if memory.id in relevant]
+    total = len(needles) * (1 + max(factors, default=0))
+    _add(store, needles, 0, lambda done: on_progress(done, total))
+    last_ns = max((memory.end_ns for memory in needles), default=0)
+    hay = distractors(captions, len(needles) * max(factors, default=0), last_ns + 1, 'haystack')
+    stored = len(needles)
+    for factor in sorted(factors):
+        more = list(islice(hay, len(needles) * (1 + factor) - stored))
+        _add(store, more, stored, lambda done: on_progress(done, total))
+        stored += len(more)
+        yield _measured(factor, samples, store)
+
+
+def haystack_json(figures: Sequence[Figures], embedder: str, data: str) -> dict[str, Any]:
+    """Return the figures: fractions from 0 to 1, latencies in seconds."""
+    return {
+        'data': data,
+        'embedder': embedder,
+        'questions': len(figures[0].ranks) if figures else 0,
+        'sizes': [
+            {
+                'factor': f.factor,
+                'memories': f.memories,
+                **{f'recall@{k}': metrics.recall_at(k, f.ranks).value for k in CUTOFFS},
+                'mrr': metrics.mean_reciprocal_rank(f.ranks).value,
+                'latency_p50_sec': _or_none(f.latencies_s, 0.5),
+                'latency_p95_sec': _or_none(f.latencies_s, 0.95),
+            }
+            for f in figures
+        ],
+    }
+
+
+def haystack_table(figures: Sequence[Figures]) -> str:
+    """Return the table for a person."""
+    lines = ['distractors  memories  recall@1  recall@5  recall@10  recall@15   MRR  p50 [ms]  p95 [ms]']
+    for size in haystack_json(figures, '', '')['sizes']:
+        recalls = [size[f'recall@{k}'] or 0.0 for k in CUTOFFS]
+        lines.append(
+            f'{size["factor"]:>10}x  {size["memories"]:>8}  {recalls[0]:>8.2f}  {recalls[1]:>8.2f}  '
+            f'{recalls[2]:>9.2f}  {recalls[3]:>9.2f}  {size["mrr"]:>4.2f}  '
+            f'{1000 * (size["latency_p50_sec"] or 0):>8.1f}  {1000 * (size["latency_p95_sec"] or 0):>8.1f}'
+        )
+    return '\n'.join(lines)
+
+
+def _add(store: MemoryStore, memories: list[Memory], before: int, tell: Callable[[int], None]) -> None:
+    for start in range(0, len(memories), BATCH):
+        batch = memories[start : start + BATCH]
+        store.add([Observation(memory) for memory in batch])
+        tell(before + start + len(batch))
+
+
+def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> Figures:
+    ranks, latencies = [], []
+    for sample in samples:
+        began = time.perf_counter()
+        hits = store.by_text(sample.question.text, limit=RETRIEVED, diverse=False)
+        latencies.append(time.perf_counter() - began)
+        ranks.append(metrics.rank([hit.memory.id for hit in hits], sample.relevant))
+    return Figures(factor, store.count(), tuple(ranks), tuple(sorted(latencies)))
+
+
+def _or_none(ordered: Sequence[float], share: float) -> float | None:
+    return quantile(ordered, share) if ordered else None

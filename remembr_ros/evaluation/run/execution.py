@@ -1,0 +1,226 @@
+"""One run from its configuration to its figures."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.agent.chat.openai_client import OpenAIChat
+from remembr_ros.agent.chat.pacing import PacedChat, Pacer
+from remembr_ros.agent.chat.recording import RecordingChat
+from remembr_ros.agent.planner import Planner
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.datasets import loading as datasets
+from remembr_ros.evaluation.datasets.sample import Excluded, Sequence
+from remembr_ros.evaluation.metrics.judge import Judge
+from remembr_ros.evaluation.report.results import results_json
+from remembr_ros.evaluation.run.config import PlannerName, RunConfig
+from remembr_ros.evaluation.run.folder import RunFolder
+from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner
+from remembr_ros.evaluation.run.record import QuestionRecord
+from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
+from remembr_ros.evaluation.run.trace import Trace
+from remembr_ros.memory.opening import open_store
+from remembr_ros.redaction import shown_url
+
+MOST_CALLS = 14
+"""Of the language model for one question: ten rounds, the answer, and what has to be said again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    :param name: of the sequence
+    :param stage: captioning, remembering or asking
+    :param records: of all questions so far
+    """
+
+    name: str
+    stage: str
+    done: int
+    total: int
+    records: list[QuestionRecord]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a run is carried out, without a say in its outcome.
+
+    :param out: its folder; None: nothing is kept
+    :param resume: go on with the run that is there
+    :param parallel: questions under way at once
+    :param per_minute: calls of the language model at most; None: as it comes
+    :param cache: folder of captions of bags and of verdicts
+    :param memory: file of the memories; None: memory.db in the run's folder
+    :param embedder: loaded before; None: that of the configuration
+    """
+
+    out: Path | None = None
+    resume: bool = False
+    parallel: int = 1
+    per_minute: float | None = None
+    cache: Path = field(default_factory=lambda: Path('~/.cache/remembr').expanduser())
+    memory: Path | None = None
+    embedder: Embedder | None = None
+    on_progress: Callable[[Progress], None] = lambda progress: None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a run.
+
+    :param summary: the figures, as in results.json
+    """
+
+    records: list[QuestionRecord]
+    summary: dict[str, Any]
+
+
+def carry_out(config: RunConfig, execution: Execution) -> Run:
+    """Ask the questions of a run and score the answers. What is done when it is stopped is kept.
+
+    :raises InvalidRequest: the data set is not there, or the folder holds another run
+    :raises BagUnreadable: a file or a bag is missing, damaged or in another format
+    :raises StoreUnavailable: the database does not work
+    """
+    with ExitStack() as stack:
+        out = execution.out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_eval_')))
+        folder = RunFolder(out, config, resume=execution.resume)
+        stack.callback(folder.close)
+        embedder = execution.embedder or get_embedder(config.embedder or None)
+        sequences = datasets.load(
+            config,
+            execution.cache / 'captions',
+            embedder,
+            lambda name, done, total: execution.on_progress(
+                Progress(name, 'captioning', done, total, folder.records)
+            ),
+        )
+        _check_frames(config, sequences)
+        folder.keep_tracks(sequences)
+        pacer = Pacer(execution.per_minute) if execution.per_minute else None
+        asking = _Asking(config, execution, folder, embedder, pacer)
+        for sequence in sequences:
+            asking.ask(sequence, execution.memory or out / 'memory.db')
+        excluded: list[Excluded] = [row for sequence in sequences for row in sequence.excluded]
+        doubtful = [
+            Excluded(sample.id, sample.question.text, sample.doubt)
+            for sequence in sequences
+            for sample in sequence.samples
+            if sample.doubt
+        ]
+        summary = results_json(
+            folder.records,
+            excluded,
+            doubtful,
+            planner=planner_title(config),
+            data=data_title(config, sequences),
+            embedder=embedder.name,
+        )
+        folder.finish(summary)
+        return Run(folder.records, summary)
+
+
+def planner_title(config: RunConfig) -> str:
+    """Return what a planner is called in tables: its name, with the language model behind it."""
+    if not config.uses_llm:
+        return config.planner.value
+    return f'{config.planner.value}+{config.llm or shown_url(config.llm_url)}'
+
+
+def data_title(config: RunConfig, sequences: list[Sequence]) -> str:
+    """Return what the questions were asked about."""
+    source = (
+        f'bags, captioner {config.captioner}' if config.bags or config.data == 'building' else config.captions
+    )
+    return f'{config.data} {source}, sequences {", ".join(s.name.rsplit("-", 1)[-1] for s in sequences)}'
+
+
+def _check_frames(config: RunConfig, sequences: list[Sequence]) -> None:
+    """Refuse before every question fails for the same reason."""
+    without = [sequence.name for sequence in sequences if not sequence.images]
+    if config.planner is PlannerName.FRAMES and without:
+        raise InvalidRequest(
+            f'the planner frames has no frames of {", ".join(without)}: captions files have none; '
+            'give a recording of each with --bag N=BAG'
+        )
+
+
+class _Asking:
+    """What the sequences of a run share."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        execution: Execution,
+        folder: RunFolder,
+        embedder: Embedder,
+        pacer: Pacer | None,
+    ) -> None:
+        self._config = config
+        self._execution = execution
+        self._folder = folder
+        self._embedder = embedder
+        self._chats = get_chats(config)
+        self._pacer = pacer
+        # What is paced waits for its turn at most so long, once per call; that is not the question's fault.
+        turn_s = 60.0 * execution.parallel / pacer.per_minute if pacer is not None else 0.0
+        self._call_timeout_s = config.timeout + turn_s
+        self._conditions = Conditions(
+            seeds=config.seeds,
+            oracle=config.planner is PlannerName.ORACLE,
+            diverse=config.diversity,
+            hybrid=config.hybrid,
+            judge=_judge(config, execution.cache, pacer, self._call_timeout_s),
+            timeout_s=config.timeout + MOST_CALLS * turn_s,
+            parallel=execution.parallel,
+        )
+
+    def ask(self, sequence: Sequence, memory: Path) -> None:
+        config, folder = self._config, self._folder
+        keys = {(sequence.name, s.id, seed) for s in sequence.samples for seed in config.seeds}
+        if keys <= folder.done:
+            return
+
+        def progress(stage: str, done: int, total: int) -> None:
+            self._execution.on_progress(Progress(sequence.name, stage, done, total, folder.records))
+
+        collection = _collection(sequence, config)
+        with open_store(str(memory), self._embedder, collection=collection) as store:
+            remember(sequence, store, lambda done, total: progress('remembering', done, total))
+
+            def make_planner(trace: Trace, seed: int) -> Planner | None:
+                chat = self._chats.get(seed)
+                if chat is not None:
+                    chat = RecordingChat(chat, trace.chat.append)
+                    if self._pacer is not None:
+                        chat = trace.pace = PacedChat(chat, self._pacer)
+                return get_planner(config, chat, store.keyframe, self._call_timeout_s)
+
+            asked = evaluate(sequence, store, make_planner, self._conditions, folder.done)
+            for record, trace in asked:
+                folder.add(record, trace)
+                progress('asking', len(keys & folder.done), len(keys))
+
+
+def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float) -> Judge | None:
+    if not (config.judge or config.judge_url):
+        return None
+    chat = OpenAIChat(config.judge, config.judge_url or None, max_retries=RETRIES)
+    paced = PacedChat(chat, pacer) if pacer is not None else chat
+    return Judge(paced, cache / 'verdicts.jsonl', timeout_s=timeout_s)
+
+
+def _collection(sequence: Sequence, config: RunConfig) -> str:
+    """Return a name for the memories: another one for whatever makes other memories of the same drive."""
+    fields = ('captions', 'bags', 'captioner', 'vlm', 'vlm_url', 'segment_length', 'consolidation')
+    made = config.model_dump(mode='json', include=set(fields))
+    digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
+    return f'{"".join(c if c.isalnum() else "_" for c in sequence.name)}_{digest}'

@@ -1,0 +1,244 @@
+"""The folder of a run: what it was made with, and what became of each question, written as it happens.
+
+run.lock       held by the process whose run it is
+config.json    the configuration, versions of packages and hashes of prompts
+answers.jsonl  a QuestionRecord per line
+traces.jsonl   a line per question: what was recalled, and the talk with the language model
+tracks.json    where the robot was, for the maps of the report
+results.json   the figures, when all questions are done
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from remembr_ros import __version__
+from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
+from remembr_ros.evaluation.datasets.sample import Sequence
+from remembr_ros.evaluation.run.config import SERVERS, RunConfig
+from remembr_ros.evaluation.run.reading import read_records
+from remembr_ros.evaluation.run.record import QuestionRecord
+from remembr_ros.evaluation.run.trace import Trace
+from remembr_ros.redaction import shown_url
+
+CONFIG, ANSWERS, TRACES = 'config.json', 'answers.jsonl', 'traces.jsonl'
+TRACKS, RESULTS = 'tracks.json', 'results.json'
+LOCK = 'run.lock'
+
+_PACKAGES = ('pymilvus', 'milvus-lite', 'sentence-transformers', 'transformers', 'torch', 'openai', 'numpy')
+_PROMPTS = ('agent', 'evaluation', 'captioning')
+
+_OUT_OF_REACH = f'{ChatUnavailable.__name__}:'
+"""How the failure of a question begins that found no language model."""
+
+
+class RunFolder:
+    """One run on disk. What add has returned from survives whatever happens.
+
+    Until it is closed no other process can open it.
+
+    :param path: made if missing
+    :param resume: go on with the run that is there; without it, a run that is there is put aside
+    :raises InvalidRequest: the run that is there was made with another configuration, or the folder cannot be
+        written, or another process is writing it
+    """
+
+    def __init__(self, path: Path, config: RunConfig, *, resume: bool = False) -> None:
+        self.path = path
+        described = {'config': config.model_dump(mode='json'), 'versions': versions(), 'prompts': prompts()}
+        self._lock: int | None = None
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(path / LOCK)
+            if resume and (path / CONFIG).exists():
+                self._check_same(described)
+            else:
+                self._put_aside()
+            kept = read_records(path) if (path / ANSWERS).exists() else []
+            # A server that was out of reach says nothing about the planner: asked again.
+            self.records = [record for record in kept if not record.failure.startswith(_OUT_OF_REACH)]
+            self._rewrite(self.records)
+            _drop_cut_line(path / TRACES)
+            _write(path / CONFIG, described)
+        except InvalidRequest:
+            self.close()
+            raise
+        except (OSError, ValueError) as error:
+            self.close()
+            raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
+
+    def close(self) -> None:
+        """Let other processes have the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    @property
+    def done(self) -> set[tuple[str, str, int]]:
+        """Keys of the questions that need not be asked again."""
+        return {record.key for record in self.records}
+
+    def add(self, record: QuestionRecord, trace: Trace) -> None:
+        """Keep what became of a question.
+
+        :raises RemembrError: it cannot be written
+        """
+        key = {'sequence': record.sequence, 'id': record.id, 'seed': record.seed}
+        traced = {**key, 'recalls': trace.recalls, 'chat': trace.chat}
+        with self._writing():
+            _append(self.path / TRACES, json.dumps(traced, ensure_ascii=False, default=str))
+            _append(self.path / ANSWERS, _line(record))
+        self.records.append(record)
+
+    def keep_tracks(self, sequences: Iterable[Sequence]) -> None:
+        """Keep where the robot was and what it remembers of it.
+
+        :raises RemembrError: it cannot be written
+        """
+        tracks = {
+            sequence.name: [
+                {
+                    'id': memory.id,
+                    'start_ns': memory.start_ns,
+                    'end_ns': memory.end_ns,
+                    'x': memory.pose.x,
+                    'y': memory.pose.y,
+                    'caption': memory.caption[:300],
+                }
+                for memory in sequence.memories
+                if memory.pose is not None
+            ]
+            for sequence in sequences
+        }
+        with self._writing():
+            _write(self.path / TRACKS, tracks)
+
+    def finish(self, results: dict[str, Any]) -> None:
+        """Keep the figures.
+
+        :raises RemembrError: they cannot be written
+        """
+        with self._writing():
+            _write(self.path / RESULTS, results)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RemembrError(
+                f'{self.path} cannot be written: {error}; what was kept before is safe: '
+                'mend that, and go on with --resume'
+            ) from error
+
+    def _check_same(self, described: dict[str, Any]) -> None:
+        known = json.loads((self.path / CONFIG).read_text(encoding='utf-8'))
+        for part in ('config', 'prompts'):
+            old, new = known.get(part, {}), described[part]
+            # Earlier versions wrote passwords down.
+            old |= {name: shown_url(str(old[name])) for name in SERVERS if name in old}
+            changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+            if changed:
+                was = ', '.join(f'{name} was {old.get(name)!r}, is {new.get(name)!r}' for name in changed)
+                raise InvalidRequest(
+                    f'{self.path} holds a run of another {part.rstrip("s")}: {was}; '
+                    'resume it as it was, or choose another folder with --out'
+                )
+
+    def _put_aside(self) -> None:
+        """Move an earlier run into a folder of its own: it may have cost money."""
+        present = [self.path / name for name in (ANSWERS, TRACES, RESULTS, TRACKS, CONFIG, 'report.html')]
+        present = [file for file in present if file.exists()]
+        if (self.path / ANSWERS) not in present:
+            return
+        number = 1
+        while (earlier := self.path / f'earlier-{number}').exists():
+            number += 1
+        earlier.mkdir()
+        for file in present:
+            file.rename(earlier / file.name)
+
+    def _rewrite(self, records: Iterable[QuestionRecord]) -> None:
+        """Drop what a stop in the middle of a line has left."""
+        lines = ''.join(f'{_line(record)}\n' for record in records)
+        temporary = self.path / f'{ANSWERS}.part'
+        temporary.write_text(lines, encoding='utf-8')
+        temporary.replace(self.path / ANSWERS)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a run depends on."""
+    found = {'remembr_ros': __version__, 'python': platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def prompts() -> dict[str, str]:
+    """Return the SHA-256 of each prompt in the package."""
+    found = {}
+    for package in _PROMPTS:
+        folder = resources.files(f'remembr_ros.{package}') / 'prompts'
+        for file in sorted(folder.iterdir(), key=lambda f: f.name) if folder.is_dir() else ():
+            if file.name.endswith('.md'):
+                found[f'{package}/{file.name}'] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found
+
+
+def _lock(path: Path) -> int:
+    """Take a folder for this process; whatever ends the process gives it back.
+
+    :return: the descriptor that holds it
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        raise InvalidRequest(
+            f'another process is writing the run in {path.parent}; '
+            'wait until it has ended, or choose another folder with --out'
+        ) from error
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _drop_cut_line(path: Path) -> None:
+    """Drop the line that a stop has cut off; its question has no answer yet and is asked again."""
+    if path.exists():
+        written = path.read_bytes()
+        whole = written.rfind(b'\n') + 1
+        if whole < len(written):
+            os.truncate(path, whole)
+
+
+def _line(record: QuestionRecord) -> str:
+    # Not model_dump_json: it fails at half a character in what a server or a judge said.
+    return json.dumps(record.model_dump(mode='json'), ensure_ascii=False, separators=(',', ':'))
+
+
+def _append(path: Path, line: str) -> None:
+    with path.open('a', encoding='utf-8', errors='replace') as file:
+        file.write(line.replace('\n', ' ') + '\n')
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write(path: Path, value: Any) -> None:
+    temporary = path.with_suffix('.part')
+    text = json.dumps(value, indent=2, ensure_ascii=False) + '\n'
+    # A caption may hold half a character, which JSON allows and UTF-8 does not.
+    temporary.write_bytes(text.encode('utf-8', 'replace'))
+    temporary.replace(path)

@@ -1,0 +1,130 @@
+"""What a run keeps of each question: one line of answers.jsonl, enough to score and to draw it again."""
+
+from pydantic import BaseModel, ConfigDict
+
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.evaluation.datasets.sample import Sample
+from remembr_ros.evaluation.metrics.scores import Outcome, Score
+from remembr_ros.geometry import Point
+from remembr_ros.timestamps import NS
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra='forbid')
+
+
+class TruthRecord(_Record):
+    """What is right; see :class:`remembr_ros.evaluation.datasets.sample.Truth`. Times are minutes before now."""
+
+    kind: Kind
+    positions: tuple[Point, ...] = ()
+    minutes_ago: tuple[float, ...] = ()
+    duration_minutes: float | None = None
+    binary: bool | None = None
+    text: str = ''
+
+
+class AnswerRecord(_Record):
+    """What the planner answered; which fields count depends on the kind.
+
+    :param evidence: ids of memories, the deciding one first
+    """
+
+    kind: Kind
+    text: str
+    planner: str
+    binary: bool | None = None
+    position: Point | None = None
+    minutes_ago: float | None = None
+    duration_minutes: float | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class QuestionRecord(_Record):
+    """What became of one question.
+
+    :param sequence: name of the sequence, such as 'navqa-0'
+    :param id: unique in the sequence
+    :param seed: of the language model; a run asks each question once per seed
+    :param length: SHORT, MEDIUM or LONG
+    :param history_sec: how far the question's window looks back [s]
+    :param window_ns: start of the first and end of the last memory that the planner may see
+    :param memories: how many that are
+    :param now_ns: the asker's now
+    :param here: where the robot is then, in the map frame [m]
+    :param answer: None: the planner failed, or only retrieval was measured
+    :param error: [m] for a position, [min] for a time or a duration; None: there is none
+    :param exact: kind text: whether the answer is the reference, apart from case, punctuation and articles
+    :param token_f1: kind text: words shared with the reference, 0 to 1
+    :param verdict: kind text: what the judge said; empty: there is no judge
+    :param relevant: ids of the memories that hold the answer; none: it is nowhere, or not known where
+    :param rank: place of the answer window among the memories found with the raw question; None: not there
+    :param hits: ids of those memories, best first
+    :param failure: why there is no answer or no score
+    """
+
+    sequence: str
+    id: str
+    seed: int
+    question: str
+    length: str
+    history_sec: float
+    window_ns: tuple[int, int]
+    memories: int
+    now_ns: int
+    here: Point | None
+    truth: TruthRecord
+    answer: AnswerRecord | None
+    outcome: Outcome
+    correct: bool | None
+    error: float | None
+    exact: bool | None = None
+    token_f1: float | None = None
+    verdict: str = ''
+    relevant: tuple[str, ...] = ()
+    rank: int | None = None
+    hits: tuple[str, ...] = ()
+    failure: str = ''
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    latency_sec: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from the others of a run."""
+        return (self.sequence, self.id, self.seed)
+
+    @property
+    def score(self) -> Score:
+        return Score(self.truth.kind, self.length, self.outcome, self.correct, self.error)
+
+
+def truth_record(sample: Sample) -> TruthRecord:
+    """Return a sample's truth as it is kept."""
+    truth, now_ns = sample.truth, sample.question.now_ns
+    return TruthRecord(
+        kind=truth.kind,
+        positions=truth.positions,
+        minutes_ago=tuple((now_ns - time_ns) / (60 * NS) for time_ns in truth.times_ns),
+        duration_minutes=truth.duration_min,
+        binary=truth.binary,
+        text=truth.text,
+    )
+
+
+def answer_record(answer: Answer, now_ns: int) -> AnswerRecord:
+    """Return an answer as it is kept.
+
+    :param now_ns: the asker's now
+    """
+    return AnswerRecord(
+        kind=answer.kind,
+        text=answer.text,
+        planner=answer.planner,
+        binary=answer.binary,
+        position=answer.pose.position if answer.pose else None,
+        minutes_ago=(now_ns - answer.time_ns) / (60 * NS) if answer.time_ns is not None else None,
+        duration_minutes=answer.duration_s / 60.0 if answer.duration_s is not None else None,
+        evidence=tuple(hit.memory.id for hit in answer.evidence),
+    )

@@ -1,0 +1,210 @@
+"""Puts a sequence into a store and asks its questions."""
+
+import logging
+import threading
+from collections.abc import Callable, Container, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.model.answer import Answer, Cost, Kind
+from remembr_ros.agent.planner import Planner
+from remembr_ros.errors import RemembrError, StoreUnavailable
+from remembr_ros.evaluation.datasets.sample import Sample, Sequence
+from remembr_ros.evaluation.metrics.judge import Judge
+from remembr_ros.evaluation.metrics.scores import Outcome, Score, rank, score
+from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
+from remembr_ros.evaluation.run.record import QuestionRecord, answer_record, truth_record
+from remembr_ros.evaluation.run.trace import Trace, TracedRecall
+from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
+from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS
+
+logger = logging.getLogger(__name__)
+
+BATCH = 256
+"""Memories embedded and stored together: neighbouring captions share sentences."""
+
+RETRIEVED = 15
+"""Memories retrieved with the raw question, before any planner."""
+
+MakePlanner = Callable[[Trace, int], Planner | None]
+"""Returns what answers one question with a seed, and writes down its talk; None: only retrieval counts."""
+
+OnProgress = Callable[[int, int], None]
+"""Called with how many are done and how many there are."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How every question of a run is asked.
+
+    :param seeds: each question is asked once per seed
+    :param oracle: only the memories that hold the answer are shown
+    :param diverse: see StoreSearch.by_text
+    :param hybrid: see StoreSearch.by_text
+    :param judge: of answers in words; None: they are compared word by word
+    :param timeout_s: for one question
+    :param parallel: questions under way at once
+    """
+
+    seeds: tuple[int, ...] = (0,)
+    oracle: bool = False
+    diverse: bool = True
+    hybrid: bool = True
+    judge: Judge | None = None
+    timeout_s: float = 60.0
+    parallel: int = 1
+
+
+def remember(
+    sequence: Sequence, store: MemoryStore, on_progress: OnProgress = lambda done, total: None
+) -> None:
+    """Make the store hold the sequence's memories and no others; what it holds already costs nothing.
+
+    :raises StoreUnavailable: the database does not work
+    """
+    wanted = {memory.id for memory in sequence.memories}
+    other = [memory.id for memory in store.all() if memory.id not in wanted]
+    if other:
+        store.forget(other)
+    total = len(sequence.memories)
+    for start in range(0, total, BATCH):
+        batch = sequence.memories[start : start + BATCH]
+        store.add([Observation(memory, sequence.images.get(memory.id, ())) for memory in batch])
+        on_progress(start + len(batch), total)
+
+
+def evaluate(
+    sequence: Sequence,
+    store: MemoryStore,
+    make_planner: MakePlanner,
+    conditions: Conditions | None = None,
+    done: Container[tuple[str, str, int]] = (),
+) -> Iterator[tuple[QuestionRecord, Trace]]:
+    """Ask each question with only its window visible; yield what became of it, in the order of completion.
+
+    A question that fails is a result, too. When the iterator is closed, what is under way is cancelled.
+
+    :param store: holds the sequence's memories, see :func:`remember`
+    :param done: keys of questions that are not asked again
+    :raises StoreUnavailable: the database does not work
+    """
+    conditions = conditions or Conditions()
+    cancel = threading.Event()
+    asked = _Asked(sequence.name, store, make_planner, conditions, cancel)
+    with ThreadPoolExecutor(conditions.parallel, 'question') as pool:
+        futures: list[Future[tuple[QuestionRecord, Trace]]] = [
+            pool.submit(asked.ask, sample, seed)
+            for sample in sequence.samples
+            for seed in conditions.seeds
+            if (sequence.name, sample.id, seed) not in done
+        ]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            cancel.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Asked:
+    """What the questions of one sequence share."""
+
+    def __init__(
+        self,
+        name: str,
+        store: MemoryStore,
+        make_planner: MakePlanner,
+        conditions: Conditions,
+        cancel: threading.Event,
+    ) -> None:
+        self._name = name
+        self._store = store
+        self._make_planner = make_planner
+        self._conditions = conditions
+        self._cancel = cancel
+
+    def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, Trace]:
+        conditions = self._conditions
+        found = self._store.by_text(
+            sample.question.text, sample.scope, RETRIEVED, diverse=False, hybrid=conditions.hybrid
+        )
+        hits = tuple(hit.memory.id for hit in found)
+        trace = Trace()
+        answer, failure = None, ''
+        planner = self._make_planner(trace, seed)
+        if planner is None:
+            scored = Score(sample.truth.kind, sample.length, Outcome.UNSCORED)
+            return self._record(sample, seed, hits, scored, trace), trace
+        agent = Agent(self._visible(sample, trace), [planner], conditions.timeout_s)
+        try:
+            answer = agent.ask(sample.question, cancel=self._cancel)
+        except StoreUnavailable:  # no question can be answered
+            raise
+        except RemembrError as error:
+            failure = f'{error.kind}: {error}'
+            logger.info('%s failed: %s', sample.id, failure)
+        verdict, reason = self._judged(sample, answer)
+        scored = score(sample.truth, sample.length, answer, verdict)
+        record = self._record(sample, seed, hits, scored, trace, answer)
+        return record.model_copy(update={'failure': failure, 'verdict': reason}), trace
+
+    def _visible(self, sample: Sample, trace: Trace) -> Recall:
+        conditions = self._conditions
+        tuned = TunedRecall(self._store, conditions.diverse, conditions.hybrid)
+        recall: Recall = WindowedRecall(tuned, sample.scope)
+        if conditions.oracle:
+            recall = OracleRecall(recall, sample.relevant)
+        return TracedRecall(recall, trace)
+
+    def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
+        judge, truth = self._conditions.judge, sample.truth
+        if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
+            return None, ''
+        if answer is None or answer.kind is Kind.NOT_SEEN:
+            return False, 'there is no answer to judge'
+        verdict = judge.verdict(sample.question.text, truth.text, answer.text)
+        return verdict.correct, verdict.reason
+
+    def _record(  # noqa: PLR0917
+        self,
+        sample: Sample,
+        seed: int,
+        hits: tuple[str, ...],
+        scored: Score,
+        trace: Trace,
+        answer: Answer | None = None,
+    ) -> QuestionRecord:
+        question, truth = sample.question, sample.truth
+        in_words = answer is not None and truth.kind is Kind.TEXT
+        # What failed has cost something, too.
+        cost = answer.cost if answer is not None else Cost(*trace.spent)
+        return QuestionRecord(
+            sequence=self._name,
+            id=sample.id,
+            seed=seed,
+            question=question.text,
+            length=sample.length,
+            history_sec=(question.now_ns - sample.window_ns[0]) / NS,
+            window_ns=sample.window_ns,
+            memories=sample.memories,
+            now_ns=question.now_ns,
+            here=question.here.position if question.here else None,
+            truth=truth_record(sample),
+            answer=answer_record(answer, question.now_ns) if answer is not None else None,
+            outcome=scored.outcome,
+            correct=scored.correct,
+            error=scored.error,
+            exact=exact_match(answer.text, truth.text) if answer is not None and in_words else None,
+            token_f1=token_f1(answer.text, truth.text) if answer is not None and in_words else None,
+            relevant=tuple(sorted(sample.relevant)),
+            rank=rank(hits, sample.relevant),
+            hits=hits,
+            llm_calls=cost.llm_calls,
+            prompt_tokens=cost.prompt_tokens,
+            completion_tokens=cost.completion_tokens,
+            latency_sec=max(cost.latency_s - trace.waited_s, 0.0) if answer is not None else None,
+        )

@@ -1,0 +1,260 @@
+"""Stays in which nothing changes become one memory: a parked night must not dilute what the robot saw.
+
+While the robot stands and sees the same, the last memory is extended. The rule needs nothing but the stored
+memories nearest in time and the vectors of their sentences, so that it holds across restarts, and the store
+and the evaluation share it. How the numbers were measured: docs/consolidation.md.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.geometry import distance, wrap_angle
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.matching.similarity_threshold import alike_for
+from remembr_ros.memory.matching.spelling import new_readings
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+CONSOLIDATED = ('captioner',)
+"""Sources that repeat themselves; what a person or the agent said once was meant once."""
+
+NEAREST = 8
+"""Stored memories, nearest to the new one's start, that decide what becomes of it: those around it and the
+last ones before. One robot's memories overlap only where its clock was set back."""
+
+SHORT = 2
+"""Sentences up to which a caption packs so much into each that a change moves it little."""
+
+USUAL = 0.25
+"""Share of a stay's segments from which on what they show belongs to the place: a captioner leaves details
+out, while what passes by is there for a moment."""
+
+_SAYS_NOTHING = re.compile(
+    r'^(there (is|are) (no|nothing|nobody)|no|none|nothing|nobody|overall)\b'
+    r'|\b(atmosphere|ambiance|ambience|vibe|mood)\b',
+    re.IGNORECASE,
+)
+"""Sentences that captioners add and drop as they please. 'There are no people' is also nearly the same to an
+embedder as 'There are people'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidation:
+    """When a stay goes on.
+
+    :param alike: least cosine of a sentence and the sentence most like it for both to say the same; see
+        remembr_ros.memory.matching.similarity_threshold
+    :param alike_short: the same for captions of at most SHORT sentences
+    :param stands_within_m: the robot stands while it is so near to where the stay began [m]
+    :param stands_within_rad: and turned by no more [rad]
+    :param max_gap_ns: after a longer time without memories a stay is another stay [ns]
+    :param max_span_ns: no memory grows longer [ns]: who deletes an hour for privacy shall not lose a day, and
+        daylight that fades too slowly to be a change is seen at least so often
+    """
+
+    alike: float
+    alike_short: float = 0.9
+    stands_within_m: float = 0.5
+    stands_within_rad: float = math.radians(20.0)
+    max_gap_ns: int = 60 * NS
+    max_span_ns: int = 3600 * NS
+
+
+def consolidation_for(embedder: Embedder) -> Consolidation:
+    """Return the rule with the likeness for this embedder, which may embed some sentences: ask once."""
+    return Consolidation(alike_for(embedder))
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A memory and what it says.
+
+    :param memory: as stored, or new
+    :param vectors: of the sentences that say something, unit length: shape (sentences, dimension)
+    """
+
+    memory: Memory
+    vectors: NDArray[np.float32]
+
+
+def scene_of(entry: Entry) -> Scene:
+    """Return the scene of a memory with the vectors of its passages as the store keeps them."""
+    rows = list(telling_sentences(entry.memory))
+    if rows and rows[-1] >= len(entry.vectors):  # of a version that split captions in another way
+        return Scene(entry.memory, entry.vectors)
+    return Scene(entry.memory, entry.vectors[rows])
+
+
+def telling_sentences(memory: Memory) -> dict[int, str]:
+    """Return the sentences of a caption that say something, all if none does, by number of passage."""
+    said = {
+        number: passage.text
+        for number, passage in enumerate(passages(memory))
+        if passage.is_sentence and passage.text not in memory.scene_text
+    }
+    return {number: text for number, text in said.items() if not _SAYS_NOTHING.search(text)} or said
+
+
+def absorb(stored: Sequence[Scene], new: Scene, config: Consolidation) -> Memory | None:
+    """Return the stored memory that a new one is part of, as it is from now on; None: it is one of its own.
+
+    A stored memory that covers the new one already comes back unchanged, so that a recording can be ingested
+    again. What comes back differs from what is stored in end, travelled and merged only: pose, caption, scene
+    text and so the vectors stay those of the first segment, so that drifting by small steps is a change, too.
+    Keyframes are picked by remembr_ros.memory.consolidation.merging.repick.
+
+    :param stored: at least the NEAREST memories of the same robot, map and source around new's start, in any
+        order
+    """
+    memory = new.memory
+    ordered = sorted(
+        (s for s in stored if _same_origin(s.memory, memory)), key=lambda s: (s.memory.start_ns, s.memory.id)
+    )
+    for scene in ordered:
+        if scene.memory.id == memory.id:  # another caption of the same segment replaces it
+            known = scene.memory.caption == memory.caption and memory.end_ns <= scene.memory.end_ns
+            return scene.memory if known else None
+    if memory.source not in CONSOLIDATED:
+        return None
+    covering = (scene.memory for scene in ordered if _covers(scene, new, config))
+    before = [scene for scene in ordered if scene.memory.start_ns <= memory.start_ns]
+    extended = _extended(before, new, config) if before else None
+    return next(covering, extended)
+
+
+def _extended(before: Sequence[Scene], new: Scene, config: Consolidation) -> Memory | None:
+    """Return the last of the memories before the new one with it merged in; None: something has changed."""
+    last, memory = before[-1], new.memory
+    if not memory.is_captioned and memory.keyframes:
+        return None  # nobody knows yet what it shows
+    if memory.end_ns - last.memory.start_ns > config.max_span_ns or not _stays(last.memory, memory, config):
+        return None
+    if not _nothing_new(last, new, config) or not _nothing_gone(before, new, config):
+        return None
+    return replace(
+        last.memory,
+        end_ns=max(last.memory.end_ns, memory.end_ns),
+        merged=last.memory.merged + memory.merged,
+        travelled=last.memory.travelled + memory.travelled,
+    )
+
+
+def consolidate(
+    memories: Sequence[Memory], embedder: Embedder, config: Consolidation | None = None
+) -> list[Memory]:
+    """Return the memories with those that repeat the one before merged into it, in the order of time.
+
+    :param memories: in any order, of any robots
+    :param config: None: the defaults, with the likeness for this embedder
+    """
+    config = config or consolidation_for(embedder)
+    sentences = {memory: list(telling_sentences(memory).values()) for memory in memories}
+    unique = list(dict.fromkeys(s for of_one in sentences.values() for s in of_one))
+    row = {sentence: index for index, sentence in enumerate(unique)}
+    vectors = embedder.embed(unique) if unique else np.empty((0, embedder.dimension), np.float32)
+    scenes: dict[tuple[str, ...], list[Scene]] = {}
+    for memory in sorted(memories, key=lambda m: (m.start_ns, -m.end_ns, m.id)):
+        new = Scene(memory, vectors[[row[s] for s in sentences[memory]]])
+        stays = scenes.setdefault(_origin(memory), [])
+        whole = absorb(stays[-NEAREST:], new, config)
+        if whole is None:
+            stays.append(new)
+            continue
+        index = next(i for i in reversed(range(len(stays))) if stays[i].memory.id == whole.id)
+        stays[index] = replace(stays[index], memory=whole)
+    merged = (scene.memory for stays in scenes.values() for scene in stays)
+    return sorted(merged, key=lambda m: (m.start_ns, m.id))
+
+
+def _origin(memory: Memory) -> tuple[str, ...]:
+    return (memory.robot, memory.map_id, memory.frame_id, memory.source, memory.camera)
+
+
+def _same_origin(a: Memory, b: Memory) -> bool:
+    return _origin(a) == _origin(b)
+
+
+def _stands(a: Memory, b: Memory, config: Consolidation) -> bool:
+    """Tell whether the robot stood from a to b; what is unplaced tells nothing."""
+    if a.pose is None or b.pose is None:
+        return False
+    turned = abs(wrap_angle(a.pose.yaw - b.pose.yaw))
+    moved = distance(a.pose.position, b.pose.position)
+    return moved <= config.stands_within_m and turned <= config.stands_within_rad
+
+
+def _stays(last: Memory, memory: Memory, config: Consolidation) -> bool:
+    """Tell whether a memory follows the last one at the same place."""
+    return memory.start_ns - last.end_ns <= config.max_gap_ns and _stands(last, memory, config)
+
+
+def _covers(scene: Scene, new: Scene, config: Consolidation) -> bool:
+    """Tell whether a stored memory stands for the new one already.
+
+    What arrives late and saw something else in between is a memory of its own.
+    """
+    if not new.memory.is_captioned and new.memory.keyframes:
+        return False
+    inside = scene.memory.start_ns <= new.memory.start_ns and new.memory.end_ns <= scene.memory.end_ns
+    return inside and _stands(scene.memory, new.memory, config) and _nothing_new(scene, new, config)
+
+
+def _nothing_new(last: Scene, new: Scene, config: Consolidation) -> bool:
+    """Tell whether all that the new memory says and reads is known from the last one."""
+    if new_readings(new.memory.scene_text, last.memory.scene_text):
+        return False
+    return bool(np.all(_likeness(new, last) >= _least(last, new, config)))
+
+
+def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) -> bool:
+    """Tell whether what set the last memory off from those before it is still there.
+
+    Captioners leave out what they said before, so that a missing sentence is no change; but what began a
+    memory ends it when it is gone: a person who walked past shall not have stood there for an hour.
+
+    :param before: the memories before the new one, in the order of time
+    """
+    last = before[-1]
+    still = _likeness(last, new) >= _least(last, new, config)
+    return bool(np.all(still | ~_news(before, config)))
+
+
+def _news(before: Sequence[Scene], config: Consolidation) -> NDArray[np.bool_]:
+    """Return which sentences of the last memory tell what was rarely there in its stay before it.
+
+    Of the first memory of a stay that may be any.
+    """
+    last = before[-1]
+    known_for, stay = np.zeros(len(last.vectors)), 0
+    later = last
+    for earlier in reversed(before[:-1]):
+        if not (
+            _stays(earlier.memory, later.memory, config) and _stands(earlier.memory, last.memory, config)
+        ):
+            break
+        known_for += earlier.memory.merged * (_likeness(last, earlier) >= _least(last, earlier, config))
+        stay += earlier.memory.merged
+        later = earlier
+    return known_for <= USUAL * stay
+
+
+def _least(a: Scene, b: Scene, config: Consolidation) -> float:
+    return config.alike_short if min(len(a.vectors), len(b.vectors)) <= SHORT else config.alike
+
+
+def _likeness(said: Scene, known: Scene) -> NDArray[np.float32]:
+    """Return the cosine of each sentence with the one most like it: shape (sentences of said,).
+
+    The least of them decides, not the mean: one sentence about a person is the change among ten about a room.
+    """
+    if not len(known.vectors):
+        return np.full(len(said.vectors), -1.0, np.float32)
+    best: NDArray[np.float32] = np.max(said.vectors @ known.vectors.T, axis=1)
+    return best

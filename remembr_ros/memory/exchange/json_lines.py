@@ -1,0 +1,215 @@
+"""Portable memories as JSON Lines: a header, a memory per line, and how many there were.
+
+    {"format": "remembr_ros memories", "version": 1, "embedder": ..., "dimension": ..., "count": ..., ...}
+    {"id": ..., "start_ns": ..., "caption": ..., "vectors": <base64>, "images": [<base64>, ...], ...}
+    {"end": 1}
+
+Vectors are 16-bit floats, little-endian, passage after passage; images are JPEG.
+"""
+
+import base64
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.memory.exchange.portable_memory import (
+    Header,
+    PortableMemory,
+    header_from_record,
+    header_record,
+    memory_from_record,
+    memory_record,
+    reason,
+    unit_vectors,
+    whole_characters,
+)
+from remembr_ros.memory.keyframes.jpeg import check_jpeg
+
+GZIP = b'\x1f\x8b'
+BOM = b'\xef\xbb\xbf'
+
+MAX_LINE = 2**25
+"""Bytes; a memory with ten images takes some megabytes."""
+
+MAX_VALUES = 2**18
+"""In a line; a memory has a few. Each takes up to seventy bytes, whatever it is."""
+
+MAX_BLANK = 1000
+"""Blank lines between two memories."""
+
+PLAUSIBLE_BYTES = 2**26
+MAX_RATIO = 200
+"""What is decompressed may be this large, and beyond it so many times the file; text is up to 20 times."""
+
+_DAMAGED = (ValueError, OSError, EOFError, zlib.error, RecursionError, OverflowError)
+
+
+def write_lines(
+    file: IO[bytes], header: Header, items: Iterable[PortableMemory], compress: bool
+) -> Iterator[int]:
+    """Write memories as they come; yield how many are written after each.
+
+    :raises InvalidRequest: a memory does not fit the header, or has numbers that are not finite
+    :raises OSError: it cannot be written
+    """
+    # Neither name nor time inside: the same memories make the same file.
+    target = gzip.GzipFile('', 'wb', 6, file, mtime=0) if compress else file
+    count = 0
+    target.write(_line(header_record(header)))
+    for item in items:
+        try:
+            target.write(_line(_record(item, header)))
+        except ValueError as error:
+            raise InvalidRequest(f'memory {item.memory.id} cannot be written: {error}') from error
+        count += 1
+        yield count
+    target.write(_line({'end': count}))
+    if compress:
+        target.close()
+
+
+def read_header(path: Path) -> Header:
+    """Return what the file says of itself.
+
+    :raises BagUnreadable: it is no file of portable memories, or of another version
+    """
+    with _opened(path) as file:
+        try:
+            for _, line in _lines(file, path):
+                return header_from_record(_parsed(line.removeprefix(BOM)))
+            raise ValueError('it has no header')
+        except _DAMAGED as error:
+            raise BagUnreadable(
+                f'{path} is not a file of memories as remembr exports them: {reason(error)}'
+            ) from error
+
+
+def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
+    """Yield the memories of a file, one by one.
+
+    :param header: of the file
+    :raises BagUnreadable: the file is cut off or damaged; what came before is whole
+    """
+    count = 0
+    number = 1
+    end: int | None = None
+    with _opened(path) as file:
+        try:
+            lines = _lines(file, path)
+            next(lines, None)  # the header
+            for number, line in lines:  # noqa: B007  (told below)
+                if end is not None:
+                    raise ValueError('it goes on after its end; were files joined? Read them one by one')
+                record = _parsed(line)
+                if 'end' in record:
+                    end = record['end']
+                    continue
+                if b'\\ud' in line.lower():  # escaped, and so perhaps half a character
+                    record = whole_characters(record)
+                item = _item(record, header)
+                yield item
+                count += 1
+        except (*_DAMAGED, InvalidRequest) as error:
+            # What cannot be decompressed is the line after the last one that could.
+            number += isinstance(error, (OSError, EOFError, zlib.error))
+            raise BagUnreadable(
+                f'{path}, line {number}: {reason(error)}. The {count} memories before it are whole'
+            ) from error
+    # A file that was written by hand may do without its last line.
+    if count != (header.count if end is None else end):
+        expected = 'its last line is missing' if end is None else f'it says that it has {end}'
+        raise BagUnreadable(
+            f'{path} is cut off after line {number}: {expected}. The {count} memories in it are whole'
+        )
+
+
+def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each line that is not blank.
+
+    :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
+    """
+    size = path.stat().st_size
+    number = blank = total = 0
+    while line := file.readline(MAX_LINE):
+        number += 1
+        total += len(line)
+        if len(line) >= MAX_LINE:
+            raise ValueError(f'line {number} is longer than {MAX_LINE} bytes')
+        if total > PLAUSIBLE_BYTES + MAX_RATIO * size:
+            raise ValueError(f'{total} bytes came out of a file of {size} so far; no memories are that alike')
+        if line.strip():
+            blank = 0
+            yield number, line
+        elif (blank := blank + 1) > MAX_BLANK:
+            raise ValueError(f'the {MAX_BLANK} lines before line {number} are blank')
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    # Whatever becomes a value has one of these before it.
+    if sum(line.count(mark) for mark in (b',', b'[', b'{')) > MAX_VALUES:
+        raise ValueError(f'it has more than {MAX_VALUES} values')
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError('it holds no memory and is no header')
+    return record
+
+
+def _record(item: PortableMemory, header: Header) -> dict[str, Any]:
+    record = memory_record(item.memory)
+    if header.vectors and item.vectors is not None:
+        if item.vectors.ndim != 2 or item.vectors.shape[1] != header.dimension:
+            raise ValueError(f'its vectors have the shape {item.vectors.shape}, not (n, {header.dimension})')
+        if not (np.abs(item.vectors) <= np.finfo(np.float16).max).all():
+            raise ValueError('its vectors are not finite, or far from length 1')
+        record['vectors'] = base64.b64encode(item.vectors.astype('<f2').tobytes()).decode()
+    if header.keyframes:
+        record['images'] = [base64.b64encode(image).decode() for image in item.images]
+    return record
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
+    return text.encode('utf-8', 'replace') + b'\n'
+
+
+def _item(record: dict[str, Any], header: Header) -> PortableMemory:
+    memory = memory_from_record(record)
+    vectors = None
+    encoded = record.get('vectors')
+    if encoded is not None and header.vectors:
+        numbers = np.frombuffer(_decoded(encoded), '<f2')
+        if not header.dimension or numbers.size % header.dimension:
+            raise ValueError(f'its vectors have {numbers.size} numbers, no multiple of {header.dimension}')
+        vectors = unit_vectors(numbers.reshape(-1, header.dimension))
+    images = record.get('images', [])
+    if not isinstance(images, list):
+        raise ValueError('its images are no list')
+    decoded = tuple(map(_decoded, images))
+    for image in decoded:
+        check_jpeg(image)
+    return PortableMemory(memory, vectors, decoded)
+
+
+def _decoded(text: Any) -> bytes:
+    if not isinstance(text, str):
+        raise ValueError('its vectors or images are no base64')
+    return base64.b64decode(text, validate=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        file = path.open('rb')
+    except OSError as error:
+        raise BagUnreadable(f'{path} cannot be read: {error.strerror}') from error
+    with file:
+        compressed = file.read(2) == GZIP
+        file.seek(0)
+        yield gzip.GzipFile(fileobj=file) if compressed else file  # type: ignore[misc]

@@ -1,0 +1,110 @@
+"""Memories in one file, to be taken along: exported, kept as a backup, imported into another store.
+
+What is read is told by its content, not by its name: JSON Lines, plain or compressed, Parquet, and captions
+that others made: upstream's captions files and graphs of street views.
+"""
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
+from remembr_ros.memory.exchange.captions_file import read_captions
+from remembr_ros.memory.exchange.json_lines import BOM, GZIP, read_header, read_lines, write_lines
+from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, read_parquet_header, write_parquet
+from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
+from remembr_ros.memory.exchange.street_view import read_views
+
+__all__ = ['Header', 'PortableMemory', 'read', 'write']
+
+_GRAPH = re.compile(rb'(?:#[^\n]*\n\s*)*(?:graph\s*\[|Creator\b|Version\b)')
+
+
+def write(
+    path: Path,
+    header: Header,
+    items: Iterable[PortableMemory],
+    on_progress: Callable[[int], None] | None = None,
+) -> int:
+    """Write memories to a file; it appears when it is whole, in place of an older one of that name.
+
+    Holds some memories at a time, however many there are.
+
+    :param path: Parquet if its name ends in .parquet, else JSON Lines, compressed if it ends in .gz
+    :param header: vectors and images are written if it says so
+    :param on_progress: called with the number of memories written so far
+    :return: how many memories were written
+    :raises InvalidRequest: a memory does not fit the header, or what Parquet needs is not installed
+    :raises RemembrError: the file cannot be written
+    """
+    if header.vectors and not (header.dimension > 0 and header.embedder):
+        raise InvalidRequest('vectors need the name and the dimension of the embedder that made them')
+    part = path.with_name(f'{path.name}.{os.getpid()}.part')
+    count = 0
+    try:
+        try:
+            with part.open('wb') as file:
+                if path.name.endswith('.parquet'):
+                    written = write_parquet(file, header, items)
+                else:
+                    written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
+                for count in written:
+                    if on_progress is not None:
+                        on_progress(count)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise RemembrError(f'{path} cannot be written: {error}; make room or choose another place') from error
+    return count
+
+
+def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
+    """Return what a file says of itself, and its memories one by one, in the order of the file.
+
+    :raises BagUnreadable: it is missing, damaged, of another version or no file of memories; the iterator
+        raises it where a file is cut off or damaged further on: the memories before are whole
+    :raises InvalidRequest: what Parquet needs is not installed
+    """
+    head, compressed = _head(path)
+    start = head.removeprefix(BOM).lstrip()
+    if not start:
+        raise BagUnreadable(f'{path} is empty; nothing can be read from it')
+    if start.startswith(MAGIC) and not compressed:
+        header = read_parquet_header(path)
+        return header, read_parquet(path, header)
+    if start.startswith(b'{'):
+        header = read_header(path)
+        return header, read_lines(path, header)
+    foreign = start.startswith(b'[') or _GRAPH.match(start)
+    if foreign and compressed:
+        raise BagUnreadable(f'{path} is compressed; decompress it first, with: gunzip {path}')
+    if foreign:
+        if start.startswith(b'['):
+            memories = [segment.memory for segment in read_captions(path, path.stem)]
+        else:
+            memories = read_views(path)
+        return Header(count=len(memories)), map(PortableMemory, memories)
+    raise BagUnreadable(
+        f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or Parquet), '
+        "upstream's captions (JSON) and street views (GML). A recording is remembered with: remembr ingest"
+    )
+
+
+def _head(path: Path) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, decompressed, and whether they were compressed."""
+    try:
+        with path.open('rb') as file:
+            head = file.read(4096)
+            if not head.startswith(GZIP):
+                return head, False
+            file.seek(0)
+            with gzip.GzipFile(fileobj=file) as inner:
+                return inner.read1(4096), True
+    except (OSError, EOFError, zlib.error) as error:
+        raise BagUnreadable(f'{path} cannot be read: {error}') from error

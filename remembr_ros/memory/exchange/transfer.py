@@ -1,0 +1,172 @@
+"""Memories from a store to a file and back, a batch at a time. The files: remembr_ros.memory.exchange.portable."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
+from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.store import MemoryStore
+
+BATCH = 64
+"""Memories that are held at once, with their images."""
+
+OnProgress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Imported:
+    """What became of the memories of a file.
+
+    :param read: how many there were
+    :param added: new ones
+    :param replaced: those that the store had, but otherwise
+    :param embedded: those whose vectors were made anew
+    """
+
+    read: int = 0
+    added: int = 0
+    replaced: int = 0
+    embedded: int = 0
+
+    @property
+    def unchanged(self) -> int:
+        return self.read - self.added - self.replaced
+
+
+def export_memories(
+    store: MemoryStore,
+    path: Path,
+    scope: Scope = ANYTHING,
+    *,
+    vectors: bool = True,
+    keyframes: bool = True,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """Write memories to a file, oldest first; the same memories make the same file.
+
+    :param path: its name says the format, see remembr_ros.memory.exchange.portable.write
+    :param vectors: write the vectors, too: a store with the same embedder need not make them again
+    :param keyframes: write the images, too
+    :param on_progress: called with the number of memories written so far
+    :return: how many memories were written
+    :raises InvalidRequest: the scope makes no sense
+    :raises StoreUnavailable: the database does not work
+    :raises RemembrError: the file cannot be written
+    """
+    # The ids alone are held: a hundred thousand memories with their texts would take much room.
+    ids = [key[1] for key in sorted((m.start_ns, m.id) for m in store.engine.select(scope))]
+    stamp = store.engine.stamp
+    header = Header(
+        embedder=stamp.embedder if vectors else '',
+        dimension=stamp.dimension if vectors else 0,
+        vectors=vectors,
+        keyframes=keyframes,
+        count=len(ids),
+    )
+    return portable.write(path, header, _items(store, ids, header), on_progress)
+
+
+def import_memories(
+    store: MemoryStore,
+    path: Path,
+    *,
+    robot: str = '',
+    map_id: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Imported:
+    """Store the memories of a file. Doing it again changes nothing, and goes on where it was interrupted.
+
+    Vectors are taken from the file where they are of the store's embedder, else they are made.
+
+    :param robot: whose memories these become, with ids of their own; empty: as in the file
+    :param map_id: the map that they become memories of; None: as in the file
+    :param on_progress: called with the number of memories dealt with so far
+    :raises BagUnreadable: the file is missing, damaged or no file of memories; the memories before the damage
+        are stored. Or some of them make no sense; all others are stored
+    :raises StoreUnavailable: the database does not work
+    """
+    header, items = portable.read(path)
+    stamp = store.engine.stamp
+    fits = header.vectors and (header.embedder, header.dimension) == (stamp.embedder, stamp.dimension)
+    done = Imported()
+    damage: BagUnreadable | None = None
+    refused: list[str] = []
+    items = (replace(item, memory=_renamed(item.memory, robot, map_id)) for item in items)
+    while damage is None:
+        batch: list[PortableMemory] = []
+        before = done.read + len(refused)
+        try:
+            for item in islice(items, BATCH):
+                try:
+                    batch.append(replace(item, memory=schema.storable(item.memory)))
+                except InvalidRequest as error:  # of an older program, say: the others are good
+                    refused.append(str(error))
+        except BagUnreadable as error:
+            damage = error
+        if done.read + len(refused) + len(batch) == before:
+            break
+        _import_batch(store, batch, fits, done)
+        if on_progress is not None:
+            on_progress(done.read)
+    if damage is not None:
+        raise BagUnreadable(f'{damage}; they are stored') from damage
+    if refused:
+        raise BagUnreadable(
+            f'{path}: {len(refused)} memories are left out, the first because {refused[0]}. The other '
+            f'{done.read} are stored'
+        )
+    return done
+
+
+def _items(store: MemoryStore, ids: list[str], header: Header) -> Iterator[PortableMemory]:
+    for start in range(0, len(ids), BATCH):
+        some = ids[start : start + BATCH]
+        of = store.engine.vectors(some) if header.vectors else {}
+        for memory in store.get(some):
+            images = store.images(memory) if header.keyframes else ()
+            yield PortableMemory(memory, of.get(memory.id), images)
+
+
+def _import_batch(store: MemoryStore, batch: list[PortableMemory], fits: bool, done: Imported) -> None:
+    latest = {item.memory.id: item for item in batch}  # of two with one id the last counts
+    known = {memory.id: memory for memory in store.get(list(latest))}
+    entries: list[Entry] = []
+    unembedded: list[Observation] = []
+    for item in latest.values():
+        there = known.get(item.memory.id)
+        names = there.keyframes if there else ()
+        if item.images:
+            names = store.keep_images(item.images)
+        memory = replace(item.memory, keyframes=names)
+        if memory == there:
+            continue
+        done.added += there is None
+        done.replaced += there is not None
+        if fits and item.vectors is not None and len(item.vectors) == max(1, len(passages(memory))):
+            entries.append(Entry(memory, item.vectors))
+        else:
+            unembedded.append(Observation(memory))
+    if entries:
+        store.put(entries)
+    if unembedded:
+        store.add(unembedded)
+    done.embedded += len(unembedded)
+    done.read += len(batch)
+
+
+def _renamed(memory: Memory, robot: str, map_id: str | None) -> Memory:
+    if map_id is not None:
+        memory = replace(memory, map_id=map_id)
+    if robot and robot != memory.robot:
+        # From the old id: two robots' memories of one moment stay two.
+        new_id = memory_id(f'{robot}/{memory.id}', memory.source, memory.start_ns)
+        memory = replace(memory, id=new_id, robot=robot)
+    return memory

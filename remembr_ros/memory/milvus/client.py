@@ -1,0 +1,320 @@
+"""Connecting to Milvus: an embedded file (Milvus Lite) or a server; its errors as ours."""
+
+import logging
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.memory.milvus.lite_process import Mark, lite_server, new_token
+from remembr_ros.redaction import shown_url
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_S = 30.0
+"""For one request. Without a timeout pymilvus retries 75 times, which takes minutes."""
+
+START_S = 90.0
+"""For an embedded database to start: 0.1 s, but on a busy robot it is loaded from a cold disk."""
+
+LONGEST_ADDRESS = 107
+"""Of a socket's path on Linux [bytes]."""
+
+_LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
+"""pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection."""
+
+RESERVE = 8 * 1024 * 1024
+"""Bytes that stay free on the disk of an embedded database, for its journal and indexes. Keyframes stop long
+before, see remembr_ros.memory.keyframes.folder.RESERVE_BYTES; on a smaller disk there are none."""
+
+LAST_RESERVE = RESERVE // 2
+"""Deleting may use the rest: it makes the room that is missing."""
+
+_LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
+
+_servers: dict[Path, tuple[Any, int]] = {}
+"""The embedded databases of this process, with how many connections each has."""
+
+_starting = threading.Lock()
+
+
+def is_server(uri: str) -> bool:
+    """Tell whether a uri names a Milvus server; otherwise it is the path of an embedded database."""
+    return uri.startswith(('http://', 'https://', 'tcp://', 'unix:'))
+
+
+def shown(uri: str) -> str:
+    """Return a uri as it may be shown: that of a server without a password."""
+    return shown_url(uri) if is_server(uri) else uri
+
+
+def database_path(uri: str) -> Path:
+    """Return the path of an embedded database.
+
+    :raises InvalidRequest: Milvus Lite cannot use a file of that name
+    """
+    name = uri.removeprefix('file://')
+    if not name.strip():
+        raise InvalidRequest('the memory has no name; give the path of a file, or http(s)://host:port')
+    path = Path(name).expanduser().absolute()
+    if not _LITE_NAME.fullmatch(path.name):
+        raise InvalidRequest(
+            f'{path.name!r} cannot be the name of a Milvus Lite file; '
+            'use at most 36 letters, digits, dots, dashes and underscores'
+        )
+    return path
+
+
+@contextmanager
+def translated(uri: str) -> Iterator[None]:
+    """Turn pymilvus's and gRPC's errors into StoreUnavailable."""
+    import grpc
+    from pymilvus.exceptions import MilvusException
+
+    try:
+        yield
+    except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError) as error:
+        message = getattr(error, 'message', None) or str(error)
+        raise StoreUnavailable(f'the memory at {uri} does not work: {message}') from error
+
+
+def connect(uri: str, token: str = '', mark: int = 0) -> Any:
+    """Return a pymilvus.MilvusClient.
+
+    :param uri: file or http(s)://host:port
+    :param token: 'user:password' or an API key of a server
+    :param mark: what an embedded database is marked with if this starts it, see :func:`marks`
+    :raises StoreUnavailable: there is no database, or another process has the file
+    """
+    from pymilvus import MilvusClient
+
+    # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
+    logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
+    address = uri if is_server(uri) else _start_lite(database_path(uri), mark)
+    options = {} if is_server(uri) else {'grpc_options': _LITE_CHANNEL}
+    with translated(uri), ExitStack() as undo:
+        if not is_server(uri):
+            undo.callback(_release_lite, database_path(uri))
+        client = MilvusClient(uri=address, token=token, timeout=TIMEOUT_S, **options)
+        undo.pop_all()
+    client.address = address
+    return client
+
+
+def add_record_fields(records: Any) -> None:
+    """Add the fields of a memory to a schema.
+
+    :param records: pymilvus.CollectionSchema
+    """
+    from pymilvus import DataType
+
+    records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
+    _add_scope_fields(records)
+    for name in ('frame_id', 'captioner'):
+        records.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('yaw', 'travelled'):
+        records.add_field(name, DataType.DOUBLE)
+    records.add_field('caption', DataType.VARCHAR, max_length=65_535)
+    for name in ('scene_text', 'keyframes'):
+        records.add_field(name, DataType.JSON)
+    records.add_field('merged', DataType.INT64)
+    records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
+
+
+def _add_scope_fields(fields: Any) -> None:
+    """Add what one filters by."""
+    from pymilvus import DataType
+
+    for name in ('robot', 'map_id', 'source'):
+        fields.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('start_ns', 'end_ns'):
+        fields.add_field(name, DataType.INT64)
+    for name in ('x', 'y', 'z'):
+        fields.add_field(name, DataType.DOUBLE)
+    fields.add_field('placed', DataType.BOOL)
+
+
+def check_room(uri: str, size: int = 0, reserve: int = RESERVE) -> None:
+    """Refuse to write to an embedded database where the disk is full.
+
+    Milvus Lite acknowledges what SQLite could not write, and serves it until it is closed.
+
+    :param size: of what shall be written, about [bytes]
+    :param reserve: stay free [bytes]
+    :raises StoreUnavailable: there is too little room
+    """
+    if is_server(uri):
+        return
+    path = database_path(uri).resolve()
+    try:
+        free = shutil.disk_usage(path.parent).free
+    except OSError as error:
+        raise StoreUnavailable(f'cannot write {path}: {error}') from error
+    needed = reserve + 4 * size  # rows, indexes, and SQLite's journal
+    if free < needed:
+        raise StoreUnavailable(
+            f'the disk of {path} is full: {free / 1e6:.1f} MB are free, {needed / 1e6:.1f} MB are needed. '
+            'Make room; what was stored before is safe'
+        )
+
+
+def vacuum_file(path: Path) -> None:
+    """Rewrite an embedded database that nobody has open, so that nothing of what was deleted is left in it.
+
+    :raises StoreUnavailable: it cannot be rewritten, such as for lack of room; nothing is lost
+    """
+    free = shutil.disk_usage(path.parent).free
+    needed = RESERVE + 2 * path.stat().st_size
+    if free < needed:
+        raise StoreUnavailable(
+            f'deleted memories can still be read from the file {path}: cleaning it needs '
+            f'{needed / 1e6:.0f} MB, {free / 1e6:.0f} MB are free. '
+            'Make room; then forget them again, or open the memory again'
+        )
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as file:
+            file.execute('pragma wal_checkpoint(truncate)')
+            file.execute('vacuum')
+            file.execute('pragma wal_checkpoint(truncate)')
+    except sqlite3.Error as error:
+        raise StoreUnavailable(
+            f'deleted memories can still be read from the file {path}, which cannot be rewritten: {error}'
+        ) from error
+
+
+def marks(path: Path) -> tuple[Mark | None, int]:
+    """Return what an embedded database was marked with when this process started it, and what it is since."""
+    with _starting:
+        server, _ = _servers[path.resolve()]
+        return server.found, server.token
+
+
+def users(path: Path) -> int:
+    """Return how many connections of this process an embedded database has."""
+    with _starting:
+        return _servers.get(path.resolve(), (None, 0))[1]
+
+
+def is_connected(client: Any, uri: str) -> bool:
+    """Tell whether the embedded database that a connection is of still runs; a process can be killed."""
+    with _starting:
+        server, _ = _servers.get(database_path(uri).resolve(), (None, 0))
+        return server is not None and server._p.poll() is None and client.address == server.uds_path
+
+
+def disconnect(client: Any, uri: str) -> None:
+    """Close the connection and, if it was the last one, let go of an embedded database's file."""
+    client.close()
+    if not is_server(uri):
+        _release_lite(database_path(uri))
+
+
+def _start_lite(path: Path, mark: int) -> str:
+    """Return the address of the embedded database; start it if this process has not."""
+    path = database_path(str(path.resolve()))  # of a link, the target's name counts
+    if path.is_dir():
+        raise StoreUnavailable(f'{path} is a folder; give the path of a file')
+    with _starting:
+        server, users = _servers.get(path, (None, 0))
+        try:
+            if server is not None and server._p.poll() is not None:
+                server.stop()  # it was killed; the other connections notice by themselves
+                server = None
+            if server is None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _check_file(path)
+                _prepare(path)
+                server = lite_server(path, mark or new_token())
+                _start(server, path)
+        except OSError as error:
+            raise StoreUnavailable(f'cannot open {path}: {error}') from error
+        _servers[path] = server, users + 1
+        return str(server.uds_path)
+
+
+def _start(server: Any, path: Path) -> None:
+    address = server.uds_path.removeprefix('unix:')
+    if len(os.fsencode(address)) > LONGEST_ADDRESS:
+        raise StoreUnavailable(
+            f'{path} cannot be opened: {address} is too long for the address of its database; '
+            'set TMPDIR to a shorter path'
+        )
+    # Ctrl-C reaches every process in the terminal, but the database has to outlive it for what is still
+    # queued. A child inherits the mask.
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    lite_log = logging.getLogger()
+    level = lite_log.level
+    lite_log.setLevel(logging.CRITICAL)  # it logs to the root what the error below says
+    try:
+        started = server.init() and server.start()
+    finally:
+        lite_log.setLevel(level)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+    deadline = time.monotonic() + START_S
+    while started and not _listens(address):
+        started = server._p.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    if started:
+        return
+    if server._p is None:
+        server._lock_path = ''  # its clean-up would delete the lock of the process that has the file
+        raise StoreUnavailable(
+            f'{path} cannot be opened: another process has it (a memory node? then ask through that node)'
+        )
+    server.stop()
+    raise StoreUnavailable(
+        f'{path} cannot be opened: it is damaged, or its folder or disk cannot be written, or the machine '
+        f'is too busy to start the database within {START_S:.0f} s'
+    )
+
+
+def _listens(address: str) -> bool:
+    """Tell whether a process listens at a socket's path; a moment before, there is only the path."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(address) == 0
+
+
+def _check_file(path: Path) -> None:
+    """Refuse what is not a Milvus Lite file: a recording's SQLite file would get tables that it never had.
+
+    :raises StoreUnavailable: it is not
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    try:
+        with closing(sqlite3.connect(f'{path.as_uri()}?mode=ro', uri=True)) as file:
+            tables = {name for (name,) in file.execute('select name from sqlite_master')}
+    except sqlite3.OperationalError:  # locked: by whom, the start will tell
+        return
+    except sqlite3.DatabaseError:
+        tables = {''}
+    if tables and 'collection_meta' not in tables:
+        raise StoreUnavailable(f'{path} is not a memory: it is no Milvus Lite file; choose another file')
+
+
+def _prepare(path: Path) -> None:
+    """Begin a file whose pages hold several vectors of 2 kB: of SQLite's own, of 4 kB, half stays empty."""
+    if not path.exists() or path.stat().st_size == 0:
+        # What cannot be written, the start will tell.
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as file:
+            file.execute('pragma page_size = 16384')
+            file.execute('vacuum')
+
+
+def _release_lite(path: Path) -> None:
+    path = path.resolve()
+    with _starting:
+        server, users = _servers.pop(path, (None, 0))
+        if users > 1:
+            _servers[path] = server, users - 1
+        elif server is not None:
+            server.stop()

@@ -1,0 +1,214 @@
+"""The two Milvus collections: a row per memory, and a row per passage of its caption with its vector.
+
+Passages repeat the fields that a scope filters by, so that a search by meaning filters while it searches.
+One dense vector field per collection: servers before Milvus 2.4 have no more.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model.record import SOURCES, Memory
+from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, MAX_NS, format_iso, is_stamp
+
+MAX_TEXT = 60_000
+"""Bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text."""
+
+MAX_CAMERA = 64
+"""Bytes of a camera's name."""
+
+RECORD_FIELDS = [
+    *('id', 'robot', 'map_id', 'frame_id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z', 'yaw', 'travelled'),
+    *('caption', 'scene_text', 'captioner', 'source', 'keyframes', 'merged'),
+]
+
+
+_CAMERA = '\x1f'
+"""Between captioner and camera, which share a field: older collections have no other."""
+
+_ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text can be the id of a memory; it becomes part of file names and of filters."""
+    return _ID.fullmatch(text) is not None
+
+
+def storable(memory: Memory) -> Memory:
+    """Return the memory as it fits the fields: long texts are cut, what is no Unicode is replaced.
+
+    :raises InvalidRequest: it makes no sense, or is of a time when no robot saw anything
+    """
+    fitting = fitted(memory)
+    for ns in (memory.start_ns, memory.end_ns):
+        # A simulation may begin at zero; what ends there was not stamped.
+        if not is_stamp(ns) and (ns or not memory.end_ns):
+            raise InvalidRequest(
+                f'memory {memory.id} is of {format_iso(ns)}; give a time from {format_iso(EARLIEST_NS)[:10]} '
+                f'to {format_iso(LATEST_NS)[:10]}, where the seconds of ROS end, or of the first year after '
+                '1970 for simulated time, and check the clock that stamped it'
+            )
+    return fitting
+
+
+def fitted(memory: Memory) -> Memory:
+    """Return the memory as it fits the fields, whatever its time: older programs stored any.
+
+    :raises InvalidRequest: it makes no sense
+    """
+    if not is_id(memory.id):
+        raise InvalidRequest(
+            f'{memory.id!r} is not the id of a memory (at most 64 letters, digits, dots, dashes and '
+            'underscores); see memory_id()'
+        )
+    filters.check_name('robot', memory.robot)
+    filters.check_name('map id', memory.map_id)
+    filters.check_name('frame_id', memory.frame_id)
+    check_camera(memory.camera)
+    if memory.source not in SOURCES:
+        raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
+    if not 0 <= memory.start_ns <= memory.end_ns <= MAX_NS:
+        raise InvalidRequest(f'memory {memory.id} ends before it starts, or its times are out of range')
+    if not 1 <= memory.merged <= MAX_NS:
+        raise InvalidRequest(f'memory {memory.id} stands for {memory.merged} segments; give at least 1')
+    if memory.pose is not None:
+        filters.check_point(memory.pose.position)
+        if not math.isfinite(memory.pose.yaw):
+            raise InvalidRequest(f'memory {memory.id} has the yaw {memory.pose.yaw}; give radians')
+    if not (math.isfinite(memory.travelled) and memory.travelled >= 0.0):
+        raise InvalidRequest(f'memory {memory.id} has travelled {memory.travelled}; give metres')
+    return replace(
+        memory,
+        caption=cut(memory.caption),
+        captioner=cut(memory.captioner.replace(_CAMERA, ' '), filters.MAX_NAME - MAX_CAMERA),
+        scene_text=_cut_all(memory.scene_text),
+    )
+
+
+def check_camera(name: str) -> str:
+    """Return the name of a camera if it can be stored.
+
+    :raises InvalidRequest: it is too long or has control characters
+    """
+    filters.check_name('camera', name)
+    if len(name.encode()) > MAX_CAMERA:
+        raise InvalidRequest(f'the camera {name[:40]!r}... is longer than {MAX_CAMERA} bytes')
+    return name
+
+
+def passages_of(collection: str) -> str:
+    """Return the name of the collection with the passages."""
+    return f'{collection}_passages'
+
+
+def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
+    """Return the row of a memory."""
+    pose = memory.pose or Pose(0.0, 0.0)
+    row: dict[str, Any] = {
+        **_scalars(memory),
+        'id': memory.id,
+        'frame_id': memory.frame_id,
+        'captioner': memory.captioner + (f'{_CAMERA}{memory.camera}' if memory.camera else ''),
+        'yaw': pose.yaw,
+        'travelled': memory.travelled,
+        'caption': memory.caption,
+        'scene_text': list(memory.scene_text),
+        'keyframes': list(memory.keyframes),
+        'merged': memory.merged,
+        'position': list(pose.position),
+    }
+    if full_text:
+        row['text'] = cut(' '.join((memory.caption, *memory.scene_text)))
+    return row
+
+
+def passage_id(memory_id: str, index: int) -> str:
+    """Return the id of a memory's passage."""
+    return f'{memory_id}/{index}'
+
+
+def passage_rows(memory: Memory, vectors: Iterable[NDArray[np.float32]]) -> list[dict[str, Any]]:
+    """Return the rows of a memory's passages.
+
+    :param vectors: one per passage, shape (dimension,)
+    """
+    scalars = _scalars(memory)
+    return [
+        {**scalars, 'id': passage_id(memory.id, index), 'memory_id': memory.id, 'vector': vector}
+        for index, vector in enumerate(vectors)
+    ]
+
+
+def memory_from_row(row: Mapping[str, Any]) -> Memory:
+    """Return the memory that a row holds."""
+    pose = Pose(row['x'], row['y'], row['z'], row['yaw']) if row['placed'] else None
+    texts: Sequence[str] = row['scene_text']
+    captioner, _, camera = row['captioner'].partition(_CAMERA)
+    return Memory(
+        id=row['id'],
+        robot=row['robot'],
+        start_ns=int(row['start_ns']),
+        end_ns=int(row['end_ns']),
+        caption=row['caption'],
+        pose=pose,
+        frame_id=row['frame_id'],
+        map_id=row['map_id'],
+        travelled=row['travelled'],
+        scene_text=tuple(texts),
+        captioner=captioner,
+        camera=camera,
+        source=row['source'],
+        keyframes=tuple(row['keyframes']),
+        merged=int(row['merged']),
+    )
+
+
+def cut(text: str, size: int = MAX_TEXT) -> str:
+    """Return the text, cut at size bytes without splitting a character."""
+    data = text.encode('utf-8', errors='replace')
+    return data[:size].decode('utf-8', errors='ignore')
+
+
+def _cut_all(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return as many of the texts as a JSON field holds, the last one cut."""
+    kept = []
+    room = MAX_TEXT
+    for text in texts:
+        whole = cut(text, room)
+        # A control character takes six bytes as JSON.
+        fitting = whole if _json_size(whole) <= room else cut(whole, room // 6)
+        if text and not fitting:
+            break
+        kept.append(fitting)
+        room -= _json_size(fitting)
+        if room <= 0:
+            break
+    return tuple(kept)
+
+
+def _json_size(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False).encode()) + 1
+
+
+def _scalars(memory: Memory) -> dict[str, Any]:
+    pose = memory.pose or Pose(0.0, 0.0)
+    return {
+        'robot': memory.robot,
+        'map_id': memory.map_id,
+        'source': memory.source,
+        'start_ns': memory.start_ns,
+        'end_ns': memory.end_ns,
+        'x': pose.x,
+        'y': pose.y,
+        'z': pose.z,
+        'placed': memory.pose is not None,
+    }

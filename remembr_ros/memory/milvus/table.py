@@ -1,0 +1,205 @@
+"""A Milvus collection as a table: rows written in batches, read whole, counted, narrowed down."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from remembr_ros.memory.milvus import filters
+from remembr_ros.timestamps import NS
+
+Row = dict[str, Any]
+
+PAGE = 8_192
+"""Rows fetched at once; Milvus allows 16,384."""
+
+BATCH = 1_000
+"""Rows per request that writes."""
+
+BATCH_BYTES = 4_000_000
+"""And their size, about."""
+
+MOST = 16_384
+"""Rows that one request can return."""
+
+FEW = 1_000
+"""Rows that cost little more than the request itself."""
+
+CONSISTENCY = 'Session'
+"""One's own writes are read at once, those of others a moment later. Strong would wait for the server's clock
+with every request, up to 400 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a collection.
+
+    :param client: pymilvus.MilvusClient
+    """
+
+    client: Any
+    name: str
+    timeout_s: float
+
+    def upsert(self, rows: Iterable[Row]) -> None:
+        """Write rows, in place of those with the same ids."""
+        for batch in _batches(rows):
+            self.client.upsert(self.name, batch, timeout=self.timeout_s)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete the rows of these ids; they are not seen any more when it returns."""
+        for start in range(0, len(ids), PAGE):
+            condition = filters.any_of('id', list(ids[start : start + PAGE]))
+            self.client.delete(self.name, filter=condition, timeout=self.timeout_s)
+        if ids:
+            self.settle()  # unlike a write, a deletion does not tell its time, which Session goes by
+
+    def rows(self, condition: str, fields: list[str]) -> Iterator[Row]:
+        """Yield every row that meets the condition."""
+        rows = self.some(condition, fields, PAGE)
+        if len(rows) < PAGE:
+            yield from rows
+            return
+        pages = self.client.query_iterator(
+            self.name,
+            filter=condition,
+            output_fields=fields,
+            batch_size=PAGE,
+            consistency_level=CONSISTENCY,
+            timeout=self.timeout_s,
+        )
+        try:
+            while page := pages.next():
+                yield from page
+        finally:
+            pages.close()
+
+    def settle(self) -> None:
+        """Wait until everything that has been written is seen."""
+        self.client.query(
+            self.name,
+            filter=filters.EVERYTHING,
+            output_fields=['id'],
+            limit=1,
+            consistency_level='Strong',
+            timeout=self.timeout_s,
+        )
+
+    def some(self, condition: str, fields: list[str], limit: int) -> list[Row]:
+        """Return rows that meet the condition, at most limit of them."""
+        return list(
+            self.client.query(
+                self.name,
+                filter=condition,
+                output_fields=fields,
+                limit=limit,
+                consistency_level=CONSISTENCY,
+                timeout=self.timeout_s,
+            )
+        )
+
+    def of_ids(self, key: str, ids: Sequence[str], fields: list[str]) -> Iterator[Row]:
+        """Yield the rows whose key is one of these ids."""
+        for start in range(0, len(ids), FEW):
+            yield from self.rows(filters.any_of(key, list(ids[start : start + FEW])), fields)
+
+    def count(self, condition: str) -> int:
+        """Return how many rows meet the condition."""
+        rows = self.client.query(
+            self.name,
+            filter=condition,
+            output_fields=['count(*)'],
+            consistency_level=CONSISTENCY,
+            timeout=self.timeout_s,
+        )
+        return int(rows[0]['count(*)'])
+
+    def distinct(self, field: str) -> tuple[str, ...]:
+        """Return the values of a text field, sorted."""
+        values: set[str] = set()
+        while True:
+            others = f'{field} not in [{", ".join(map(filters.quote, sorted(values)))}]'
+            rows = self.some(others if values else filters.EVERYTHING, [field], FEW)
+            if not rows:
+                return tuple(sorted(values))
+            values |= {row[field] for row in rows}
+
+    def search(
+        self,
+        field: str,
+        query: Any,
+        condition: str,
+        limit: int,
+        *,
+        params: Mapping[str, Any],
+        fields: list[str],
+        **options: Any,
+    ) -> list[Row]:
+        """Return the rows nearest to a query, with their distance."""
+        found = self.client.search(
+            self.name,
+            data=[query],
+            anns_field=field,
+            filter=condition,
+            limit=limit,
+            output_fields=fields,
+            search_params=dict(params),
+            consistency_level=CONSISTENCY,
+            timeout=self.timeout_s,
+            **options,
+        )
+        return list(found[0])
+
+    def reach(
+        self,
+        within: Callable[[int], str],
+        admitted: Callable[[Row], bool],
+        fields: list[str],
+        limit: int,
+        *,
+        start: int,
+        low: int,
+        high: int,
+    ) -> tuple[int, list[Row]]:
+        """Return a reach with at least limit admitted rows, if there are as many, and those rows.
+
+        Milvus cannot sort. Asking for what lies within a reach narrows down where the first rows are.
+
+        :param within: the filter of a reach; a longer one admits what a shorter one does, high everything
+        :param start: the reach to try first, between low and high
+        """
+        few = max(FEW, 2 * limit)
+        if few >= MOST:
+            return high, [row for row in self.rows(within(high), fields) if admitted(row)]
+        short, long = low - 1, high
+        reach, step, too_long = start, 64 * NS, False
+        while True:
+            rows = self.some(within(reach), fields, few + 1)
+            if len(rows) > few:
+                long, too_long = reach, True
+            else:
+                near = [row for row in rows if admitted(row)]
+                if len(near) >= limit or reach >= high:
+                    return reach, near
+                short = reach
+            if too_long and long - short <= NS:  # many at one time
+                return long, [row for row in self.rows(within(long), fields) if admitted(row)]
+            if too_long and short >= low:
+                reach = (short + long) // 2
+            else:
+                reach = max(reach - step, low) if too_long else min(reach + step, high)
+                step *= 8
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield the rows in batches that a request can carry."""
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        one = sum(getattr(value, 'nbytes', 0) or len(str(value)) for value in row.values())
+        if batch and (len(batch) == BATCH or size + one > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += one
+    if batch:
+        yield batch

@@ -1,0 +1,359 @@
+"""Memories on a Milvus server, 2.3 or newer, that a fleet of robots shares."""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
+from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.matching import ranking
+from remembr_ros.memory.milvus import filters, schema
+from remembr_ros.memory.milvus.table import MOST, Row, Table
+from remembr_ros.memory.model.engine import Entry, Summary
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
+from remembr_ros.memory.server import claim as server_claim
+from remembr_ros.memory.server import schema as server_schema
+from remembr_ros.memory.server.connection import Connection
+from remembr_ros.memory.server.link import Link
+from remembr_ros.memory.server.passage_table import PassageTable, place
+from remembr_ros.memory.server.schema import Features
+from remembr_ros.timestamps import MAX_NS, NS
+
+logger = logging.getLogger(__name__)
+
+_PLACE_AND_TIME = ['id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z']
+_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,199}')
+
+NAMES = 100
+"""Keyframes asked for at once: each is a term of the filter."""
+
+_LOAD_S = 600.0
+"""For a server to load what it has on its disks into memory [s]."""
+
+
+class ServerEngine:
+    """The engine over two collections of a server; see remembr_ros.memory.model.engine.Engine. Made by open_server.
+
+    :param able: what the server can do
+    :param full_text: the collection has BM25
+    """
+
+    def __init__(self, link: Link, collection: str, stamp: Stamp, able: Features, full_text: bool) -> None:
+        self._link = link
+        self._collection = collection
+        self._stamp = stamp
+        self._able = able
+        self._full_text = full_text
+        self._writing = threading.Lock()
+        self._beside = ThreadPoolExecutor(4, 'milvus')
+        self._half_ns = 64 * NS
+        self._latest_ns = 0
+
+    compares = 30
+    """In 5 ms, where the server is on the same machine."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """What the collection says of itself."""
+        return self._stamp
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Write memories, in place of those with the same ids; durable when it returns."""
+        with self._writing, self._tables() as (records, passages):
+            # Records last: one that is there has its passages, and after an end before that, storing again
+            # finds the old record and starts over.
+            passages.put(entries)
+            records.upsert(server_schema.record_row(entry.memory, self._full_text) for entry in entries)
+
+    def update(self, memories: Sequence[Memory]) -> None:
+        """Rewrite stored memories whose texts stay the same; unknown ids are left out."""
+        with self._writing, self._tables() as (records, passages):
+            ids = [memory.id for memory in memories]
+            stored = {row['id'] for row in records.of_ids('id', ids, ['id'])}
+            known = {memory.id: memory for memory in memories if memory.id in stored}
+            passages.update(list(known.values()))
+            records.upsert(server_schema.record_row(memory, self._full_text) for memory in known.values())
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete memories; unknown ids are passed over."""
+        known = _ids(ids)
+        with self._writing, self._tables() as (records, passages):
+            records.delete(known)  # first: without it its passages are never recalled
+            passages.delete(known)
+
+    def vacuum(self) -> None:
+        """Ask the server to write what is new and to remove what is deleted from its files."""
+        with self._writing, self._link.client() as client:
+            for name in (self._collection, schema.passages_of(self._collection)):
+                if not self._able.lite:
+                    client.flush(name, timeout=self._link.timeout_s)
+                    client.compact(name, timeout=self._link.timeout_s)
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories of these ids, in their order; unknown ids are passed over."""
+        with self._tables() as (records, _):
+            rows = records.of_ids('id', _ids(ids), schema.RECORD_FIELDS)
+            found = {row['id']: server_schema.memory_from_row(row) for row in rows}
+        return [found[memory_id] for memory_id in ids if memory_id in found]
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the passages' vectors per memory id, in their order; unknown ids are passed over."""
+        with self._tables() as (_, passages):
+            return passages.vectors(_ids(ids))
+
+    def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
+        """Yield every memory in the scope, in no particular order."""
+        return self._select(filters.expression(scope), scope)
+
+    def named(self, keyframes: Collection[str]) -> set[str]:
+        """Return those of these keyframes that some memory names."""
+        names = list(keyframes)
+        among = [names[start : start + NAMES] for start in range(0, len(names), NAMES)]
+        conditions = [filters.lists_any_of('keyframes', some) for some in among]
+        # Version 1 may have lists that this filter does not reach, and Milvus Lite dies of it now and then.
+        if names and (self._stamp.version == 1 or self._able.lite):
+            conditions = [filters.EVERYTHING]
+        with self._tables() as (records, _):
+            rows = [row for condition in conditions for row in records.rows(condition, ['keyframes'])]
+        return set(names) & {n for row in rows for n in server_schema.listed(row['keyframes'])}
+
+    def count(self, scope: Scope = ANYTHING) -> int:
+        """Return how many memories the scope admits."""
+        condition = filters.expression(scope)
+        with self._tables() as (records, _):
+            if scope.near is None:
+                return records.count(condition)
+            return sum(_within(scope, row) for row in records.rows(condition, _PLACE_AND_TIME))
+
+    def summary(self) -> Summary:
+        """Return what is stored."""
+        with self._tables() as (records, _):
+            memories = records.count(filters.EVERYTHING)
+            first: list[Row] = []
+            if memories:
+                _, first = records.reach(
+                    lambda v: f'start_ns <= {v}', bool, ['start_ns'], 1, start=0, low=0, high=MAX_NS
+                )
+            last = self.newest(ANYTHING, 1)
+            return Summary(
+                memories=memories,
+                placed=records.count('placed == true'),
+                first_ns=min((int(row['start_ns']) for row in first), default=None),
+                last_ns=last[0].end_ns if last else None,
+                robots=records.distinct('robot'),
+                maps=records.distinct('map_id'),
+                sources=records.distinct('source'),
+                bytes=None,
+            )
+
+    def like(
+        self, vector: NDArray[np.float32], scope: Scope, limit: int
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the memories with the best passages; paragraphs are not told apart: see docs/fleet.md."""
+        with self._tables() as (_, passages):
+            return passages.like(vector, scope, limit), {}
+
+    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the cosine of each passage, in their order, per memory id: shape (passages,)."""
+        with self._tables() as (_, passages):
+            return passages.likeness(vector, _ids(ids))
+
+    def compared(
+        self, vector: NDArray[np.float32], ids: Sequence[str]
+    ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
+        """Return what get and likeness return: two requests at once."""
+        cosines = self._beside.submit(self.likeness, vector, ids)
+        return self.get(ids), cosines.result()
+
+    def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
+        """Return the ids of the memories whose words fit best (BM25), best first; empty before Milvus 2.5."""
+        condition = filters.expression(scope)
+        if not self._full_text or not text.strip():
+            return []
+        size = min(limit, MOST)
+        try:
+            with self._tables() as (records, _):
+                while True:
+                    found = records.search(
+                        'words', text, condition, size, params={'metric_type': 'BM25'}, fields=_PLACE_AND_TIME
+                    )
+                    near = [hit for hit in found if _within(scope, hit['entity'])]
+                    if len(near) >= limit or len(found) < size or size == MOST:
+                        break
+                    size = min(4 * size, MOST)  # a radius is a box to the server
+        except StoreUnavailable as error:
+            if 'NaN or Inf' in str(error):  # not one word is stored: their mean number is 0 / 0
+                return []
+            raise
+        near.sort(key=lambda hit: (-hit['distance'], hit['id']))
+        return [hit['id'] for hit in near[:limit]]
+
+    def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
+        """Return how much of a text's words each memory has, 0 to 1; what is rare among them counts more."""
+        return [float(share) for share in ranking.word_shares(text, memories)]
+
+    def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
+        """Return the placed memories nearest to a point, exactly; then newest first, then by id."""
+        condition = filters.expression(scope, placed_only=True)
+        filters.check_point(position)
+        with self._tables() as (records, _):
+            pool = min(2 * limit + 32, MOST)
+            near = np.asarray(position, np.float32)
+            params = {'metric_type': 'L2'}
+            found = records.search('position', near, condition, pool, params=params, fields=_PLACE_AND_TIME)
+            rows = [{**hit['entity'], 'id': hit['id']} for hit in found]
+            away = sorted(distance(place(row), position) for row in rows if _within(scope, row))
+            if len(found) == pool:
+                # The index has 32-bit floats, which are metres apart far from the origin, and knows no ties:
+                # it tells how far to look, and the 64-bit fields tell what is there.
+                box = filters.box(position, away[limit - 1]) if len(away) >= limit else filters.EVERYTHING
+                rows = list(records.rows(f'{condition} and {box}', _PLACE_AND_TIME))
+        rows = [row for row in rows if _within(scope, row)]
+        rows.sort(key=lambda row: (distance(place(row), position), -row['end_ns'], row['id']))
+        return self.get([row['id'] for row in rows[:limit]])
+
+    def nearest_in_time(self, time_ns: int, scope: Scope, limit: int) -> list[Memory]:
+        """Return the memories nearest to a time, nearest first, exactly; then by start, then by id."""
+        time_ns = min(max(time_ns, 0), MAX_NS)
+        condition = filters.expression(scope)
+        with self._tables() as (records, _):
+            reached, rows = records.reach(
+                lambda half: f'{_around(time_ns, half)} and {condition}',
+                lambda row: _within(scope, row),
+                _PLACE_AND_TIME,
+                limit,
+                start=self._half_ns,
+                low=0,
+                high=MAX_NS,
+            )
+        self._half_ns = min(reached, 3600 * NS)
+        rows.sort(key=lambda row: (_away_ns(row, time_ns), row['start_ns'], row['id']))
+        return self.get([row['id'] for row in rows[:limit]])
+
+    def newest(self, scope: Scope, limit: int) -> list[Memory]:
+        """Return the memories that ended last, newest first; then by start, then by id."""
+        condition = filters.expression(scope)
+        with self._tables() as (records, _):
+            reached, rows = records.reach(
+                lambda reach: f'end_ns >= {-reach} and {condition}',
+                lambda row: _within(scope, row),
+                _PLACE_AND_TIME,
+                limit,
+                start=-self._latest_ns,
+                low=-MAX_NS,
+                high=0,
+            )
+        self._latest_ns = -reached
+        rows.sort(key=lambda row: (-row['end_ns'], -row['start_ns'], row['id']))
+        return self.get([row['id'] for row in rows[:limit]])
+
+    def claim(self, name: str) -> None:
+        """Keep others from moving maps until it is released; the same name may claim again."""
+        with self._link.client() as client:
+            server_claim.claim(client, self._collection, name, self._link.timeout_s)
+
+    def is_claimed(self, name: str) -> bool:
+        """Tell whether a claim holds."""
+        with self._link.client() as client:
+            return server_claim.is_claimed(client, self._collection, name, self._link.timeout_s)
+
+    def release(self, name: str) -> None:
+        """End a claim; one that does not hold is passed over."""
+        with self._link.client() as client:
+            server_claim.release(client, self._collection, name, self._link.timeout_s)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._beside.shutdown(wait=False, cancel_futures=True)
+        self._link.close()
+
+    def _select(self, condition: str, scope: Scope) -> Iterator[Memory]:
+        with self._tables() as (records, _):
+            for row in records.rows(condition, schema.RECORD_FIELDS):
+                memory = server_schema.memory_from_row(row)
+                if scope.reaches(memory.pose.position if memory.pose else None):
+                    yield memory
+
+    @contextmanager
+    def _tables(self) -> Iterator[tuple[Table, PassageTable]]:
+        """Give the records and the passages.
+
+        :raises StoreUnavailable: the server does not work
+        """
+        with self._link.client() as client:
+            timeout_s = self._link.timeout_s
+            rows = Table(client, schema.passages_of(self._collection), timeout_s)
+            passages = PassageTable(rows, self._able)
+            yield Table(client, self._collection, timeout_s), passages
+
+
+def open_server(
+    connection: Connection, collection: str, new: Callable[[], Stamp] | None = None
+) -> ServerEngine:
+    """Open the memory of that name on a server; make it if there is none.
+
+    :param new: makes the stamp of a new memory; None: refuse to make one
+    :raises StoreUnavailable: the server does not work, or has no such memory
+    :raises StoreMismatch: another program, or a newer version of this one, made it
+    :raises InvalidRequest: the name or the connection makes no sense
+    """
+    if not _NAME.fullmatch(collection):
+        raise InvalidRequest(
+            f'{collection!r} is no name of a collection; use letters, digits and underscores'
+        )
+    link = Link(connection)
+    with ExitStack() as undo:
+        undo.callback(link.close)
+        with link.client() as client:
+            able = server_schema.features(client)
+            names = (collection, schema.passages_of(collection))
+            if not client.has_collection(collection, timeout=link.timeout_s):
+                if new is None:
+                    raise no_such_memory(client, collection, connection.shown)
+                server_schema.create(client, collection, new(), able, link.timeout_s)
+            stamp = read_stamp(client, collection)
+            fields = {field['name'] for field in client.describe_collection(collection)['fields']}
+            stored = client.describe_collection(schema.passages_of(collection))['fields']
+            if 'start_ns' not in {field['name'] for field in stored}:
+                raise StoreMismatch(
+                    f'{connection.shown} serves the file of an embedded memory, which is not laid out for a '
+                    'server; open the file itself, or export it and import it into a server'
+                )
+            for name in names:
+                client.load_collection(name, timeout=_LOAD_S)
+                # Whatever was acknowledged before is seen from now on, whoever wrote it.
+                Table(client, name, link.timeout_s).settle()
+            if stamp.version == 1 and not able.lite:
+                logger.warning(
+                    'the memory %r was made by an older version: it works, but slowly when it is large; '
+                    'export it and import it into a new collection to change that',
+                    collection,
+                )
+        undo.pop_all()
+    return ServerEngine(link, collection, stamp, able, full_text='words' in fields)
+
+
+def _ids(ids: Sequence[str]) -> list[str]:
+    return [memory_id for memory_id in dict.fromkeys(ids) if schema.is_id(memory_id)]
+
+
+def _within(scope: Scope, row: Row) -> bool:
+    return scope.reaches(place(row) if row['placed'] else None)
+
+
+def _around(time_ns: int, half_ns: int) -> str:
+    """Return the filter of the memories at most half_ns from a time."""
+    return f'end_ns >= {max(time_ns - half_ns, 0)} and start_ns <= {min(time_ns + half_ns, MAX_NS)}'
+
+
+def _away_ns(row: Row, time_ns: int) -> int:
+    """Return how far a memory lies from a time."""
+    return max(int(row['start_ns']) - time_ns, time_ns - int(row['end_ns']), 0)

@@ -1,0 +1,220 @@
+"""The collections of a memory on a Milvus server, and what servers of which version can do."""
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.milvus.table import CONSISTENCY, Row
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.stamp import Stamp
+
+logger = logging.getLogger(__name__)
+
+INDEX = {'M': 16, 'efConstruction': 128}
+"""Of the graph over the passages' vectors (HNSW)."""
+
+EF = 160
+"""Candidates that a search in that graph keeps; recall@5 and the time it costs: docs/fleet.md."""
+
+PARTITIONS = 16
+"""The robots are spread over these, so that recall of one robot's memories searches its part alone."""
+
+_LISTS = ('scene_text', 'keyframes')
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a server can do.
+
+    :param version: as it calls itself; empty: Milvus Lite behind a network address
+    :param robots_apart: rows may be spread by robot
+    :param grouping: a search can return each memory once
+    :param full_text: BM25
+    """
+
+    version: str
+    robots_apart: bool
+    grouping: bool
+    full_text: bool
+
+    @property
+    def lite(self) -> bool:
+        """Whether it is Milvus Lite, which has no partitions, no graph and no scalar indexes."""
+        return not self.version
+
+
+def features(client: Any) -> Features:
+    """Ask a server what it can do; what it cannot is logged once.
+
+    :param client: pymilvus.MilvusClient
+    :raises StoreUnavailable: it is too old
+    """
+    import grpc
+
+    try:
+        version = str(client.get_server_version(timeout=10.0)).lstrip('v')
+    except grpc.RpcError as error:
+        if error.code() != grpc.StatusCode.UNIMPLEMENTED:
+            raise
+        return Features('', robots_apart=False, grouping=True, full_text=True)
+    return features_of(version)
+
+
+def features_of(version: str) -> Features:
+    """Return what a Milvus server of a version, such as 2.3.5, can do.
+
+    :raises StoreUnavailable: it is older than 2.3
+    """
+    digits = re.match(r'(\d+)\.(\d+)', version)
+    # A version without numbers is built from the newest sources.
+    numbers = (int(digits[1]), int(digits[2])) if digits else (99, 0)
+    if numbers < (2, 3):
+        raise StoreUnavailable(f'Milvus {version} is too old; 2.3 is the least, and 2.5 has full-text search')
+    lacking = []
+    if numbers < (2, 5):
+        lacking.append('full-text search (2.5 has): recall by text uses meaning alone')
+    if numbers < (2, 4):
+        # Early ones put what is upserted into the wrong partition, where a filter by robot does not find it,
+        # and later ones bring replaced rows back (milvus-io/milvus issues 30607 and 31548).
+        lacking.append('reliable partitions (2.4 has): robots are told apart by filters alone')
+        lacking.append('grouping (2.4 has): recall by text fetches more')
+    if lacking:
+        logger.warning('Milvus %s lacks %s', version, '; '.join(lacking))
+    return Features(version, numbers >= (2, 4), numbers >= (2, 4), numbers >= (2, 5))
+
+
+def create(client: Any, collection: str, stamp: Stamp, able: Features, timeout_s: float) -> None:
+    """Make the collections of a memory.
+
+    :param client: pymilvus.MilvusClient
+    """
+    # Passages without records are left from a start that was cut off, or another robot is at it right now.
+    if not client.has_collection(schema.passages_of(collection), timeout=timeout_s):
+        _create_passages(client, collection, stamp.dimension, able, timeout_s)
+    # Last, because its presence says that the memory is ready.
+    _create_records(client, collection, stamp.to_text(), able, timeout_s)
+
+
+def _create_passages(client: Any, collection: str, dimension: int, able: Features, timeout_s: float) -> None:
+    """Make the collection with a row per passage."""
+    from pymilvus import DataType
+
+    fields = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    fields.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
+    fields.add_field('memory_id', DataType.VARCHAR, max_length=64)
+    _add_scalars(fields, able)
+    fields.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
+    index = client.prepare_index_params()
+    if able.lite:
+        index.add_index('vector', index_type='FLAT', metric_type='IP')
+    else:
+        index.add_index('vector', index_type='HNSW', metric_type='IP', params=INDEX)
+        index.add_index('memory_id', index_type='INVERTED' if able.grouping else 'Trie')
+        for name in ('start_ns', 'end_ns'):
+            index.add_index(name, index_type='STL_SORT')
+    client.create_collection(
+        schema.passages_of(collection), schema=fields, index_params=index, timeout=timeout_s, **_kind(able)
+    )
+
+
+def _create_records(client: Any, collection: str, stamp: str, able: Features, timeout_s: float) -> None:
+    """Make the collection with a row per memory and the stamp as its description."""
+    from pymilvus import DataType, Function, FunctionType
+
+    fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
+    fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
+    _add_scalars(fields, able)
+    for name in ('frame_id', 'captioner'):
+        fields.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('yaw', 'travelled'):
+        fields.add_field(name, DataType.DOUBLE)
+    fields.add_field('caption', DataType.VARCHAR, max_length=65_535)
+    for name in _LISTS:
+        fields.add_field(name, DataType.JSON)
+    fields.add_field('merged', DataType.INT64)
+    fields.add_field('position', DataType.FLOAT_VECTOR, dim=3)
+    index = client.prepare_index_params()
+    index.add_index('position', index_type='FLAT', metric_type='L2')
+    if not able.lite:
+        for name in ('start_ns', 'end_ns'):
+            index.add_index(name, index_type='STL_SORT')
+    if able.full_text:
+        fields.add_field(
+            'text',
+            DataType.VARCHAR,
+            max_length=65_535,
+            enable_analyzer=True,
+            analyzer_params={'type': 'english'},
+        )
+        fields.add_field('words', DataType.SPARSE_FLOAT_VECTOR)
+        fields.add_function(
+            Function(
+                name='bm25',
+                input_field_names=['text'],
+                output_field_names=['words'],
+                function_type=FunctionType.BM25,
+            )
+        )
+        index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
+    client.create_collection(collection, schema=fields, index_params=index, timeout=timeout_s, **_kind(able))
+
+
+def create_empty(client: Any, collection: str, description: str, timeout_s: float) -> None:
+    """Make a collection that stays without rows, unless somebody else just has.
+
+    :param client: pymilvus.MilvusClient
+    """
+    from pymilvus import DataType
+    from pymilvus.exceptions import MilvusException
+
+    fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
+    fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
+    fields.add_field('vector', DataType.FLOAT_VECTOR, dim=2)
+    try:
+        client.create_collection(collection, schema=fields, timeout=timeout_s)
+    except MilvusException:
+        if not client.has_collection(collection, timeout=timeout_s):
+            raise
+
+
+def record_row(memory: Memory, full_text: bool) -> Row:
+    """Return the row of a memory."""
+    row = schema.record_row(memory, full_text)
+    for name in _LISTS:
+        row[name] = {'list': row[name]}  # Milvus 2.3 takes no JSON but objects
+    return row
+
+
+def memory_from_row(row: Mapping[str, Any]) -> Memory:
+    """Return the memory that a row holds; collections of schema version 1 have lists as they are."""
+    lists = {name: listed(row[name]) for name in _LISTS}
+    return schema.memory_from_row({**row, **lists})
+
+
+def listed(value: Any) -> list[str]:
+    """Return the list that a JSON field holds."""
+    found: list[str] = value['list'] if isinstance(value, dict) else value
+    return found
+
+
+def _add_scalars(fields: Any, able: Features) -> None:
+    from pymilvus import DataType
+
+    fields.add_field('robot', DataType.VARCHAR, max_length=256, is_partition_key=able.robots_apart)
+    for name in ('map_id', 'source'):
+        fields.add_field(name, DataType.VARCHAR, max_length=256)
+    for name in ('start_ns', 'end_ns'):
+        fields.add_field(name, DataType.INT64)
+    for name in ('x', 'y', 'z'):
+        fields.add_field(name, DataType.DOUBLE)
+    fields.add_field('placed', DataType.BOOL)
+
+
+def _kind(able: Features) -> dict[str, Any]:
+    """Return what both collections have in common."""
+    spread = {'num_partitions': PARTITIONS} if able.robots_apart else {}
+    return {'consistency_level': CONSISTENCY, **spread}

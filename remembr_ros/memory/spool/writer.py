@@ -1,0 +1,184 @@
+"""Writing to a server that is not always there: what it cannot take now waits in a spool."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.spool.spool import Spool
+
+logger = logging.getLogger(__name__)
+
+BATCH = 32
+"""Observations that are drained at once."""
+
+RETRY_S = 2.0
+"""Between attempts while the server is away [s]."""
+
+CLOSE_S = 5.0
+"""For what is on its way to the server when this is closed [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolState:
+    """What waits for the server.
+
+    :param spooled: observations
+    :param bytes: that they take
+    :param oldest_ns: when the first of them ended; None: there is none
+    :param away: the last attempt to store has failed
+    :param problem: why; empty if it has not
+    """
+
+    spooled: int
+    bytes: int
+    oldest_ns: int | None
+    away: bool
+    problem: str
+
+    @property
+    def draining(self) -> bool:
+        """Whether what waits is being stored."""
+        return self.spooled > 0 and not self.away
+
+
+class SpoolingWriter:
+    """Stores observations at once or, while the server is away, later and in order. For many threads.
+
+    :param store_now: stores observations durably; storing one again changes nothing; raises StoreUnavailable
+        while the server is away, InvalidRequest for what can never be stored
+    :param spool: closed with this
+    :param retry_s: between attempts while the server is away [s]
+    """
+
+    def __init__(
+        self,
+        store_now: Callable[[Sequence[Observation]], list[Memory]],
+        spool: Spool,
+        retry_s: float = RETRY_S,
+    ) -> None:
+        self._store_now = store_now
+        self._spool = spool
+        self._retry_s = retry_s
+        self._adding = threading.Lock()
+        self._draining = threading.Lock()
+        self._wake = threading.Condition()
+        self._problem = ''
+        self._closing = False
+        self._thread = threading.Thread(target=self._drain, name='spool', daemon=True)
+        self._thread.start()
+
+    def add(self, observations: Sequence[Observation]) -> list[Memory]:
+        """Store observations, now or later; they survive whatever happens once this returns.
+
+        :return: the memories; those that wait are without the names of their keyframes
+        :raises InvalidRequest: a memory makes no sense; nothing is stored
+        :raises StoreUnavailable: the server is away, and the spool is full or does not work
+        """
+        # Before anything is acknowledged: what makes no sense would stay in the spool for ever.
+        observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
+        with self._adding:
+            if not self._spool.count:  # what is being drained counts until it is stored
+                try:
+                    stored = self._store_now(observations)
+                except StoreUnavailable as error:
+                    self._note(str(error))
+                else:
+                    self._note('')
+                    return stored
+            self._spool.append(observations)
+        with self._wake:
+            self._wake.notify_all()
+        return [observation.memory for observation in observations]
+
+    def forget(self, predicate: Callable[[Memory], bool]) -> int:
+        """Remove waiting memories that meet a condition; see :meth:`Spool.forget`."""
+        with self._draining:  # nothing is on its way meanwhile
+            return self._spool.forget(predicate)
+
+    def matching(self, predicate: Callable[[Memory], bool]) -> list[Memory]:
+        """Return the waiting memories that meet a condition; see :meth:`Spool.matching`."""
+        return self._spool.matching(predicate)
+
+    def state(self) -> SpoolState:
+        """Return what waits."""
+        spool = self._spool
+        problem = self._problem
+        return SpoolState(spool.count, spool.bytes, spool.oldest_ns, bool(problem), problem)
+
+    def wait_until_stored(self, timeout_s: float) -> bool:
+        """Wait until nothing waits; return whether that is so."""
+        with self._wake:
+            return self._wake.wait_for(lambda: not self._spool.count, timeout_s)
+
+    def close(self) -> None:
+        """Stop; what waits is stored after the next start."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify_all()
+        self._thread.join(CLOSE_S)
+
+    def _drain(self) -> None:
+        try:
+            while self._due():
+                self._drain_once()
+        finally:
+            self._spool.close()
+
+    def _due(self) -> bool:
+        """Wait until something waits; return False to end."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._closing or self._spool.count)
+            return not self._closing
+
+    def _drain_once(self) -> None:
+        try:
+            with self._draining:
+                self._store_first()
+        except Exception as error:
+            if not isinstance(error, RemembrError) and not self._problem:
+                logger.exception('cannot store what waits in %s', self._spool.path)
+            self._note(str(error) or type(error).__name__)
+            with self._wake:
+                self._wake.wait_for(lambda: self._closing, self._retry_s)
+        else:
+            self._note('')
+            with self._wake:
+                self._wake.notify_all()
+
+    def _store_first(self) -> None:
+        """Store the observations that came first, and drop them."""
+        first = self._spool.peek(BATCH)
+        if not first:  # forgotten meanwhile
+            return
+        try:
+            self._store_now(first)
+        except InvalidRequest:  # one of them: the others must not wait for it
+            for observation in first:
+                self._store_what_can_be(observation)
+        self._spool.drop(len(first))
+
+    def _store_what_can_be(self, observation: Observation) -> None:
+        """Store an observation that was acknowledged; without its keyframes if those are damaged."""
+        memory_id = observation.memory.id
+        try:
+            try:
+                self._store_now([observation])
+            except InvalidRequest as error:
+                if not observation.images:
+                    raise
+                self._store_now([replace(observation, images=())])
+                logger.error('memory %s is stored without keyframes: %s', memory_id, error)
+        except InvalidRequest as error:
+            logger.error('memory %s can never be stored: %s', memory_id, error)
+
+    def _note(self, problem: str) -> None:
+        """Log when the server goes and comes."""
+        if problem and not self._problem:
+            logger.warning('memories wait in %s: %s', self._spool.path, problem)
+        elif self._problem and not problem:
+            logger.info('memories are stored again')
+        self._problem = problem

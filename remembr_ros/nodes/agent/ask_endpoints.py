@@ -1,0 +1,128 @@
+"""The three ways to ask the agent node: an action, a service and a topic; and where its answers go."""
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from std_msgs.msg import String
+
+from remembr_msgs.action import Ask as AskAction
+from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_msgs.srv import Ask as AskSrv
+from remembr_ros.nodes.agent.ask_request import FULL, Feedback, Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import duration_from_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+
+TOPIC_ASKER = 'topic question'
+"""Who asks by topic, for follow-up questions."""
+
+
+class AskEndpoints:
+    """Takes questions and gives their outcomes back; there until :meth:`destroy`.
+
+    :param node: its parameters have 'timeout' [s] and 'navigate_on_topic'
+    :param inquiries: where a question is cancelled
+    :param is_active: whether questions are answered now; else they are refused
+    :param answer: waits for what becomes of a question
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        inquiries: Inquiries,
+        is_active: Callable[[], bool],
+        answer: Callable[[Inquiry], Awaitable[Outcome]],
+    ) -> None:
+        self._node = node
+        self._inquiries = inquiries
+        self._is_active = is_active
+        self._answer = answer
+        self._by_goal: dict[bytes, Inquiry] = {}
+        self._heard: deque[str] = deque()
+        self.answers = node.create_publisher(AnswerMsg, 'answer', qos.ANSWERS)
+        self.answer_texts = node.create_publisher(String, 'answer_text', qos.ANSWERS)
+        # Reentrant: a question that awaits its answer does not keep the next one waiting.
+        group = ReentrantCallbackGroup()
+        self._action = ActionServer(
+            node,
+            AskAction,
+            'ask',
+            self._execute,
+            callback_group=group,
+            goal_callback=lambda _: GoalResponse.ACCEPT if is_active() else GoalResponse.REJECT,
+            cancel_callback=self._on_cancel,
+            goal_service_qos_profile=qos.SERVICES,
+            result_service_qos_profile=qos.SERVICES,
+            cancel_service_qos_profile=qos.SERVICES,
+        )
+        self._service = node.create_service(
+            AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
+        )
+        self._topic = node.topics.subscribe(
+            String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True, callback_group=group
+        )
+
+    def destroy(self) -> None:
+        """Take no more questions."""
+        self._action.destroy()
+        self._node.destroy_service(self._service)
+        self._node.topics.close(self._topic)
+        for publisher in (self.answers, self.answer_texts):
+            self._node.destroy_publisher(publisher)
+
+    async def _execute(self, goal: Any) -> AskAction.Result:
+        key = bytes(goal.goal_id.uuid)
+        inquiry = self._inquiry(goal.request, goal.publish_feedback)
+        inquiry.follow = True
+        self._by_goal[key] = inquiry
+        if goal.is_cancel_requested:
+            self._inquiries.cancel(inquiry)
+        outcome = await self._answer(inquiry)
+        del self._by_goal[key]
+        if outcome.error_code == AskAction.Result.NONE:
+            goal.succeed()
+        elif outcome.error_code == AskAction.Result.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return outcome.fill(AskAction.Result())
+
+    def _on_cancel(self, goal: Any) -> CancelResponse:
+        inquiry = self._by_goal.get(bytes(goal.goal_id.uuid))
+        if inquiry is not None:
+            self._inquiries.cancel(inquiry)
+        return CancelResponse.ACCEPT
+
+    async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
+        if not self._is_active():
+            return Outcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
+        return (await self._answer(self._inquiry(request))).fill(response)
+
+    def _on_topic(self, msg: String) -> None:
+        if self._is_active() and (executor := self._node.executor) is not None:
+            self._heard.append(msg.data)
+            executor.create_task(self._answer_next)
+
+    async def _answer_next(self) -> None:
+        text = self._heard.popleft()  # the oldest: the executor begins with the newest of its tasks
+        p = self._node.parameters
+        # A topic does not say who asks: whoever speaks to the robot goes on with the last question.
+        deadline = time.monotonic() + p.timeout
+        outcome = await self._answer(Inquiry(text, p.navigate_on_topic, deadline, asker=TOPIC_ASKER))
+        if outcome is FULL:
+            return  # it is counted; as many complaints would be a flood, too
+        # A goal that was rejected still leaves an answer.
+        if outcome.answer.text:
+            self.answers.publish(outcome.answer)
+        self.answer_texts.publish(String(data=outcome.answer.text or outcome.error_msg))
+
+    def _inquiry(
+        self, request: Any, on_feedback: Callable[[Feedback], None] = lambda feedback: None
+    ) -> Inquiry:
+        timeout_s = duration_from_msg(request.timeout)
+        deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self._node.parameters.timeout)
+        return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback)

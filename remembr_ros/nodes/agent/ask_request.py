@@ -1,0 +1,174 @@
+"""Questions on their way through the agent node, and what became of them."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rclpy.clock import Clock
+from rclpy.node import Node
+from rclpy.task import Future
+
+from remembr_msgs.action import Ask as AskAction
+from remembr_msgs.msg import Answer as AnswerMsg
+from remembr_ros.errors import Cancelled
+from remembr_ros.nodes.base.worker_pool import settle
+
+Feedback = AskAction.Feedback
+
+MOST = 100
+"""Questions under way, most of which wait; one more would be answered too late."""
+
+DROPPING_S = 60.0
+"""So long after a question was dropped that counts as happening now [s]."""
+
+GRACE_S = 0.5
+"""What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
+
+
+@dataclass(eq=False)
+class Inquiry:
+    """One question under way; nothing of it is shared with another.
+
+    :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
+    :param follow: whoever asks waits until the robot has arrived, and not just until it drives
+    :param outcome: completes with an Outcome
+    :param answer: as soon as there is one
+    """
+
+    text: str
+    navigate: bool = False
+    deadline: float = math.inf
+    asker: str = ''
+    on_feedback: Callable[[Feedback], None] = lambda feedback: None
+    follow: bool = False
+    cancel: threading.Event = field(default_factory=threading.Event)
+    outcome: Future = field(default_factory=Future)
+    answer: AnswerMsg = field(default_factory=AnswerMsg)
+    memories_found: int = 0
+
+    def feed_back(self, stage: str, detail: str, **fields: Any) -> None:
+        """Tell whoever asks what is being done, unless it is over.
+
+        :param fields: further fields of the action's feedback
+        """
+        if not self.cancel.is_set():
+            driving = {'distance_remaining': math.nan, **fields}
+            self.on_feedback(
+                Feedback(stage=stage, detail=detail, memories_found=self.memories_found, **driving)
+            )
+
+    def waits(self, why: str) -> None:
+        """Tell why nothing is recalled yet.
+
+        :raises Cancelled: nobody waits for it any more
+        """
+        if self.cancel.is_set():
+            raise Cancelled('the question was cancelled')
+        self.feed_back('recalling', why)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a question."""
+
+    error_code: int = AskAction.Result.NONE
+    error_msg: str = ''
+    answer: AnswerMsg = field(default_factory=AnswerMsg)
+
+    def fill(self, response: Any) -> Any:
+        """Return the action's result, or the service's response, with this in it."""
+        response.error_code, response.error_msg, response.answer = (
+            self.error_code,
+            self.error_msg,
+            self.answer,
+        )
+        return response
+
+
+FULL = Outcome(
+    AskAction.Result.BUDGET_EXCEEDED, f'{MOST} questions wait for their answers already; ask again later'
+)
+"""What becomes of a question that is one too many."""
+
+
+class Inquiries:
+    """The questions under way; nobody waits for an answer longer than the question allows.
+
+    :param node: its executor is woken when a question ends
+    :param clock: steady, whatever simulated time does
+    """
+
+    def __init__(self, node: Node, clock: Clock) -> None:
+        self._node = node
+        self._clock = clock
+        self._open: set[Inquiry] = set()
+        self.answered = 0
+        self.failed = 0
+        self.dropped = 0
+        """How many were one too many."""
+        self._dropped_at = float('-inf')
+        self.latency_s = 0.0
+        """Of the last answer."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def dropping(self) -> bool:
+        """Whether a question was one too many a moment ago."""
+        return time.monotonic() - self._dropped_at < DROPPING_S
+
+    async def outcome(self, inquiry: Inquiry, start: Callable[[], Any]) -> Outcome:
+        """Return what becomes of a question; at once when cancelled or too late, even if a thread works.
+
+        Of one too many that is FULL.
+
+        :param start: has the question answered, and its outcome completed, elsewhere
+        """
+        if len(self._open) >= MOST:
+            self.dropped += 1
+            self._dropped_at = time.monotonic()
+            self._node.get_logger().warning(
+                f'more questions than can be answered, {self.dropped} dropped so far',
+                throttle_duration_sec=10.0,
+            )
+            return FULL
+        self._open.add(inquiry)
+        left_s = max(0.0, inquiry.deadline - time.monotonic())
+        timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._clock)
+        try:
+            start()
+            outcome = await inquiry.outcome
+        finally:
+            self._open.discard(inquiry)
+            self._node.destroy_timer(timer)
+        # That there is nowhere to drive is an answer, too: whoever wanted to drive learns it from the code.
+        if outcome.error_code in (AskAction.Result.NONE, AskAction.Result.NO_PLACE):
+            self.answered += 1
+            self.latency_s = outcome.answer.latency
+        else:
+            self.failed += 1
+            self._node.get_logger().warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
+        return outcome
+
+    def cancel(self, inquiry: Inquiry) -> None:
+        """End a question that nobody wants answered any more."""
+        self._end(inquiry, AskAction.Result.CANCELLED, 'the question was cancelled')
+
+    def cancel_all(self) -> None:
+        """End every question."""
+        for inquiry in list(self._open):
+            self.cancel(inquiry)
+
+    def _give_up(self, inquiry: Inquiry) -> None:
+        if time.monotonic() < inquiry.deadline:
+            return  # it was put off: the answer is there, and the robot drives
+        reason = 'no answer within the time allowed; ask again with a longer timeout'
+        self._end(inquiry, AskAction.Result.BUDGET_EXCEEDED, reason)
+
+    def _end(self, inquiry: Inquiry, error_code: int, reason: str) -> None:
+        inquiry.cancel.set()
+        settle(self._node, inquiry.outcome, Outcome(error_code, reason, inquiry.answer))

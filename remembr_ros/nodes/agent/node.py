@@ -1,0 +1,224 @@
+"""The agent node: questions, answers, and goals to drive to."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from remembr_msgs.action import Ask as AskAction
+from remembr_ros.agent.build import build_agent
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.planner import Progress
+from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
+from remembr_ros.geometry import StampedPose, is_place
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.navigation.keep_out import parse_keep_outs
+from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
+from remembr_ros.nodes.agent.ask_errors import ask_error_code
+from remembr_ros.nodes.agent.ask_request import Inquiries, Inquiry, Outcome
+from remembr_ros.nodes.agent.config import agent_config
+from remembr_ros.nodes.agent.markers import AnswerMarkers
+from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base.bounds import check_names
+from remembr_ros.nodes.base.conversions import answer_to_msg
+from remembr_ros.nodes.base.lifecycle import run
+from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.nodes.nav2.navigator import Navigator
+from remembr_ros.nodes.parameters import AgentParameters
+from remembr_ros.timestamps import zone_named
+
+
+class AgentNode(ManagedNode):
+    """Answers questions about what the memory node knows."""
+
+    parameters: AgentParameters
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('agent', AgentParameters, **kwargs)
+        self._agent: Any = None
+        self._here: StampedPose | None = None
+        self._inquiries = Inquiries(self, self._steady)
+        self._poses: PoseSource | None = None
+        self._recall: RecallClient | None = None
+        self._pool: WorkerPool | None = None
+        self._navigator: Navigator | None = None
+        self._endpoints: AskEndpoints | None = None
+        self._markers: AnswerMarkers | None = None
+
+    def check(self, parameters: AgentParameters) -> None:
+        check_pose_parameters(parameters)
+        zone_named(parameters.time_zone)
+        parse_keep_outs(parameters.keep_out)
+
+    def adapt(self) -> None:
+        p = self.parameters
+        self._zone = zone_named(p.time_zone)
+        if self._recall is not None:
+            self._recall.timeout_s = p.recall_timeout
+        if self._navigator is not None:
+            self._navigator.adapt(p)
+
+    def load(self) -> None:
+        p = self.parameters
+        self._zone = zone_named(p.time_zone)
+        self._recall = RecallClient(self, p.recall_timeout)
+        self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
+        self.get_logger().info(f'planner: {self._agent.planner}')
+        self._navigator = Navigator(self, self._steady, p)
+        self._markers = AnswerMarkers(self)
+        self._pool = WorkerPool(self, p.parallel_questions, 'question')
+        self._endpoints = AskEndpoints(self, self._inquiries, lambda: self._active, self._outcome)
+
+    def start(self) -> None:
+        self._here = None
+        self._poses = PoseSource(self, self.parameters, self._on_pose, self._on_lost)
+        if self._navigator is not None:
+            self._navigator.start()
+
+    def stop(self) -> None:
+        self._inquiries.cancel_all()
+        if self._navigator is not None:
+            self._navigator.stop()
+        if self._poses is not None:
+            self._poses.close()
+            self._poses = None
+        if self._markers is not None:
+            self._markers.clear()
+
+    def release(self) -> None:
+        if self._endpoints is not None:
+            self._endpoints.destroy()
+            self._endpoints = None
+        if self._navigator is not None:
+            self._navigator.destroy()
+            self._navigator = None
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+        if self._recall is not None:
+            self._recall.close()
+            self._recall = self._agent = None
+        if self._markers is not None:
+            self._markers.destroy()
+            self._markers = None
+
+    def linger(self) -> None:
+        self._active = False
+        self._inquiries.cancel_all()
+        deadline = time.monotonic() + 2.0
+        while (self._inquiries or self._navigator) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+        values = {
+            'planner': self._agent.planner,
+            'under way': len(self._inquiries),
+            'drives': len(self._navigator or ()),
+            'answered': self._inquiries.answered,
+            'failed': self._inquiries.failed,
+            'dropped': self._inquiries.dropped,
+            'latency [s]': f'{self._inquiries.latency_s:.3f}',
+        }
+        if self._inquiries.dropping:
+            message = f'more questions than can be answered, {self._inquiries.dropped} dropped so far'
+            return Level.WARN, message, values
+        return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
+
+    async def _outcome(self, inquiry: Inquiry) -> Outcome:
+        pool = self._pool
+        assert pool is not None  # there as long as the endpoints are
+        return await self._inquiries.outcome(inquiry, lambda: pool.call(self._work, inquiry))
+
+    def _work(self, inquiry: Inquiry) -> None:
+        """Answer a question, on a thread of the pool."""
+        try:
+            if (recall := self._recall) is None:
+                raise Cancelled('the agent node was cleaned up')
+            with recall.until(inquiry.deadline, inquiry.waits) as recalled:
+                found = self._ask(inquiry)
+                inquiry.answer = answer_to_msg(found)
+                inquiry.memories_found = len(found.evidence)
+                self._show(found, recalled)
+                if inquiry.navigate:
+                    self._navigate(found, recalled, inquiry)
+                    return
+            outcome = Outcome(answer=inquiry.answer)
+        except RemembrError as error:
+            outcome = Outcome(ask_error_code(error), str(error), inquiry.answer)
+        except Exception as error:  # noqa: BLE001  the top of a callback's thread
+            if not inquiry.cancel.is_set():  # else it is the end of what it worked with
+                self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
+            outcome = Outcome(AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', inquiry.answer)
+        settle(self, inquiry.outcome, outcome)
+
+    def _ask(self, inquiry: Inquiry) -> Answer:
+        if inquiry.cancel.is_set():
+            raise Cancelled('the question was cancelled')
+        check_names(asker=inquiry.asker)
+        left_s = inquiry.deadline - time.monotonic()
+        if left_s <= 0.0:
+            raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
+        if (navigator := self._navigator) is None:
+            raise Cancelled('the agent node was cleaned up')
+        here = self._here
+        question = Question(
+            text=inquiry.text,
+            now_ns=self._now_or_newest_ns(),
+            here=here.pose if here is not None else None,
+            frame_id=here.frame_id if here is not None else self.parameters.map_frame,
+            map_id=self.parameters.map_id,
+            asker=inquiry.asker,
+            zone=self._zone,
+            same_place=navigator.same_place,
+        )
+        return self._agent.ask(
+            question,
+            timeout_s=left_s,
+            on_progress=lambda progress: self._tell(inquiry, progress),
+            cancel=inquiry.cancel,
+        )
+
+    def _tell(self, inquiry: Inquiry, progress: Progress) -> None:
+        inquiry.memories_found = progress.memories_found
+        inquiry.feed_back(progress.stage, progress.detail)
+
+    def _show(self, answer: Answer, recalled: Mapping[str, Hit], goals: Sequence[StampedPose] = ()) -> None:
+        markers = self._markers
+        if markers is not None and self._active:
+            markers.show(answer, list(recalled.values()), goals)
+
+    def _navigate(self, answer: Answer, recalled: Mapping[str, Hit], inquiry: Inquiry) -> None:
+        """Have the robot driven to a place; that completes the outcome."""
+        if (navigator := self._navigator) is None:
+            raise Cancelled('the agent node was cleaned up; no goal was sent')
+        plan = navigator.plan(answer, self._here, self._now_or_newest_ns())
+        if inquiry.cancel.is_set():
+            raise Cancelled('the question was cancelled; no goal was sent')
+        self._show(answer, recalled, plan.goals)
+        navigator.go(plan, inquiry)
+
+    def _now_or_newest_ns(self) -> int:
+        """Return the node's time; before simulated time begins, the end of the newest memory."""
+        now_ns = self.now_ns()
+        if now_ns == 0 and self._recall is not None:
+            newest = self._recall.newest(limit=1)
+            return newest[0].memory.end_ns if newest else 0
+        return now_ns
+
+    def _on_lost(self, _: int) -> None:
+        self._here = None
+
+    def _on_pose(self, pose: StampedPose) -> None:
+        if is_place(pose.pose):
+            self._here = pose
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the agent node until it is told to end."""
+    sys.exit(run(AgentNode, args))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,220 @@
+"""Recall, and keyframes, through the memory node's services."""
+
+import contextvars
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
+from rclpy.node import Node
+
+from remembr_msgs.srv import GetKeyframe
+from remembr_msgs.srv import Recall as RecallSrv
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import hit_from_msg, point_to_msg, time_to_msg
+
+MAX_LIMIT = 1000
+"""As many memories as one request may ask for."""
+
+REASON_S = 0.1
+"""Before the deadline of a question, to tell that it was the memory that did not answer [s]."""
+
+LOADING_S = 2.2
+"""A memory node that still loads its embedder says so within this time [s]."""
+
+AGAIN_S = 0.1
+"""Before it is asked again [s]."""
+
+_deadline: contextvars.ContextVar[float] = contextvars.ContextVar('deadline', default=math.inf)
+"""On time.monotonic's clock; the threads that a question starts inherit it [s]."""
+
+_on_wait: contextvars.ContextVar[Callable[[str], None]] = contextvars.ContextVar(
+    'on_wait', default=lambda why: None
+)
+"""Told what a question waits for; inherited in the same way."""
+
+_found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('found', default=None)
+"""By memory id, what a question has recalled; inherited in the same way."""
+
+
+class RecallClient:
+    """Implements remembr_ros.memory.model.recall.Recall and remembr_ros.agent.llm.second_look.Keyframes; may be called
+    from any thread but the executor's.
+
+    :param node: has to be spinning while a call waits
+    :param timeout_s: for finding the memory node, and again for its response [s]
+    """
+
+    def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
+        self._node = node
+        self.timeout_s = timeout_s
+        group = ReentrantCallbackGroup()
+        self._client = node.create_client(RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=group)
+        self._pictures = node.create_client(
+            GetKeyframe, 'get_keyframe', qos_profile=qos.SERVICES, callback_group=group
+        )
+
+    def close(self) -> None:
+        """Give the clients back."""
+        self._node.destroy_client(self._client)
+        self._node.destroy_client(self._pictures)
+
+    @contextmanager
+    def until(
+        self, deadline: float, on_wait: Callable[[str], None] = lambda why: None
+    ) -> Iterator[dict[str, Hit]]:
+        """Let no call inside wait beyond the deadline, on time.monotonic's clock [s].
+
+        It holds in threads, too, that are started inside with a copy of the context. While the memory node
+        loads its embedder a call goes on waiting; without a deadline it raises EmbedderLoading.
+
+        :param on_wait: told from time to time why a call still waits; may raise to end that
+        :return: by memory id, what is recalled inside, at the best score it was found with
+        """
+        found: dict[str, Hit] = {}
+        tokens = _deadline.set(deadline), _found.set(found), _on_wait.set(on_wait)
+        try:
+            yield found
+        finally:
+            _deadline.reset(tokens[0])
+            _found.reset(tokens[1])
+            _on_wait.reset(tokens[2])
+
+    def by_text(self, text: str, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        if not text.strip():
+            raise InvalidRequest('a recall by text needs a text')
+        return self._hits(_request(scope, limit, 'text', text=text))
+
+    def by_position(self, position: Point, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        if scope.near is None or tuple(scope.near) == tuple(position):
+            request = _request(scope, limit, 'place')
+            request.use_place, request.place = True, point_to_msg(position)
+            return self._hits(request)
+        # A request has one place. The radius is around another one: rank here what lies within it.
+        hits = [
+            replace(hit, distance_m=distance(position, hit.memory.pose.position))
+            for hit in self._hits(_request(scope, MAX_LIMIT, 'place'))
+            if hit.memory.pose is not None
+        ]
+        return sorted(hits, key=lambda hit: hit.distance_m or 0.0)[:limit]
+
+    def by_time(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        request = _request(scope, limit, 'time')
+        request.use_time, request.time = True, time_to_msg(time_ns, clamp=True)
+        return self._hits(request)
+
+    def around(self, time_ns: int, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        """Return the memory at a time with those right before and after it, in the order of time."""
+        request = _request(scope, limit, 'around')
+        request.use_time, request.time = True, time_to_msg(time_ns, clamp=True)
+        return self._hits(request)
+
+    def newest(self, scope: Scope = ANYTHING, limit: int = 5) -> list[Hit]:
+        return self._hits(_request(scope, limit, 'newest'))
+
+    def count(self, scope: Scope = ANYTHING) -> int:
+        return int(self._recall(_request(scope, 1, 'newest')).total)
+
+    def keyframe(self, memory_id: str, index: int = 0) -> bytes:
+        """Return a keyframe of a memory as JPEG.
+
+        :raises InvalidRequest: there is no such memory or keyframe
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        response = self._call(self._pictures, GetKeyframe.Request(id=memory_id, index=index))
+        if response.error_code == GetKeyframe.Response.NOT_FOUND:
+            raise InvalidRequest(response.error_msg)
+        if response.error_code != GetKeyframe.Response.NONE:
+            raise StoreUnavailable(response.error_msg)
+        return bytes(response.image.data)
+
+    def _hits(self, request: RecallSrv.Request) -> list[Hit]:
+        hits = [hit_from_msg(msg) for msg in self._recall(request).memories]
+        if (found := _found.get()) is not None:
+            for hit in hits:
+                known = found.get(hit.memory.id)
+                if known is None or hit.score > known.score:
+                    found[hit.memory.id] = hit
+        return hits
+
+    def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
+        while True:
+            response = self._call(self._client, request)
+            if response.error_code != RecallSrv.Response.LOADING:
+                break
+            _on_wait.get()(response.error_msg)
+            if not LOADING_S + REASON_S < _deadline.get() - time.monotonic() < math.inf:
+                raise EmbedderLoading(response.error_msg)
+            time.sleep(AGAIN_S)
+        if response.error_code == RecallSrv.Response.INVALID_REQUEST:
+            raise InvalidRequest(response.error_msg)
+        if response.error_code != RecallSrv.Response.NONE:
+            raise StoreUnavailable(response.error_msg)
+        return response
+
+    def _call(self, client: Client, request: Any) -> Any:
+        name = client.service_name
+        if not self._is_ready(client):
+            raise StoreUnavailable(
+                f'there is no service {name}: is the memory node running and active '
+                f'(ros2 lifecycle get {name.rpartition("/")[0]}/memory)?'
+            )
+        future = client.call_async(request)
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        wait_s = self._wait_s()
+        if not done.wait(wait_s):
+            client.remove_pending_request(future)
+            raise StoreUnavailable(f'the memory node did not answer {name} within {wait_s:.3g} s')
+        return future.result()
+
+    def _wait_s(self) -> float:
+        return max(0.0, min(self.timeout_s, _deadline.get() - REASON_S - time.monotonic()))
+
+    def _is_ready(self, client: Client) -> bool:
+        """Wait for a service; rclpy's own way sleeps for 0.25 s at a time, past any deadline."""
+        until = time.monotonic() + self._wait_s()
+        while not client.service_is_ready():
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.02)
+        return True
+
+
+def _request(scope: Scope, limit: int, order: str, text: str = '') -> RecallSrv.Request:
+    """Return the request for a scope.
+
+    :raises InvalidRequest: the limit or the scope makes no sense
+    """
+    if limit < 1:
+        raise InvalidRequest(f'the limit is {limit}; ask for at least one memory')
+    if (scope.near is None) != (scope.radius_m is None):
+        raise InvalidRequest('near and radius go together')
+    request = RecallSrv.Request(
+        text=text,
+        robots=list(scope.robots),
+        map_id=scope.map_id or '',
+        match_map=scope.map_id is not None,
+        source=scope.source or '',
+        limit=min(limit, 2**32 - 1),
+        order=order,
+    )
+    if scope.after_ns is not None:
+        request.after = time_to_msg(scope.after_ns, clamp=True)
+    if scope.before_ns is not None:
+        # A time of zero means no limit; nothing was remembered before it.
+        request.before = time_to_msg(max(scope.before_ns, 1), clamp=True)
+    if scope.near is not None and scope.radius_m is not None:
+        request.use_place = True
+        request.place = point_to_msg(scope.near)
+        # A radius of zero means no limit.
+        request.radius = max(float(scope.radius_m), 1e-6) if scope.radius_m >= 0.0 else scope.radius_m
+    return request

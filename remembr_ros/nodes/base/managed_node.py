@@ -1,0 +1,232 @@
+"""What the lifecycle nodes have in common: parameters, readable failures, diagnostics."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
+
+from remembr_ros.errors import RemembrError
+from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
+from remembr_ros.nodes.base.topic_watch import TopicWatch
+
+NAMESPACE = '/remembr'
+
+END_S = 0.7
+"""When the process ends, for work that may also be left undone [s]."""
+
+
+class Level(IntEnum):
+    """How a node is, in its diagnostics."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+
+
+class ManagedNode(LifecycleNode):
+    """A lifecycle node whose transitions fail with a reason in the log, and can be tried again.
+
+    A subclass overrides :meth:`load`, :meth:`start`, :meth:`stop`, :meth:`release` and :meth:`diagnose`, and,
+    where it has parameters that can be changed at any time, :meth:`adapt`.
+
+    :param name: node name
+    :param parameters: the dataclass of its parameters
+    :param kwargs: handed on to the node; namespace is /remembr unless given or remapped
+    """
+
+    def __init__(self, name: str, parameters: type, **kwargs: Any) -> None:
+        super().__init__(name, namespace=kwargs.pop('namespace', NAMESPACE), **kwargs)
+        self._service_change_state.callback = self._respond_always(self._service_change_state.callback)
+        self._parameters_class = parameters
+        self._configured = False
+        self._active = False
+        self.finalized = False
+        self.ending = False
+        """Whether the process ends: then nothing is waited for that may also be left undone."""
+        self.loading = False
+        """Whether the node is being configured: that may take long, and there is nothing to save."""
+        self.topics = TopicWatch(self)
+        """Every subscription of the node, so that publishers which do not match are told of."""
+        self.parameters = declare_parameters(self, parameters)
+        if unknown := unknown_overrides(self):
+            self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
+        self.add_on_set_parameters_callback(self._refuse_what_cannot_change)
+        self.add_post_set_parameters_callback(self._take_over)
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        # Steady: diagnostics go on while simulated time stands still.
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(1.0, self._publish_diagnostics, clock=self._steady)
+
+    # What a subclass does
+
+    def check(self, parameters: Any) -> None:
+        """Raise InvalidRequest where parameters do not go together, or one makes no sense."""
+
+    def adapt(self) -> None:
+        """Go by self.parameters, in which some that can be changed at any time have changed."""
+
+    def load(self) -> None:
+        """Load models and connect, from self.parameters. A RemembrError says why that is not possible."""
+
+    def start(self) -> None:
+        """Subscribe and offer services."""
+
+    def stop(self) -> None:
+        """End what start began; work that is under way is finished, within a bounded time."""
+
+    def release(self) -> None:
+        """Give back what load took; also called after a load that failed half-way."""
+
+    def linger(self) -> None:
+        """Wait, in another thread than the executor's, for what others still send before the process ends."""
+
+    def is_busy_behind(self) -> bool:
+        """Tell whether a library is at work in a thread that cannot be ended."""
+        return False
+
+    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+        """Return how the node is, a short message and the figures to show; called by the executor."""
+        return Level.OK, '', {}
+
+    # What rclpy calls
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.parameters = read_parameters(self, self._parameters_class)
+        self.loading, mark = True, self.topics.mark()
+        loaded = self._attempt('configure', self._check_and_load)
+        self.loading = False
+        if not loaded:
+            self._attempt('clean up', self.release)
+            self.topics.close_since(mark)
+            return TransitionCallbackReturn.FAILURE
+        self._configured = True
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        mark = self.topics.mark()
+        if not self._attempt('activate', self.start):
+            self._attempt('deactivate', self.stop)
+            self.topics.close_since(mark)
+            return TransitionCallbackReturn.FAILURE
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._active = False
+        self._attempt('deactivate', self.stop)
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._attempt('clean up', self.release)
+        self._configured = False
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.finalized = True
+        if self._active:
+            self._active = False
+            self._attempt('deactivate', self.stop)
+        if self._configured:
+            self._attempt('clean up', self.release)
+            self._configured = False
+        return super().on_shutdown(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self.get_logger().error(
+            f'{self.get_name()} failed in state {state.label}; it starts over unconfigured'
+        )
+        self._active = self._configured = False
+        self._attempt('deactivate', self.stop)
+        self._attempt('clean up', self.release)
+        return TransitionCallbackReturn.SUCCESS
+
+    def now_ns(self) -> int:
+        """Return the node's time, simulated or not, in nanoseconds since the epoch."""
+        return int(self.get_clock().now().nanoseconds)
+
+    def within_s(self, timeout_s: float) -> float:
+        """Return how long to wait for what may be left undone: so long, but not when the process ends."""
+        return min(timeout_s, END_S) if self.ending else timeout_s
+
+    def _respond_always(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Return a service's callback that refuses a transition which is not possible now.
+
+        rclpy's own raises, so that there is no response, for which a lifecycle manager would wait.
+        """
+
+        def callback(request: ChangeState.Request, response: ChangeState.Response) -> ChangeState.Response:
+            try:
+                return change_state(request, response)
+            except rclpy_implementation.RCLError:  # rcl_lifecycle has logged it
+                response.success = False
+                return response
+
+        return callback
+
+    def _check_and_load(self) -> None:
+        self.check(self.parameters)
+        self.load()
+
+    def _attempt(self, what: str, step: Any) -> bool:
+        try:
+            step()
+        except RemembrError as error:
+            self.get_logger().error(f'cannot {what}: {error}')
+            return False
+        except Exception as error:  # noqa: BLE001  a transition's callback: rclpy would drop the reason
+            self.get_logger().error(f'cannot {what}: {type(error).__name__}: {error}')
+            return False
+        return True
+
+    def _refuse_what_cannot_change(self, parameters: list[Parameter]) -> SetParametersResult:
+        fields = {field.name: field for field in dataclasses.fields(self._parameters_class)}
+        own = {parameter.name: parameter.value for parameter in parameters if parameter.name in fields}
+        if not self._configured or not own:
+            return SetParametersResult(successful=True)
+        fixed = [name for name in own if not fields[name].metadata['live']]
+        if fixed:
+            reason = f'{", ".join(fixed)} is read on configure: deactivate and clean up the node first'
+            return SetParametersResult(successful=False, reason=reason)
+        try:
+            self.check(dataclasses.replace(self.parameters, **own))
+        except RemembrError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _take_over(self, parameters: list[Parameter]) -> None:
+        fields = {field.name for field in dataclasses.fields(self._parameters_class)}
+        new = {parameter.name: parameter.value for parameter in parameters if parameter.name in fields}
+        if not self._configured or not new:
+            return
+        self.parameters = dataclasses.replace(self.parameters, **new)
+        self.get_logger().info('changed: ' + ', '.join(f'{name} = {value!r}' for name, value in new.items()))
+        self._attempt('go by the new parameters', self.adapt)
+
+    def _publish_diagnostics(self) -> None:
+        if self._active:
+            level, message, values = self.diagnose()
+            if problem := self.topics.problem():
+                level, message = max(level, Level.WARN), '; '.join(filter(None, (problem, message)))
+        else:
+            level, message, values = Level.OK, 'inactive' if self._configured else 'unconfigured', {}
+        status = DiagnosticStatus(
+            level=bytes([level]),
+            name=f'{self.get_fully_qualified_name()}: status',
+            message=message,
+            hardware_id=self.parameters.robot,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+        array = DiagnosticArray(status=[status])
+        # Wall time: monitors compare it with their own.
+        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+        array.header.stamp.sec, array.header.stamp.nanosec = seconds, nanoseconds
+        self._diagnostics.publish(array)

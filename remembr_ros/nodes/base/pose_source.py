@@ -1,0 +1,190 @@
+"""The robot's pose, from whichever topic publishes it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import NavSatFix
+
+from remembr_ros.bags.chain import ChainPoses
+from remembr_ros.bags.poses import FixTrack
+from remembr_ros.bags.transforms import TransformTree
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import StampedPose, position_std
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import stamp_from_msg, stamped_pose_from_msg, time_from_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.topic_watch import WatchedSubscription
+from remembr_ros.nodes.parameters import PoseParameters
+from remembr_ros.printable import printable
+
+_TOPICS: dict[str, tuple[type, str]] = {
+    'odometry': (Odometry, 'odom'),
+    'pose_with_covariance': (PoseWithCovarianceStamped, 'pose_with_covariance'),
+    'pose': (PoseStamped, 'pose'),
+    'navsat': (NavSatFix, 'fix'),
+}
+
+
+def check_pose_parameters(parameters: PoseParameters) -> None:
+    """Return if a pose source can be made of these.
+
+    :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
+    """
+    if parameters.datum and len(parameters.datum) != 3:
+        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty')
+    if parameters.pose_source == 'tf':
+        _tf_message()
+
+
+def _tf_message() -> Any:
+    try:
+        from tf2_msgs.msg import TFMessage
+    except ImportError as error:
+        raise InvalidRequest(
+            'pose_source tf needs tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); or choose another one'
+        ) from error
+    return TFMessage
+
+
+class PoseSource:
+    """Subscribes to what pose_source names and hands on every pose; until :meth:`close`.
+
+    A pose that its own covariance calls less certain than max_position_std is none: from its stamp on it is
+    not known where the robot is, until a better one comes.
+
+    :param node: its time stands in for stamps of zero; its parameters have max_position_std at any time
+    :param parameters: what does not change meanwhile
+    :param on_pose: called in the executor's thread
+    :param on_lost: the same, with the stamp [ns] of a pose that is too uncertain
+    :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        parameters: PoseParameters,
+        on_pose: Callable[[StampedPose], None],
+        on_lost: Callable[[int], None],
+    ) -> None:
+        self._node = node
+        self._parameters = parameters
+        self._on_pose = on_pose
+        self._on_lost = on_lost
+        self.uncertain = 0
+        """How many poses were too uncertain."""
+        self.problem = ''
+        """Why there is no pose now; empty: there is one, or nothing has come that could be one."""
+        self._reason = ''
+        self._since_ns = 0
+        self._until_ns: int | None = None
+        self._subscriptions: list[WatchedSubscription] = []
+        self._tree = TransformTree()
+        self._chain: ChainPoses | None = None
+        self._fixes = FixTrack(tuple(parameters.datum) or None)
+        check_pose_parameters(parameters)
+        source = parameters.pose_source
+        if source == 'tf':
+            self._listen_to_tf()
+        elif source != 'none':
+            kind, topic = _TOPICS[source]
+            callback = self._on_fix if source == 'navsat' else self._on_message
+            self._subscribe(kind, topic, callback, qos.POSES)
+            if source in ('pose_with_covariance', 'pose'):
+                # AMCL's last pose before we came; one that comes twice does no harm.
+                self._subscribe(kind, topic, callback, qos.LATCHED_POSE, spare=True)
+
+    def why_none(self, start_ns: int, end_ns: int) -> str:
+        """Return why there was no pose in a time; empty: as far as is known here, there may have been one."""
+        over = self._until_ns is not None and self._until_ns <= start_ns
+        return '' if over or end_ns < self._since_ns else self._reason
+
+    def close(self) -> None:
+        """End the subscriptions."""
+        for subscription in self._subscriptions:
+            self._node.topics.close(subscription)
+        self._subscriptions = []
+
+    def _subscribe(
+        self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any, **how: bool
+    ) -> None:
+        self._subscriptions.append(self._node.topics.subscribe(kind, topic, callback, profile, **how))
+
+    def _now_ns(self) -> int:
+        return int(self._node.get_clock().now().nanoseconds)
+
+    def _on_message(self, msg: PoseStamped | PoseWithCovarianceStamped | Odometry) -> None:
+        pose = stamped_pose_from_msg(msg, self._now_ns())
+        std_m = 0.0 if isinstance(msg, PoseStamped) else position_std(msg.pose.covariance)
+        most_m = self._node.parameters.max_position_std
+        if not most_m or std_m <= most_m:
+            self._hand_on([pose])
+            return
+        self.uncertain += 1
+        self._warn(
+            pose.stamp_ns,
+            f'localisation is poor: the position has a standard deviation of {std_m:.3g} m, at most '
+            f'{most_m:.3g} m counts (max_position_std)',
+        )
+        self._on_lost(pose.stamp_ns)
+
+    def _warn(self, stamp_ns: int, problem: str) -> None:
+        """Take down why there is no pose from this time on, until there is one."""
+        problem = printable(problem)  # names of frames are anybody's
+        if not self.problem or stamp_ns < self._since_ns:  # earlier: the clock jumped back
+            self._since_ns, self._until_ns = stamp_ns, None
+        self.problem = self._reason = problem
+        self._node.get_logger().warning(problem, throttle_duration_sec=10.0)
+
+    def _on_fix(self, msg: NavSatFix) -> None:
+        stamp_ns = stamp_from_msg(msg.header.stamp, self._now_ns())
+        pose = self._fixes.pose(msg)
+        if pose is None:
+            self._warn(stamp_ns, 'the satellite receiver has no fix')
+        else:
+            # East, north and up of the datum are the map's axes.
+            self._hand_on([StampedPose(stamp_ns, pose, self._parameters.map_frame)])
+
+    # TF
+
+    def _listen_to_tf(self) -> None:
+        self._chain = ChainPoses(self._tree, self._parameters.map_frame, self._parameters.base_frame)
+        self._subscribe(_tf_message(), '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
+        self._subscribe(_tf_message(), '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
+
+    def fill(self, stamp_ns: int) -> None:
+        """Hand on the pose at this time where TF knows it at any time."""
+        if self._chain is not None:
+            self._hand_on(self._chain.pose_if_static(stamp_ns))
+
+    def _on_tf(self, msg: Any, *, static: bool) -> None:
+        assert self._chain is not None
+        self._add_transforms(msg, static=static)
+        if not self._chain.connected:
+            p, frames = self._parameters, self._tree.frames
+            more = f' and {len(frames) - 20} more' if len(frames) > 20 else ''
+            self._warn(
+                0,
+                f'/tf does not connect {p.map_frame} with {p.base_frame} yet; its frames are '
+                f'{", ".join(frames[:20]) or "none"}{more}; check map_frame, base_frame and /tf_static',
+            )
+        self._hand_on(self._chain.new_poses())
+
+    def _hand_on(self, poses: Iterable[StampedPose]) -> None:
+        for pose in poses:
+            if self.problem:
+                self.problem, self._until_ns = '', pose.stamp_ns
+            self._on_pose(pose)
+
+    def _add_transforms(self, msg: Any, *, static: bool) -> None:
+        for transform in msg.transforms:
+            t, q = transform.transform.translation, transform.transform.rotation
+            self._tree.add(
+                transform.header.frame_id.lstrip('/'),
+                transform.child_frame_id.lstrip('/'),
+                time_from_msg(transform.header.stamp),
+                (t.x, t.y, t.z),
+                (q.x, q.y, q.z, q.w),
+                static=static,
+            )

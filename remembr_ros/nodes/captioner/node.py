@@ -1,0 +1,269 @@
+"""The captioner node: images and poses become captions of segments, placed where the frames were taken."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from sensor_msgs.msg import CompressedImage, Image
+from std_srvs.srv import Trigger
+
+from remembr_ros.captioning.backlog import Backlog
+from remembr_ros.captioning.observation import Describer, Remembering
+from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
+from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning.segmenter import Segmenter
+from remembr_ros.captioning.still_scene import StillScene
+from remembr_ros.geometry import Lost, StampedPose
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import frame_from_image, observation_to_msg
+from remembr_ros.nodes.base.lifecycle import run
+from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
+from remembr_ros.nodes.base.topic_watch import WatchedSubscription
+from remembr_ros.nodes.base.worker_pool import WorkerPool
+from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
+from remembr_ros.nodes.captioner.outbox import Outbox
+from remembr_ros.nodes.captioner.worker import CaptionWorker
+from remembr_ros.nodes.parameters import CaptionerParameters
+from remembr_ros.timestamps import NS
+
+FLUSH_TIMEOUT_S = 300.0
+"""Longest that service flush waits for the captioner [s]."""
+
+CLOSE_S = 1.0
+"""For a captioner to give back its model [s]."""
+
+
+class CaptionerNode(ManagedNode):
+    """Subscribes image or image/compressed and a pose; publishes captions."""
+
+    parameters: CaptionerParameters
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('captioner', CaptionerParameters, **kwargs)
+        self._captioner: Any = None
+        self._describer: Any = None
+        self._worker: CaptionWorker | None = None
+        self._pool: WorkerPool | None = None
+        self._pose_source: PoseSource | None = None
+        self._images: dict[type, WatchedSubscription] = {}
+        self._captions: Outbox | None = None
+        self._endpoints: list[Callable[[], Any]] = []
+        self._silence: Any = None
+        self._frames = self._unplaced = 0
+        self._lost = ''  # why the last segment has no place
+        self._size = ''
+
+    def check(self, parameters: CaptionerParameters) -> None:
+        check_pose_parameters(parameters)
+
+    def load(self) -> None:
+        p = self.parameters
+        self._captioner = make_captioner(p)
+        self._captions = Outbox(self)
+        self.get_logger().info(f'captioner: {self._captioner.name}, pose from {p.pose_source}')
+
+    def start(self) -> None:
+        p, outbox = self.parameters, self._captions
+        assert outbox is not None
+        self._segmenter = Segmenter(segmenter_config(p))
+        poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
+        self._placer = Placer(self._segmenter, poses, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
+        self._describer = Describer(
+            self._captioner,
+            Remembering(p.robot, p.map_id, p.camera, p.keyframes),
+            StillScene() if p.skip_unchanged else None,
+        )
+        self._backlog = Backlog(p.queue_size, p.when_slow, round(1e6 * p.queue_bytes_mb))
+        self._worker = CaptionWorker(
+            self._describer.observe_all,
+            self._describer.keep,
+            lambda observation: outbox.publish(observation_to_msg(observation)),
+            log=self.get_logger(),
+            backlog=self._backlog,
+            batch=p.batch_size,
+        )
+        self._pool = WorkerPool(self, 2, 'flush')
+        self._pose_source = PoseSource(self, p, self._on_pose, self._on_lost)
+        self._frames = self._unplaced = 0
+        self._lost = ''
+        self._last_image = time.monotonic()
+        # Each image starts it anew.
+        self._silence = self.create_timer(p.flush_after, self._end_segment, clock=self._steady)
+        for transport, kind, topic in (
+            ('raw', Image, 'image'),
+            ('compressed', CompressedImage, 'image/compressed'),
+        ):
+            if p.image_transport in ('auto', transport):
+                self._images[kind] = self.topics.subscribe(
+                    kind, topic, self._on_image, qos.IMAGES, yields=True
+                )
+        flush = self.create_service(
+            Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()
+        )
+        self._endpoints = [lambda: self.destroy_timer(self._silence), lambda: self.destroy_service(flush)]
+
+    def adapt(self) -> None:
+        p = self.parameters
+        if self._active:
+            self._silence.timer_period_ns = round(NS * p.flush_after)
+            self._silence.reset()
+            self._segmenter.adjust(segmenter_config(p))
+            self._describer.remembering = replace(self._describer.remembering, keyframes=p.keyframes)
+
+    def stop(self) -> None:
+        for subscription in self._images.values():
+            self.topics.close(subscription)
+        self._images = {}
+        for destroy in self._endpoints:
+            destroy()
+        self._endpoints = []
+        if self._pose_source is not None:
+            self._pose_source.close()
+        if self._worker is not None:
+            self._end_segment()
+            self._worker.drain(self.within_s(self.parameters.drain_timeout))
+            if given_up := self._worker.close():
+                self.get_logger().warning(
+                    f'{given_up} segments were not captioned in time and are kept without a caption; '
+                    'describe them later with: remembr recaption'
+                )
+            self._worker = None
+        self._pose_source = None  # until now it tells why the last segment has no place
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    def release(self) -> None:
+        close = getattr(self._captioner, 'close', None)
+        self._captioner = self._describer = None
+        if close is not None:
+            # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
+            closing = threading.Thread(target=close, name='captioner-close', daemon=True)
+            closing.start()
+            closing.join(CLOSE_S)
+        if self._captions is not None:
+            if lost := self._captions.overdue():
+                self.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
+            self._captions.close()
+            self._captions = None
+
+    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+        worker = self._worker
+        if worker is None:
+            return Level.OK, '', {}
+        silent_s = time.monotonic() - self._last_image
+        values = {
+            'images': self._frames,
+            'images not decoded': self._segmenter.dropped,
+            'image size [px]': self._size,
+            'captioned': self._describer.captioned,
+            'unchanged': self._describer.repeated,
+            'without a caption': self._describer.uncaptioned,
+            'merged': self._backlog.merged,
+            'dropped': self._backlog.dropped,
+            'without a place': self._unplaced,
+            'poses too uncertain': self._pose_source.uncertain if self._pose_source is not None else 0,
+            'not placed yet': len(self._placer),
+            'waiting': worker.waiting,
+            'not stored yet': len(self._captions or ()),
+            'refused': self._captions.refused if self._captions is not None else 0,
+            'latency [s]': f'{worker.latency_s:.3f}',
+        }
+        unstored = self._captions.problem if self._captions is not None else ''
+        damaged = self._segmenter.problem
+        silent = silent_s > max(5.0, self.parameters.flush_after)
+        problems = (
+            worker.problem or self._describer.problem,
+            unstored,
+            f'images cannot be decoded: {damaged}' if damaged else '',
+            f'no image for {silent_s:.0f} s' if silent else '',
+            self._lost,
+        )
+        message = '; '.join(filter(None, problems))
+        return (Level.WARN, message, values) if message else (Level.OK, 'captioning', values)
+
+    # In the executor's thread: next to nothing, except for the few frames that are sampled
+
+    def _on_image(self, msg: Image | CompressedImage) -> None:
+        if type(msg) not in self._images:
+            return  # the last one of a transport that was given up
+        if len(self._images) > 1:
+            self._choose_transport(type(msg))
+        self._frames += 1
+        self._last_image = time.monotonic()
+        self._silence.reset()
+        frame = frame_from_image(msg, self.now_ns())
+        if self._pose_source is not None:
+            self._pose_source.fill(frame.stamp_ns)
+        self._put(self._placer.add(frame))
+
+    def _on_pose(self, pose: StampedPose) -> None:
+        self._put(self._placer.add(pose))
+
+    def _on_lost(self, stamp_ns: int) -> None:
+        self._put(self._placer.add(Lost(stamp_ns)))
+
+    def _choose_transport(self, kind: type) -> None:
+        """Keep to the first kind of image that arrives: both are the same camera."""
+        for other in [other for other in self._images if other is not kind]:
+            self.topics.close(self._images.pop(other))
+        self.get_logger().info(f'images come as {kind.__name__}')
+
+    def _end_segment(self) -> None:
+        self._put(self._placer.flush())
+
+    def _put(self, placed_segments: list[PlacedSegment]) -> None:
+        for placed in placed_segments:
+            self._note_size(placed)
+            if self._worker is not None:
+                self._worker.put(placed)
+            self._lost = self._why_unplaced(placed)
+            if self._lost:
+                self._unplaced += 1
+                self.get_logger().warning(
+                    f'{self._unplaced} segments have no place: {self._lost}', throttle_duration_sec=10.0
+                )
+
+    def _why_unplaced(self, placed: PlacedSegment) -> str:
+        source, segment = self._pose_source, placed.segment
+        if placed.pose is not None or source is None or self.parameters.pose_source == 'none':
+            return ''
+        return source.why_none(segment.start_ns, segment.end_ns) or (
+            f'no pose near the images, from {self.parameters.pose_source}; check its topic and stamps, and '
+            'pose_max_age'
+        )
+
+    def _note_size(self, placed: PlacedSegment) -> None:
+        height, width = placed.segment.frames[-1].image.shape[:2]
+        size = f'{width} x {height}'
+        if size != self._size:
+            before = f', before: {self._size}' if self._size else ''
+            self.get_logger().info(f'images of {size} pixels{before}')
+            self._size = size
+
+    async def _on_flush(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """End the open segment and respond when everything is captioned and published."""
+        self._end_segment()
+        assert self._worker is not None
+        assert self._pool is not None
+        d, b = self._describer, self._backlog  # of now: the node may be cleaned up meanwhile
+        response.success = await self._pool.call(self._worker.drain, FLUSH_TIMEOUT_S)
+        response.message = (
+            f'since activation {d.captioned} segments captioned, {d.repeated} unchanged, '
+            f'{d.uncaptioned} without a caption, {b.merged} merged, {b.dropped} dropped'
+        )
+        return response
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the captioner node until it is told to end."""
+    sys.exit(run(CaptionerNode, args))
+
+
+if __name__ == '__main__':
+    main()

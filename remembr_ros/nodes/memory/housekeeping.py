@@ -1,0 +1,116 @@
+"""Keeping the memory within its limits while the node runs: what is too old or too much goes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+from remembr_ros.errors import RemembrError
+from remembr_ros.memory.retention import RetentionPolicy
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.base.periodic_thread import Chore
+from remembr_ros.timestamps import format_iso
+
+RETAIN_FIRST_S = 60.0
+RETAIN_PERIOD_S = 600.0
+COLLECT_FIRST_S = 300.0
+COLLECT_PERIOD_S = 3600.0
+
+
+class Doubts(Protocol):
+    """What knows the clock: remembr_ros.nodes.memory.clock_watch.ClockWatch."""
+
+    def doubt(self) -> str:
+        """Return why nothing shall be deleted for its age now; empty: the clock is believed."""
+
+
+class Housekeeping:
+    """Applies a retention policy, and deletes keyframes that no memory names; each on a thread of its own.
+
+    :param policy: None: memories are kept for ever; may be replaced by :meth:`adjust`
+    :param now_ns: the node's time, simulated or not, in nanoseconds since the epoch: memories have it, too
+    :param on_deleted: called when memories were deleted
+    :param log: a node's logger
+    :param clock: tells whether memories may be deleted for their age now
+    :param deletes: False: nothing is deleted at all
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        policy: RetentionPolicy | None,
+        now_ns: Callable[[], int],
+        on_deleted: Callable[[], None],
+        log: Any,
+        *,
+        clock: Doubts,
+        deletes: bool = True,
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._clock = clock
+        self._now_ns = now_ns
+        self._on_deleted = on_deleted
+        self._log = log
+        self.last = 'never'
+        """When memories were last looked through, by the wall clock, and how many were deleted."""
+        self.problem = ''
+        """Why less is deleted than the policy asks for; empty: all that has to go is gone."""
+        self._chores: list[Chore] = []
+        if deletes:
+            self._chores = [
+                Chore('collecting', self.collect, log, period_s=COLLECT_PERIOD_S, first_s=COLLECT_FIRST_S),
+                Chore('retention', self.retain, log, period_s=RETAIN_PERIOD_S, first_s=RETAIN_FIRST_S),
+            ]
+        self.adjust(policy)
+
+    def adjust(self, policy: RetentionPolicy | None) -> None:
+        """Go by this policy from the next time on."""
+        self._policy = policy
+        if policy is None or not self._chores:
+            self.last, self.problem = 'off', ''
+        elif self.last == 'off':
+            self.last = 'never'
+
+    def close(self, timeout_s: float) -> None:
+        """End; what is being deleted may go on meanwhile, at most so long for each of the two."""
+        for chore in self._chores:
+            chore.close(timeout_s)
+
+    def retain(self) -> None:
+        """Delete what is too old or too much."""
+        policy = self._policy
+        if policy is None:
+            return
+        doubt = self._clock.doubt() if policy.max_age_s is not None else ''
+        if doubt:
+            policy = replace(policy, max_age_s=None)
+        try:
+            gone = self._store.retain(policy, self._now_ns())
+        except RemembrError as error:
+            self._report(f'retention: {error}')
+            return
+        self._report(gone.problem)
+        deleted = len(gone.ids)
+        self.last = f'{format_iso(time.time_ns())}: {deleted} deleted' + (f'; {doubt}' if doubt else '')
+        if deleted:
+            self._log.info(
+                f'retention: {deleted} memories deleted, {gone.too_old} for their age, '
+                f'{deleted - gone.too_old} for want of room'
+            )
+            self._on_deleted()
+
+    def collect(self) -> None:
+        """Delete the keyframes that no memory names."""
+        try:
+            deleted = self._store.collect_keyframes()
+        except RemembrError as error:
+            self._log.warning(f'keyframes that no memory names are not deleted: {error}')
+            return
+        if deleted:
+            self._log.info(f'{deleted} keyframes deleted that no memory names')
+
+    def _report(self, problem: str) -> None:
+        if problem and problem != self.problem:
+            self._log.warning(problem)
+        self.problem = problem

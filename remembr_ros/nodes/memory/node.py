@@ -1,0 +1,261 @@
+"""The memory node: sole owner of the store. It keeps what the captioner saw, and finds it again."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import PointStamped
+from visualization_msgs.msg import MarkerArray
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_ros.embedding.behind import EmbedderBehind
+from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.search import MAX_LIMIT
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import frame_name, memory_to_msg, observation_from_msg
+from remembr_ros.nodes.base.lifecycle import run
+from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.memory.clock_watch import ClockWatch
+from remembr_ros.nodes.memory.diagnosis import diagnosis
+from remembr_ros.nodes.memory.housekeeping import Housekeeping
+from remembr_ros.nodes.memory.markers import MemoryMarkers
+from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
+from remembr_ros.nodes.memory.recall import TELLABLE
+from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
+from remembr_ros.nodes.memory.store_gauge import StoreGauge
+from remembr_ros.nodes.memory.store_writer import StoreWriter
+from remembr_ros.nodes.parameters import MemoryParameters
+
+LINGER_S = 1.2
+"""When all nodes are stopped at once, the captioner's last captions come within this time [s]."""
+
+END_S = 1.0
+"""For the batch that is being stored when the time to drain is over [s]."""
+
+PART_END_S = 0.5
+"""For each other thread that is at work then [s]."""
+
+CLOSE_S = 30.0
+"""For an embedded database to be written and closed [s]."""
+
+HUNG_CLOSE_S = 2.0
+"""The same where the store hangs anyway [s]."""
+
+
+class MemoryNode(ManagedNode):
+    """Subscribes captions; offers recall, remember, forget and get_keyframe; publishes what is stored."""
+
+    parameters: MemoryParameters
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('memory', MemoryParameters, **kwargs)
+        self._store: MemoryStore | None = None
+        self._writer: StoreWriter | None = None
+        self._offers: MemoryServices | None = None
+        self._housekeeping: Housekeeping | None = None
+        self._gauge: StoreGauge | None = None
+        self._markers = MemoryMarkers(0)
+        self._away = ''
+        self._hangs = False
+        self._stop_by: float | None = None
+        self._last_caption = 0.0
+        self._invalid = self._refused = 0
+        self._behind: EmbedderBehind | None = None
+        self._clock_watch: ClockWatch | None = None
+        self._endpoints: list[Callable[[], Any]] = []
+
+    def load(self) -> None:
+        p = self.parameters
+        self._away, self._hangs = '', False
+        self._store = open_memory(p)
+        try:
+            embedder = self._store.embedder  # now rather than at the first question
+            self.get_logger().info(
+                f'{milvus.shown(p.uri)}: {self._store.count()} memories, embedder {embedder.name}'
+            )
+        except StoreUnavailable as error:
+            if not milvus.is_server(p.uri):
+                raise
+            self._away = str(error)
+            self.get_logger().warning(f'captions wait on this machine: {error}')
+        if (behind := self._store.embedder_behind) is not None:
+            tell_when_loaded(behind, self.get_logger())
+        self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
+        self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
+
+    def start(self) -> None:
+        p, log, store = self.parameters, self.get_logger(), self._store
+        assert store is not None
+        self._markers = MemoryMarkers(p.marker_count)
+        self._gauge = StoreGauge(store, milvus.is_server(p.uri), self._away, log, self._show_older)
+        self._clock_watch = ClockWatch(self, self.now_ns)
+        self._housekeeping = Housekeeping(
+            store,
+            policy_of(p),
+            self.now_ns,
+            self._show_newest,
+            log,
+            clock=self._clock_watch,
+            deletes=not p.read_only,
+        )
+        self._writer = StoreWriter(
+            store,
+            self._publish_stored,
+            log,
+            queue_size=p.queue_size,
+            queue_bytes=round(p.queue_bytes_mb * 1e6),
+            batch_size=p.batch_size,
+            retry_period_s=p.retry_period,
+        )
+        captions = self.topics.subscribe(MemoryMsg, 'captions', self._on_caption, qos.CAPTIONS, eager=True)
+        clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
+        self._endpoints = [lambda: self.topics.close(captions), lambda: self.topics.close(clicks)]
+        self._offers = MemoryServices(self, store, self._gauge, self._publish_stored, self._show_newest)
+        timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
+        self._endpoints.append(lambda: self.destroy_timer(timer))
+
+    def adapt(self) -> None:
+        if self._housekeeping is not None:
+            self._housekeeping.adjust(policy_of(self.parameters))
+        self._markers.resize(self.parameters.marker_count)
+        if self._gauge is not None:
+            self._gauge.tell_again()  # older memories may have room now
+
+    def stop(self) -> None:
+        timeout_s = self.parameters.drain_timeout
+        if self._stop_by is not None:  # the process ends: some of it has been spent on lingering
+            timeout_s = max(END_S, self._stop_by - time.monotonic())
+        for destroy in self._endpoints:
+            destroy()
+        self._endpoints = []
+        if self._offers is not None:
+            self._offers.withdraw()
+        if self._writer is not None:
+            self._writer.drain(timeout_s)
+            lost = self._writer.close(END_S)
+            self._hangs = self._writer.hangs
+            if lost:
+                why = self._writer.problem or 'the store did not come back'
+                self.get_logger().error(
+                    f'{lost} captions could not be stored within {timeout_s:.1f} s and are lost: {why}'
+                )
+            self._publish_markers()
+            self._writer = None
+        for part in (self._offers, self._housekeeping, self._gauge):
+            if part is not None:
+                part.close(PART_END_S)
+        self._offers = self._housekeeping = self._gauge = None
+        if self._clock_watch is not None:
+            self._clock_watch.close()
+            self._clock_watch = None
+
+    def release(self) -> None:
+        store, self._store = self._store, None
+        if store is None:
+            return
+        self._behind = store.embedder_behind
+        # A store that hangs does not let go: leave it to itself rather than hang, too.
+        closing = threading.Thread(target=store.close, name='store-close', daemon=True)
+        closing.start()
+        closing.join(HUNG_CLOSE_S if self._hangs else CLOSE_S)
+        if closing.is_alive():
+            self.get_logger().error('the store does not let itself be closed; it ends with this process')
+        for publisher in (getattr(self, '_memories', None), getattr(self, '_marker_publisher', None)):
+            if publisher is not None:
+                self.destroy_publisher(publisher)
+        self._memories = self._marker_publisher = None
+
+    def linger(self) -> None:
+        self._stop_by = end = time.monotonic() + self.parameters.drain_timeout
+        self._last_caption = time.monotonic()
+        while self._writer is not None and time.monotonic() < min(end, self._last_caption + LINGER_S):
+            if self.count_publishers('captions') == 0:
+                return
+            time.sleep(0.05)
+
+    def is_busy_behind(self) -> bool:
+        return self._behind is not None and self._behind.busy
+
+    def diagnose(self) -> tuple[Level, str, dict[str, Any]]:
+        if self._store is None or self._writer is None or self._gauge is None or self._housekeeping is None:
+            return Level.OK, '', {}
+        level, message, values = diagnosis(
+            self._writer,
+            self._gauge.reading,
+            self._housekeeping,
+            embedder=self._store.embedder_behind,
+            invalid=self._invalid,
+            read_only=self.parameters.read_only,
+        )
+        if self._refused:
+            level = max(level, Level.WARN)
+            message = f'{self._refused} captions were not stored: {READ_ONLY}'
+        return level, message, values
+
+    def _on_caption(self, msg: MemoryMsg) -> None:
+        self._last_caption = time.monotonic()
+        if self.parameters.read_only:
+            self._refused += 1
+            self.get_logger().warning(f'a caption is not stored: {READ_ONLY}', throttle_duration_sec=60.0)
+            return
+        try:
+            observation = observation_from_msg(msg)
+        except InvalidRequest as error:
+            self._invalid += 1
+            self.get_logger().warning(f'caption rejected: {error}', throttle_duration_sec=1.0)
+            return
+        if self._writer is not None:
+            self._writer.put(observation)
+
+    def _on_click(self, msg: PointStamped) -> None:
+        """Describe the memory that somebody clicked at in RViz or Foxglove."""
+        self._markers.select(frame_name(msg.header.frame_id), msg.point.x, msg.point.y)
+
+    def _publish_stored(self, memories: list[Memory]) -> None:
+        """Publish memories; one that was extended comes again, with the id that it has."""
+        for memory in memories:
+            try:
+                self._memories.publish(memory_to_msg(memory))
+            except Exception as error:  # noqa: BLE001  a callback: what is stored stays stored
+                self.get_logger().warning(f'memory {memory.id} is stored but not published: {error}')
+        self._markers.add(memories)
+
+    # Not in the executor's thread: the store may take its time
+
+    def _show_older(self) -> None:
+        """Draw what was stored before the node started, or while it could not be read."""
+        self._markers.add_older(self._newest())
+
+    def _show_newest(self) -> None:
+        """Draw the markers anew: memories were deleted."""
+        self._markers.show(self._newest())
+
+    def _newest(self) -> list[Memory]:
+        """Return what is there to be drawn, oldest first."""
+        count = min(self.parameters.marker_count, MAX_LIMIT)
+        if not count or self._store is None:
+            return []
+        try:
+            return [hit.memory for hit in reversed(self._store.newest(TELLABLE, count))]
+        except RemembrError as error:
+            self.get_logger().warning(f'the markers are not up to date: {error}')
+            return []
+
+    def _publish_markers(self) -> None:
+        markers = self._markers.take()
+        if markers is not None and self._marker_publisher is not None:
+            self._marker_publisher.publish(markers)
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the memory node until it is told to end."""
+    sys.exit(run(MemoryNode, args))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,218 @@
+"""The services of the memory node: recall, remember, forget, get_keyframe."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.task import Future
+from sensor_msgs.msg import CompressedImage
+
+from remembr_msgs.srv import Forget, GetKeyframe, Recall, Remember
+from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.notes import note
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.bounds import check_forget, check_names, check_recall
+from remembr_ros.nodes.base.conversions import (
+    frame_name,
+    hit_to_msg,
+    pose_from_msg,
+    recall_error_code,
+    time_from_msg,
+    time_to_msg,
+)
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.nodes.memory.recall import forget_conditions, order_of, search
+from remembr_ros.nodes.memory.store_gauge import StoreGauge
+
+THREADS = 4
+
+LOADING_S = 2.0
+"""What needs the embedder waits so long while that is being loaded; then it has to be asked again [s]."""
+
+RECENT_NOTES = 1000
+"""Notes of this process that are known even while the server is away."""
+
+READ_ONLY = 'the memory is read-only (parameter read_only of the memory node): nothing is stored or deleted'
+
+MAX_IDS = 10_000
+"""Of a dry run; more do not fit well into a message."""
+
+
+class MemoryServices:
+    """Offers the services of a node, each request on a thread of a pool.
+
+    :param node: its parameters name the robot and the frame of notes that name none
+    :param gauge: asked before a thread is occupied with a store that does not answer
+    :param on_stored: called with a note, once it is durable
+    :param on_deleted: called when memories were deleted
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        store: MemoryStore,
+        gauge: StoreGauge,
+        on_stored: Callable[[list[Memory]], None],
+        on_deleted: Callable[[], None],
+    ) -> None:
+        self._node = node
+        self._store = store
+        self._gauge = gauge
+        self._on_stored = on_stored
+        self._on_deleted = on_deleted
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._noting = threading.Lock()
+        self._notes: dict[str, Memory] = {}
+        self._pool = WorkerPool(node, THREADS, 'memory')
+        # Reentrant: a recall that awaits its thread does not keep the next one waiting.
+        group = ReentrantCallbackGroup()
+        self._services = [
+            node.create_service(
+                kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
+            )
+            for kind, name, work in (
+                (Recall, 'recall', self._recall),
+                (Remember, 'remember', self._remember),
+                (Forget, 'forget', self._forget),
+                (GetKeyframe, 'get_keyframe', self._get_keyframe),
+            )
+        ]
+
+    def withdraw(self) -> None:
+        """Take no more requests."""
+        for service in self._services:
+            self._node.destroy_service(service)
+        self._services = []
+
+    def close(self, timeout_s: float) -> None:
+        """Take no more requests and wait for those under way, at most so long."""
+        self.withdraw()
+        self._pool.close(timeout_s)
+
+    def _off_the_executor(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+        """Return a callback that awaits work(request, response), with errors as the response's error_code."""
+
+        def guarded(request: Any, response: Any) -> Any:
+            try:
+                work(request, response)
+            except RemembrError as error:
+                _refuse(response, error)
+            except Exception as error:  # noqa: BLE001  the top of a service's callback
+                name = type(error).__name__
+                self._node.get_logger().error(f'{type(request).__name__} failed: {name}: {error}')
+                response.error_code = Recall.Response.STORE_UNAVAILABLE
+                response.error_msg = f'unexpected error: {name}: {error}'
+            return response
+
+        async def callback(request: Any, response: Any) -> Any:
+            if not isinstance(request, Remember.Request):  # a note can wait on this machine, an answer cannot
+                try:
+                    self._gauge.check()
+                except StoreUnavailable as error:
+                    _refuse(response, error)
+                    return response
+            if isinstance(request, Remember.Request) or (
+                isinstance(request, Recall.Request) and order_of(request) == 'text'
+            ):
+                await self._embedder_loaded()
+            return await self._pool.call(guarded, request, response)
+
+        return callback
+
+    async def _embedder_loaded(self) -> None:
+        """Wait while the embedder is being loaded, at most LOADING_S; what needs it says that it is not."""
+        behind = self._store.embedder_behind
+        if behind is None or not behind.loading:
+            return
+        node, enough = self._node, Future()
+        timer = node.create_timer(LOADING_S, lambda: settle(node, enough), clock=self._steady)
+        try:
+            behind.then(lambda: settle(node, enough))
+            await enough
+        finally:
+            node.destroy_timer(timer)
+
+    def _refuse_if_read_only(self) -> None:
+        if self._node.parameters.read_only:
+            raise InvalidRequest(READ_ONLY)
+
+    def _recall(self, request: Recall.Request, response: Recall.Response) -> None:
+        check_recall(request)
+        warning = self._node.get_logger().warning
+        hits, response.total = search(
+            self._store, request, lambda text: warning(text, throttle_duration_sec=60.0)
+        )
+        response.memories = [hit_to_msg(hit) for hit in hits]
+
+    def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
+        self._refuse_if_read_only()
+        parameters = self._node.parameters
+        check_names(robot=request.robot, map_id=request.map_id, frame_id=request.pose.header.frame_id)
+        pose_frame = request.pose.header.frame_id if request.use_pose else ''
+        given_ns = time_from_msg(request.pose.header.stamp)
+
+        def existing(identity: str) -> Memory | None:
+            if identity in self._notes:
+                return self._notes[identity]
+            try:
+                self._gauge.check()
+                return next(iter(self._store.get([identity])), None)
+            except StoreUnavailable:
+                # Nobody noted anything else at this very nanosecond. At a time that was given, maybe.
+                if given_ns:
+                    raise
+                return None
+
+        # Two notes of the same instant are two notes, also when both are on their way.
+        with self._noting:
+            memory = note(
+                request.text,
+                request.robot or parameters.robot,
+                given_ns or self._node.now_ns(),
+                existing=existing,
+                pose=pose_from_msg(request.pose.pose) if request.use_pose else None,
+                frame_id=frame_name(pose_frame) if pose_frame else parameters.map_frame,
+                map_id=request.map_id,
+            )
+            stored = self._store.add([Observation(memory)])
+            self._notes[memory.id] = memory
+            if len(self._notes) > RECENT_NOTES:
+                del self._notes[next(iter(self._notes))]
+        self._on_stored(stored)
+        response.id = stored[0].id
+
+    def _forget(self, request: Forget.Request, response: Forget.Response) -> None:
+        check_forget(request)
+        ids, scope, text = forget_conditions(request)
+        if request.dry_run:
+            found = self._store.matching(ids, scope, text)
+            response.count = len(found)
+            response.ids = [memory.id for memory in found[:MAX_IDS]]
+            return
+        self._refuse_if_read_only()
+        with self._noting:
+            self._notes.clear()
+            response.count = self._store.forget(ids, scope, text)
+        self._on_deleted()
+
+    def _get_keyframe(self, request: GetKeyframe.Request, response: GetKeyframe.Response) -> None:
+        try:
+            check_names(id=request.id)
+            data = self._store.keyframe(request.id, int(request.index))
+        except InvalidRequest as error:
+            response.error_code = GetKeyframe.Response.NOT_FOUND
+            response.error_msg = str(error)
+            return
+        response.image = CompressedImage(format='jpeg', data=data)
+        for memory in self._store.get([request.id]):
+            response.image.header.stamp = time_to_msg(memory.start_ns, clamp=True)
+
+
+def _refuse(response: Any, error: RemembrError) -> None:
+    response.error_code = recall_error_code(error)
+    response.error_msg = str(error)

@@ -1,0 +1,159 @@
+"""Nav2's two actions that drive, and a drive on its way through them."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from action_msgs.msg import GoalStatusArray
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.qos import qos_profile_action_status_default
+from rclpy.task import Future
+
+from remembr_ros.errors import InvalidRequest, NavigationFailed
+from remembr_ros.geometry import StampedPose
+from remembr_ros.navigation.verdict import verdict
+from remembr_ros.nodes.base.conversions import duration_from_msg, stamped_pose_to_msg, time_from_msg
+
+PROGRESS_S = 0.5
+"""Nav2 tells where it is a hundred times a second; it is handed on after this time [s]."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a drive is.
+
+    :param distance_m: along the way to the present place [m]; NaN: Nav2 does not tell
+    :param remaining_s: estimated time to get there [s]; 0: Nav2 does not tell
+    :param recoveries: how often Nav2 had to free the robot
+    :param places: still to get to, the present one included
+    """
+
+    distance_m: float
+    remaining_s: float
+    recoveries: int
+    places: int
+
+
+@dataclass(eq=False)
+class Drive:
+    """One drive, through its places in this order.
+
+    :param on_taken: called when Nav2 has accepted it
+    :param on_progress: called now and then on the way
+    """
+
+    goals: tuple[StampedPose, ...]
+    on_taken: Callable[[], None] = lambda: None
+    on_progress: Callable[[Progress], None] = lambda progress: None
+    stopped: Future = field(default_factory=Future)
+    """Completes with the error that it is to end with."""
+    client: Any = None
+    handle: Any = None
+    result: Future | None = None
+    cancelled: bool = False
+    heard_at: float = 0.0
+    told_at: float = -math.inf
+    missing_since: float | None = None
+
+    def heard(self, message: Any) -> None:
+        """Take Nav2's feedback."""
+        now = self.heard_at = time.monotonic()
+        if now - self.told_at >= PROGRESS_S and not self.stopped.done():
+            self.told_at = now
+            self.on_progress(_progress(message.feedback, len(self.goals)))
+
+
+class Nav2Action:
+    """One action of Nav2's, and what its server tells all clients about its goals.
+
+    :param kind: the type of the action
+    :param name: its full name
+    """
+
+    def __init__(self, node: Node, kind: Any, name: str) -> None:
+        self._node = node
+        self._kind = kind
+        self._goals: dict[bytes, int] = {}
+        self.name = name
+        self.client = ActionClient(node, kind, name)
+        self._status = node.create_subscription(
+            GoalStatusArray, f'{name}/_action/status', self._on_status, qos_profile_action_status_default
+        )
+
+    def destroy(self) -> None:
+        """Give the client back; may be called again."""
+        if self._status is not None:
+            self._node.destroy_subscription(self._status)
+            self._status = None
+            self.client.destroy()
+
+    def is_ready(self) -> bool:
+        """Return whether there is a server."""
+        return bool(self.client.server_is_ready())
+
+    def goal(self, goals: Sequence[StampedPose]) -> Any:
+        """Return Nav2's goal for one place, or for several."""
+        poses = [stamped_pose_to_msg(goal) for goal in goals]
+        goal = self._kind.Goal()
+        if hasattr(goal, 'poses'):
+            goal.poses = poses
+        else:
+            goal.pose = poses[0]
+        return goal
+
+    def verdict(self, drive: Drive) -> NavigationFailed | None:
+        """Return why a drive that Nav2 has ended is not at its goal; None: it is."""
+        assert drive.result is not None
+        response = drive.result.result()
+        # Humble has no error code, and its missed waypoints are numbers.
+        missed = getattr(response.result, 'missed_waypoints', ())
+        return verdict(
+            response.status,
+            error_code=getattr(response.result, 'error_code', 0),
+            error_msg=getattr(response.result, 'error_msg', ''),
+            missed=[int(getattr(one, 'index', getattr(one, 'waypoint_index', one))) for one in missed],
+            places=len(drive.goals),
+            superseded=self._has_newer(bytes(drive.handle.goal_id.uuid)),
+        )
+
+    def _has_newer(self, goal_id: bytes) -> bool:
+        own = self._goals.get(goal_id)
+        return own is not None and any(stamp > own for stamp in self._goals.values())
+
+    def _on_status(self, msg: GoalStatusArray) -> None:
+        self._goals = {
+            bytes(status.goal_info.goal_id.uuid): time_from_msg(status.goal_info.stamp)
+            for status in msg.status_list
+        }
+
+
+def nav2_actions(node: Node, namespace: str) -> tuple['Nav2Action', 'Nav2Action']:
+    """Return the action for one place, NavigateToPose, and the one for several, FollowWaypoints.
+
+    :param namespace: where Nav2's actions are, such as '/' or '/robot1'
+    :raises InvalidRequest: nav2_msgs is not installed
+    """
+    try:
+        from nav2_msgs.action import FollowWaypoints, NavigateToPose
+    except ImportError as error:
+        raise InvalidRequest(
+            'navigation nav2 needs nav2_msgs (apt install ros-$ROS_DISTRO-nav2-msgs); or set navigation to '
+            'goal_pose'
+        ) from error
+    root = namespace.rstrip('/')
+    one = Nav2Action(node, NavigateToPose, f'{root}/navigate_to_pose')
+    return one, Nav2Action(node, FollowWaypoints, f'{root}/follow_waypoints')
+
+
+def _progress(feedback: Any, places: int) -> Progress:
+    if hasattr(feedback, 'current_waypoint'):
+        return Progress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
+    return Progress(
+        float(feedback.distance_remaining),
+        duration_from_msg(feedback.estimated_time_remaining),
+        max(0, feedback.number_of_recoveries),
+        places,
+    )

@@ -1,0 +1,254 @@
+"""Driving by Nav2's actions: NavigateToPose for one place, FollowWaypoints for several.
+
+Everything here runs in the executor's thread, and no wait is without an end. Why this is not
+nav2_simple_commander: docs/navigation.md.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from action_msgs.srv import CancelGoal
+from rclpy.clock import Clock
+from rclpy.node import Node
+from rclpy.task import Future
+
+from remembr_ros.errors import (
+    Cancelled,
+    NavigationRefused,
+    NavigationTimedOut,
+    NavigationUnavailable,
+    Preempted,
+    RemembrError,
+)
+from remembr_ros.nodes.base.futures import first_of, until
+from remembr_ros.nodes.base.worker_pool import settle
+from remembr_ros.nodes.nav2.action import Drive, nav2_actions
+
+_OVER = (CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID, CancelGoal.Response.ERROR_GOAL_TERMINATED)
+
+WATCH_S = 0.1
+"""So often a drive is looked after [s]."""
+
+GONE_S = 1.0
+"""A server that is not there for so long has gone [s]; discovery may lose sight of it for a moment."""
+
+
+class Nav2Client:
+    """Sends the robot to places; a newer drive takes the place of an older one.
+
+    :param namespace: where Nav2's actions are, such as '/' or '/robot1'
+    :param server_timeout_s: for finding a server, and again for each of its responses [s]
+    :param silence_timeout_s: Nav2 tells its progress all the time; after such a silence a drive ends [s]
+    :param drive_timeout_s: no drive takes longer [s]
+    :raises InvalidRequest: nav2_msgs is not installed
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        clock: Clock,
+        *,
+        namespace: str = '/',
+        server_timeout_s: float = 2.0,
+        silence_timeout_s: float = 10.0,
+        drive_timeout_s: float = 600.0,
+    ) -> None:
+        self._node = node
+        self._clock = clock
+        self._server_timeout_s = server_timeout_s
+        self._silence_timeout_s = silence_timeout_s
+        self.drive_timeout_s = drive_timeout_s
+        """Of the next drives."""
+        self._one, self._several = nav2_actions(node, namespace)
+        self._present: Drive | None = None
+        self._drives: set[Drive] = set()
+        self._awaited = 0
+        self._closed = False
+
+    def __len__(self) -> int:
+        """Return how many drives, and responses that have to be acted on, are awaited."""
+        return len(self._drives) + self._awaited
+
+    def stop(self, error: RemembrError) -> int:
+        """End every drive with this error, have Nav2 cancel it, and return how many there were."""
+        under_way = [drive for drive in self._drives if not drive.stopped.done()]
+        for drive in under_way:
+            settle(self._node, drive.stopped, error)
+            self._cancel(drive)
+        return len(under_way)
+
+    def close(self) -> None:
+        """End every drive and give the clients back, as soon as nothing has to be cancelled any more."""
+        self._closed = True
+        self.stop(Cancelled('the node was cleaned up'))
+        self._destroy_when_idle()
+
+    async def drive(self, drive: Drive) -> None:
+        """Return when the robot has been at every place.
+
+        :raises NavigationFailed: it has not; the class says how it ended
+        :raises Cancelled: the drive was stopped with this
+        """
+        for older in self._drives - {self._present}:
+            # Nav2 may take it later than this one, which would then give way to it.
+            settle(self._node, older.stopped, Preempted('a newer question drives elsewhere'))
+        self._drives.add(drive)
+        try:
+            drive.client = self._one if len(drive.goals) == 1 else self._several
+            await self._find_server(drive)
+            await self._make_way(drive)
+            await self._send(drive)
+            failure = await self._follow(drive)
+        finally:
+            self._drives.discard(drive)
+            if self._present is drive:
+                self._present = None
+            self._destroy_when_idle()
+        if failure is not None:
+            raise failure
+
+    async def _find_server(self, drive: Drive) -> None:
+        server = drive.client
+        ready = await until(self._node, self._clock, self._server_timeout_s, server.is_ready, drive.stopped)
+        self._raise_if_stopped(drive)
+        if not ready:
+            raise NavigationUnavailable(
+                f'there is no action server {server.name}: start Nav2, set nav2_namespace, or set '
+                'navigation to goal_pose'
+            )
+
+    async def _make_way(self, drive: Drive) -> None:
+        """End a drive by the other action first; the same action hands over without a stop.
+
+        Nav2's waypoint follower, when it is cancelled, cancels whatever drives: the newer drive, too.
+        """
+        older = self._present
+        if older is not None and older.client is not drive.client:
+            self._preempt(older)
+            assert older.result is not None
+            await first_of(self._node, self._clock, self._server_timeout_s, older.result, drive.stopped)
+
+    async def _send(self, drive: Drive) -> None:
+        server, limit_s = drive.client, self._server_timeout_s
+        self._raise_if_stopped(drive)
+        drive.heard_at = time.monotonic()
+        sent = server.client.send_goal_async(server.goal(drive.goals), drive.heard)
+        await first_of(self._node, self._clock, limit_s, sent, drive.stopped)
+        if not sent.done():
+            # Nav2 may still accept it, when nobody wants it any more.
+            self._await(sent, lambda: self._cancel_late(drive, sent.result()))
+            self._raise_if_stopped(drive)
+            raise NavigationTimedOut(
+                f'{server.name} did not say within {limit_s:g} s whether it takes the goal; see its log'
+            )
+        drive.handle = sent.result()
+        if not drive.handle.accepted:
+            raise NavigationRefused(
+                f'{server.name} refused the goal: is Nav2 active (ros2 lifecycle get /bt_navigator), and the '
+                'robot localised?'
+            )
+        if drive.stopped.done():
+            self._cancel(drive)
+            self._raise_if_stopped(drive)
+
+    async def _follow(self, drive: Drive) -> RemembrError | None:
+        drive.result = drive.handle.get_result_async()
+        if self._present is not None:
+            self._preempt(self._present)
+        self._present = drive
+        drive.heard_at = time.monotonic()
+        drive.on_taken()
+        timeout_s = self.drive_timeout_s
+        timer = self._node.create_timer(WATCH_S, lambda: self._watch(drive), clock=self._clock)
+        try:
+            await first_of(self._node, self._clock, timeout_s, drive.result, drive.stopped)
+        finally:
+            self._node.destroy_timer(timer)
+        if drive.stopped.done():
+            self._cancel(drive)
+            return drive.stopped.result()
+        if drive.result.done():
+            return drive.client.verdict(drive)
+        self._cancel(drive)
+        return NavigationTimedOut(
+            f'the robot did not arrive within {timeout_s:g} s; raise drive_timeout, or ask again'
+        )
+
+    def _watch(self, drive: Drive) -> None:
+        now = time.monotonic()
+        name = drive.client.name
+        if drive.client.is_ready():
+            drive.missing_since = None
+        elif drive.missing_since is None:
+            drive.missing_since = now
+        elif now - drive.missing_since > GONE_S:
+            gone = NavigationUnavailable(f'the action server {name} has gone; start Nav2 again and ask again')
+            settle(self._node, drive.stopped, gone)
+        if now - drive.heard_at > self._silence_timeout_s:
+            silent = NavigationTimedOut(
+                f'{name} has not told of its way for {self._silence_timeout_s:g} s; see its log, or raise '
+                'nav2_silence_timeout'
+            )
+            settle(self._node, drive.stopped, silent)
+
+    def _preempt(self, older: Drive) -> None:
+        settle(self._node, older.stopped, Preempted('a newer question sends the robot elsewhere'))
+        self._cancel(older)
+
+    def _cancel_late(self, drive: Drive, handle: Any) -> None:
+        if handle.accepted:
+            drive.handle = handle
+            self._cancel(drive)
+
+    def _cancel(self, drive: Drive) -> None:
+        if drive.handle is None or drive.cancelled or (drive.result is not None and drive.result.done()):
+            return
+        drive.cancelled = True
+        preempted = drive.stopped.done() and isinstance(drive.stopped.result(), Preempted)
+        asked = drive.handle.cancel_goal_async()
+
+        def look() -> None:
+            response = asked.result()
+            # What is over needs no cancelling, and a goal that a newer one has replaced may be beyond it.
+            # A server in Python refuses with an empty list alone.
+            if not (response.goals_canceling or response.return_code in _OVER or preempted):
+                self._warn_of_driving(drive.client.name, 'refused to cancel a goal')
+
+        self._await(asked, look, lambda: self._warn_of_driving(drive.client.name, 'did not confirm a cancel'))
+
+    def _warn_of_driving(self, name: str, what: str) -> None:
+        self._node.get_logger().error(f'{name} {what}: the robot may still be driving; stop it in Nav2')
+
+    def _await(
+        self, future: Future, act: Callable[[], None], too_late: Callable[[], None] | None = None
+    ) -> None:
+        """Keep the clients until a response has come that has to be acted on, or is too late."""
+        executor = self._node.executor
+        if executor is not None:
+            self._awaited += 1
+            executor.create_task(self._act_on, future, act, too_late)
+
+    async def _act_on(
+        self, future: Future, act: Callable[[], None], too_late: Callable[[], None] | None
+    ) -> None:
+        try:
+            # An acceptance that nobody wants may take its time.
+            limit_s = self._server_timeout_s if too_late else self.drive_timeout_s
+            if await first_of(self._node, self._clock, limit_s, future):
+                act()
+            elif too_late is not None:
+                too_late()
+        finally:
+            self._awaited -= 1
+            self._destroy_when_idle()
+
+    def _destroy_when_idle(self) -> None:
+        if self._closed and not len(self):
+            self._one.destroy()
+            self._several.destroy()
+
+    @staticmethod
+    def _raise_if_stopped(drive: Drive) -> None:
+        if drive.stopped.done():
+            raise drive.stopped.result()

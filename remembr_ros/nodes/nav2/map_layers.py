@@ -1,0 +1,114 @@
+"""The map and the costmap that goals are checked with, as they are published."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nav_msgs.msg import OccupancyGrid
+from rclpy.qos import QoSProfile
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, Grid
+from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.topic_watch import WatchedSubscription
+
+MAP, COSTMAP = 'map', 'global_costmap/costmap'
+
+
+class MapLayers:
+    """Subscribes to map and costmap until :meth:`close`.
+
+    Nav2 publishes a costmap as a whole when it moves or changes its size, and then what has changed in it:
+    without map_msgs that is not understood, and an obstacle that is new is missed.
+
+    :param frame_id: the frame that the robot navigates in; a grid in another one is not used
+    :param occupied_from: from this value on a cell of the map is occupied
+    :param keep_out: areas that no goal may lie in
+    :param clearance_m: from what the map has as occupied [m]
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        *,
+        frame_id: str,
+        occupied_from: int,
+        keep_out: tuple[KeepOut, ...],
+        clearance_m: float,
+    ) -> None:
+        self._node = node
+        self._frame_id = frame_id
+        self.terrain = Terrain(keep_out=keep_out, clearance_m=clearance_m)
+        """What is known by now; never changed, but replaced."""
+        self._subscriptions: list[WatchedSubscription] = []
+        self._subscribe(
+            OccupancyGrid, MAP, lambda msg: self._set(map=self._grid(msg, occupied_from)), qos.MAPS
+        )
+        self._subscribe(
+            OccupancyGrid,
+            COSTMAP,
+            lambda msg: self._set(costmap=self._grid(msg, COSTMAP_OCCUPIED)),
+            qos.MAPS,
+        )
+        kind = _update_message()
+        if kind is not None:
+            self._subscribe(kind, f'{COSTMAP}_updates', self._on_update, qos.MAP_UPDATES)
+
+    def adapt(self, keep_out: tuple[KeepOut, ...], clearance_m: float) -> None:
+        """Have the next goals keep out of other areas, and other distances."""
+        self.terrain = replace(self.terrain, keep_out=keep_out, clearance_m=clearance_m)
+
+    def close(self) -> None:
+        """End the subscriptions."""
+        for subscription in self._subscriptions:
+            self._node.topics.close(subscription)
+        self._subscriptions = []
+
+    def _subscribe(self, kind: Any, topic: str, use: Callable[[Any], None], profile: QoSProfile) -> None:
+        def on_message(msg: Any) -> None:
+            try:
+                use(msg)
+            except InvalidRequest as error:
+                self._node.get_logger().error(
+                    f'topic {topic} is not used: {error}', throttle_duration_sec=10.0
+                )
+
+        self._subscriptions.append(self._node.topics.subscribe(kind, topic, on_message, profile))
+
+    def _set(self, **grids: Grid) -> None:
+        self.terrain = replace(self.terrain, **grids)
+
+    def _on_update(self, msg: Any) -> None:
+        costmap = self.terrain.costmap
+        if costmap is not None:  # else the whole is still to come
+            patched = costmap.patched(msg.data, x=msg.x, y=msg.y, width=msg.width, height=msg.height)
+            self._set(costmap=patched)
+
+    def _grid(self, msg: OccupancyGrid, occupied_from: int) -> Grid:
+        frame_id = frame_name(msg.header.frame_id)
+        if frame_id != self._frame_id:
+            raise InvalidRequest(
+                f'it is in the frame {frame_id!r}, the robot navigates in {self._frame_id!r}; set map_frame'
+            )
+        info = msg.info
+        return Grid.from_data(
+            msg.data,
+            width=info.width,
+            height=info.height,
+            resolution=info.resolution,
+            origin=pose_from_msg(info.origin),
+            occupied_from=occupied_from,
+        )
+
+
+def _update_message() -> Any:
+    """Return the type of Nav2's updates of a costmap; None where it is not installed."""
+    try:
+        from map_msgs.msg import OccupancyGridUpdate
+    except ImportError:
+        return None
+    return OccupancyGridUpdate

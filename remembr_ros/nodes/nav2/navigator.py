@@ -1,0 +1,224 @@
+"""What the agent node does with a place: check it, have it confirmed, drive there."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.clock import Clock
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from remembr_ros.agent.model.answer import Answer
+from remembr_ros.agent.model.same_place import SamePlace
+from remembr_ros.errors import Cancelled, GoalRejected, RemembrError
+from remembr_ros.geometry import StampedPose
+from remembr_ros.navigation.goal import goal_from_answer
+from remembr_ros.navigation.keep_out import parse_keep_outs
+from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
+from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.nodes.agent.ask_errors import ask_error_code
+from remembr_ros.nodes.agent.ask_request import Inquiry, Outcome
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.worker_pool import settle
+from remembr_ros.nodes.nav2.action import Drive, Progress
+from remembr_ros.nodes.nav2.client import Nav2Client
+from remembr_ros.nodes.nav2.confirmation import Confirmation
+from remembr_ros.nodes.nav2.map_layers import MapLayers
+from remembr_ros.nodes.parameters import AgentParameters
+
+
+class Navigator:
+    """Turns answers into drives, or into a pose on goal_pose; there until :meth:`destroy`.
+
+    :raises InvalidRequest: a parameter makes no sense, or nav2_msgs is missing
+    """
+
+    def __init__(self, node: ManagedNode, clock: Clock, parameters: AgentParameters) -> None:
+        p = parameters
+        self._node = node
+        self._clock = clock
+        self._layers: MapLayers | None = None
+        self._nav2: Nav2Client | None = None
+        if p.navigation == 'nav2':
+            self._nav2 = Nav2Client(
+                node,
+                clock,
+                namespace=p.nav2_namespace,
+                server_timeout_s=p.nav2_server_timeout,
+                silence_timeout_s=p.nav2_silence_timeout,
+                drive_timeout_s=p.drive_timeout,
+            )
+        self._drives: set[Drive] = set()
+        self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
+        self._confirmation: Confirmation | None = None
+        self.adapt(p)
+        self._stop_service = node.create_service(Trigger, '~/stop', self._on_stop)
+
+    def __len__(self) -> int:
+        """Return how many drives are under way, or being ended."""
+        return max(len(self._drives), len(self._nav2) if self._nav2 is not None else 0)
+
+    def adapt(self, parameters: AgentParameters) -> None:
+        """Have the next goals follow these rules; a drive that is under way keeps those it began with."""
+        p = self._parameters = parameters
+        self._keep_out = parse_keep_outs(p.keep_out)
+        if self._layers is not None:
+            self._layers.adapt(self._keep_out, p.goal_clearance)
+        if self._nav2 is not None:
+            self._nav2.drive_timeout_s = p.drive_timeout
+        if p.confirm_goals and self._confirmation is None:
+            # There until the end: a goal may wait for it when it is not wanted any more.
+            self._confirmation = Confirmation(self._node, self._clock, p.confirm_timeout)
+        self._rules = Rules(
+            frame_id=p.map_frame,
+            map_id=p.map_id,
+            require_map=p.require_map,
+            search_radius_m=p.goal_search_radius,
+            max_distance_m=p.max_goal_distance,
+            order=p.goal_order,
+            max_places=p.max_places,
+            same_place_m=p.same_place,
+        )
+
+    def start(self) -> None:
+        """Listen to maps."""
+        p = self._parameters
+        self._layers = MapLayers(
+            self._node,
+            frame_id=p.map_frame,
+            occupied_from=p.occupied_threshold,
+            keep_out=self._keep_out,
+            clearance_m=p.goal_clearance,
+        )
+
+    def stop(self) -> int:
+        """End every drive, listen no longer, and return how many drives there were."""
+        if self._layers is not None:
+            self._layers.close()
+            self._layers = None
+        return self.stop_driving()
+
+    def stop_driving(self) -> int:
+        """End every drive, and return how many there were."""
+        error = Cancelled('the drive was stopped')
+        under_way = [drive for drive in self._drives if not drive.stopped.done()]
+        for drive in under_way:
+            settle(self._node, drive.stopped, error)
+        if self._nav2 is not None:
+            self._nav2.stop(error)  # at once: the coroutines may get no turn any more
+        return len(under_way)
+
+    def destroy(self) -> None:
+        """Give everything back."""
+        self.stop()
+        if self._nav2 is not None:
+            self._nav2.close()
+        if self._confirmation is not None:
+            self._confirmation.destroy()
+        self._node.destroy_service(self._stop_service)
+        self._node.destroy_publisher(self._goals)
+
+    def plan(self, answer: Answer, here: StampedPose | None, stamp_ns: int) -> Plan:
+        """Return where to drive for an answer; may be called from any thread.
+
+        :param here: the robot's pose; None: unknown
+        :raises GoalRejected: nowhere
+        """
+        p = self._parameters
+        if p.navigation == 'none':
+            # Whether there was anywhere to drive is told first.
+            goal_from_answer(answer, frame_id=answer.frame_id, map_id=answer.map_id)
+            raise GoalRejected('the robot does not drive: parameter navigation is none')
+        known = here is not None and here.frame_id == p.map_frame
+        pose = here.pose if here is not None and known else None
+        return plan_goals(answer, self._rules, self._terrain, here=pose, stamp_ns=stamp_ns)
+
+    @property
+    def same_place(self) -> SamePlace:
+        """Which memories were made at one place, by the parameter and the map."""
+        return same_place_of(self._rules, self._terrain)
+
+    def go(self, plan: Plan, inquiry: Inquiry) -> None:
+        """Start to drive, and complete the question's outcome with what becomes of it.
+
+        May be called from any thread.
+        """
+        executor = self._node.executor
+        if executor is None:
+            raise Cancelled('the agent node does not spin; no goal was sent')
+        inquiry.deadline = math.inf  # the answer is there; driving has deadlines of its own
+        executor.create_task(self._go, plan, inquiry)
+
+    async def _go(self, plan: Plan, inquiry: Inquiry) -> None:
+        outcome = Outcome(answer=inquiry.answer)
+        drive = Drive(plan.goals)
+        taken = Outcome(answer=inquiry.answer)
+        if not inquiry.follow:
+            drive.on_taken = lambda: settle(self._node, inquiry.outcome, taken)
+        drive.on_progress = lambda progress: self._tell(plan, inquiry, progress)
+        self._drives.add(drive)
+        inquiry.outcome.add_done_callback(lambda _: self._end_if_cancelled(drive, inquiry))
+        try:
+            self._raise_if_stopped(drive.stopped)
+            if self._confirmation is not None and self._parameters.confirm_goals:
+                inquiry.feed_back('confirming', describe(plan.goals))
+                await self._confirmation.wait(plan.goals, drive.stopped)
+                self._raise_if_barred(plan)
+            self._tell(plan, inquiry)
+            if self._nav2 is None:
+                self._goals.publish(stamped_pose_to_msg(plan.goals[0]))
+            else:
+                await self._nav2.drive(drive)
+        except RemembrError as error:
+            outcome = replace(outcome, error_code=ask_error_code(error), error_msg=str(error))
+        except Exception as error:  # noqa: BLE001  the top of a task
+            reason = f'{type(error).__name__}: {error}'
+            outcome = replace(outcome, error_code=ask_error_code(error), error_msg=reason)
+        finally:
+            self._drives.discard(drive)
+        if inquiry.outcome.done() and outcome.error_msg and not inquiry.cancel.is_set():
+            self._node.get_logger().warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
+        settle(self._node, inquiry.outcome, outcome)
+
+    def _end_if_cancelled(self, drive: Drive, inquiry: Inquiry) -> None:
+        if inquiry.cancel.is_set():
+            settle(self._node, drive.stopped, Cancelled('the question was cancelled'))
+
+    def _tell(self, plan: Plan, inquiry: Inquiry, progress: Progress | None = None) -> None:
+        places = progress.places if progress is not None else len(plan.goals)
+        detail = describe(plan.goals[len(plan.goals) - places :])
+        if plan.left_out:
+            detail += f'; left out: {"; ".join(plan.left_out)}'
+        if self._nav2 is None and places > 1:
+            detail += '; only navigation nav2 drives to more than the first'
+        driving: dict[str, Any] = {'places_remaining': places}
+        if progress is not None:
+            driving['distance_remaining'] = progress.distance_m
+            driving['estimated_time_remaining'] = duration_to_msg(progress.remaining_s)
+            driving['recoveries'] = progress.recoveries
+        inquiry.feed_back('navigating', detail, **driving)
+
+    @property
+    def _terrain(self) -> Terrain:
+        return self._layers.terrain if self._layers is not None else Terrain(keep_out=self._keep_out)
+
+    def _raise_if_barred(self, plan: Plan) -> None:
+        """Refuse goals that became impossible while they waited for confirmation."""
+        terrain = self._terrain
+        for goal in plan.goals:
+            if objection := terrain.objection((goal.pose.x, goal.pose.y)):
+                raise GoalRejected(f'meanwhile the goal {objection}; ask again')
+
+    @staticmethod
+    def _raise_if_stopped(stopped: Future) -> None:
+        if stopped.done():
+            raise stopped.result()
+
+    def _on_stop(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        count = self.stop_driving()
+        response.success = count > 0
+        response.message = f'{count} drives stopped' if count else 'the robot was not sent anywhere from here'
+        return response

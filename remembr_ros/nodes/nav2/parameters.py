@@ -1,0 +1,81 @@
+"""The parameters of the agent node that say where, and by what, the robot drives."""
+
+import dataclasses
+
+from remembr_ros.navigation.grid import MAP_OCCUPIED
+from remembr_ros.navigation.plan import ORDERS
+from remembr_ros.nodes.base.parameter_field import about_list, parameter
+
+NAVIGATIONS = ('goal_pose', 'nav2', 'none')
+
+
+@dataclasses.dataclass(frozen=True)
+class NavigationParameters:
+    """What becomes of an answer with a place."""
+
+    navigation: str = parameter(
+        'goal_pose',
+        "what becomes of a place that the robot shall go to: a pose on topic goal_pose, a drive by Nav2's "
+        'actions, or nothing',
+        choices=NAVIGATIONS,
+    )
+    goal_order: str = parameter(
+        'shortest', 'order in which several places are visited', choices=ORDERS, live=True
+    )
+    max_places: int = parameter(20, 'places visited for one question', low=1, high=1000, live=True)
+    require_map: bool = parameter(False, 'true: without a map on topic map there is no goal', live=True)
+    occupied_threshold: int = parameter(
+        MAP_OCCUPIED, 'cells of the map from this value on are occupied', low=1, high=100
+    )
+    goal_clearance: float = parameter(
+        0.2,
+        'goals keep this distance from what the map has as occupied',
+        unit='m',
+        low=0.0,
+        high=10.0,
+        live=True,
+    )
+    goal_search_radius: float = parameter(
+        1.0,
+        'where the robot cannot stand, the nearest free place within this is taken; 0: none',
+        unit='m',
+        low=0.0,
+        high=20.0,
+        live=True,
+    )
+    max_goal_distance: float = parameter(
+        0.0,
+        'goals are at most this far, in a straight line; 0: any',
+        unit='m',
+        low=0.0,
+        high=1000000.0,
+        live=True,
+    )
+    keep_out: list[str] = dataclasses.field(
+        default_factory=list,
+        metadata=about_list(
+            "areas that no goal may lie in, each as corners 'x y, x y, x y'", unit='m', live=True
+        ),
+    )
+    confirm_goals: bool = parameter(
+        False,
+        'true: the robot drives after service ~/confirm was called; goals are on topic proposed_goals',
+        live=True,
+    )
+    confirm_timeout: float = parameter(
+        30.0, 'a goal that was not confirmed for so long is dropped', unit='s', low=0.1, high=3600.0
+    )
+    nav2_namespace: str = parameter('/', "namespace of Nav2's actions, such as /robot1")
+    nav2_server_timeout: float = parameter(
+        2.0,
+        'wait so long for a server of Nav2, and again for each of its responses',
+        unit='s',
+        low=0.05,
+        high=60.0,
+    )
+    nav2_silence_timeout: float = parameter(
+        10.0, 'a drive ends when Nav2 tells nothing for so long', unit='s', low=0.1, high=3600.0
+    )
+    drive_timeout: float = parameter(
+        600.0, 'no drive takes longer', unit='s', low=0.1, high=86400.0, live=True
+    )

@@ -1,0 +1,205 @@
+"""The bag player node: publishes what a bag holds, with /clock, on machines without `ros2 bag`."""
+
+import importlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.duration import Duration
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rosgraph_msgs.msg import Clock
+
+from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import time_to_msg
+from remembr_ros.nodes.base.declaration import declare_parameters
+from remembr_ros.nodes.base.lifecycle import make_node_or_explain, spin
+from remembr_ros.nodes.base.managed_node import NAMESPACE
+from remembr_ros.nodes.parameters import BagPlayerParameters
+from remembr_ros.nodes.replay.raw_bag import RawBag
+from remembr_ros.printable import printable
+from remembr_ros.stop import Stop, stop_on_signals
+
+CLOCK_PERIOD_S = 0.02
+"""Between two messages of /clock, wall time."""
+
+IMAGES = ('sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage')
+CLOCK_TOPIC = '/clock'
+
+_LATCHED = ('/amcl_pose', '/map', '/robot_description')
+"""Topics whose last message late subscribers get, by convention."""
+
+
+class BagPlayerNode(Node):
+    """Publishes a bag's messages as they are, in their rhythm times rate, and /clock with their time."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('bag_player', namespace=kwargs.pop('namespace', NAMESPACE), **kwargs)
+        self.parameters = declare_parameters(self, BagPlayerParameters)
+        self._clock = self.create_publisher(Clock, CLOCK_TOPIC, qos.CLOCK)
+        self._last_clock = 0.0
+
+    def play(self, stop: Stop) -> int:
+        """Play the bag until it ends or stop is set.
+
+        :return: how many messages were published
+        :raises BagUnreadable: the bag is missing or damaged
+        :raises InvalidRequest: no bag is given, or it lacks the topics that are asked for
+        """
+        p = self.parameters
+        if not p.bag:
+            raise InvalidRequest('no bag to play; set parameter bag')
+        published = 0
+        with RawBag(Path(p.bag).expanduser()) as bag:
+            publishers = self._advertise(bag)
+            self._wait_for_subscribers(bag, publishers, stop)
+            stop.wait(p.start_delay)
+            while not stop.is_set():
+                played = self._play_once(bag, publishers, stop)
+                published += played
+                if not p.loop or not played:
+                    break
+                stop.wait(CLOCK_PERIOD_S)  # a bag of one moment would otherwise keep the processor busy
+            for publisher in publishers.values():
+                publisher.wait_for_all_acked(Duration(seconds=2.0))
+        self.get_logger().info(f'{published} messages of {len(publishers)} topics played from {p.bag}')
+        return published
+
+    def _advertise(self, bag: RawBag) -> dict[str, Any]:
+        wanted = self.parameters.topics
+        missing = sorted(set(wanted) - set(bag.topics))
+        if missing:
+            known = ', '.join(f'{topic} ({kind})' for topic, kind in sorted(bag.topics.items()))
+            raise InvalidRequest(f'the bag has no {", ".join(missing)}; it has {known}')
+        publishers = {}
+        skipped = []
+        for topic, kind in sorted(bag.topics.items()):
+            if (wanted and topic not in wanted) or topic == CLOCK_TOPIC:
+                continue
+            message = message_class(kind)
+            if message is None:
+                skipped.append(f'{topic} ({kind})')
+                continue
+            # ROS 1 bags may have names without a slash, and some that ROS 2 does not allow.
+            name = topic if topic.startswith('/') else f'/{topic}'
+            try:
+                publishers[topic] = self.create_publisher(message, name, _profile(topic))
+            except InvalidTopicNameException as error:
+                why = f'not played: {str(error).splitlines()[0]} {topic}'
+                self.get_logger().warning(printable(why))
+        if skipped:
+            self.get_logger().warning(
+                printable(f'not played, the message types are not installed: {", ".join(skipped)}')
+            )
+        if not publishers:
+            raise BagUnreadable(f'{self.parameters.bag} has no topic that can be played')
+        return publishers
+
+    def _wait_for_subscribers(self, bag: RawBag, publishers: dict[str, Any], stop: Stop) -> None:
+        """Wait until an image topic is subscribed (in a bag without images: any topic), a bounded time."""
+        images = [topic for topic in publishers if bag.topics[topic] in IMAGES] or list(publishers)
+        deadline = time.monotonic() + self.parameters.wait_for_subscribers
+        while time.monotonic() < deadline and not stop.is_set():
+            if any(publishers[topic].get_subscription_count() for topic in images):
+                return
+            stop.wait(0.02)
+        if self.parameters.wait_for_subscribers and not stop.is_set():
+            self.get_logger().warning(f'nobody subscribes {", ".join(images)}; playing all the same')
+
+    def _play_once(self, bag: RawBag, publishers: dict[str, Any], stop: Stop) -> int:
+        rate = self.parameters.rate
+        published = 0
+        first_ns = None
+        started = time.monotonic()
+        for topic, stamp_ns, data in _readable(bag, list(publishers), self):
+            if first_ns is None:
+                first_ns = stamp_ns
+            due = started + (stamp_ns - first_ns) / 1e9 / rate
+            while (left := due - time.monotonic()) > 0.0 and not stop.is_set():
+                # Never ahead of the next message, whatever keeps this loop.
+                self._tick(stamp_ns - round(left * rate * 1e9))
+                stop.wait(min(left, CLOCK_PERIOD_S))
+            if stop.is_set():
+                break
+            self._tick(stamp_ns)
+            publishers[topic].publish(data)
+            published += 1
+        return published
+
+    def _tick(self, now_ns: int) -> None:
+        if time.monotonic() - self._last_clock >= CLOCK_PERIOD_S / 2.0:
+            self._last_clock = time.monotonic()
+            self._clock.publish(Clock(clock=time_to_msg(now_ns, clamp=True)))
+
+
+def _readable(bag: RawBag, topics: list[str], node: Node) -> Iterator[tuple[str, int, bytes]]:
+    """Yield messages up to the damage, if there is any."""
+    try:
+        yield from bag.messages(topics)
+    except BagUnreadable as error:
+        node.get_logger().error(f'played up to the damage: {error}')
+
+
+def message_class(kind: str) -> type | None:
+    """Return the message class of a type such as 'sensor_msgs/msg/Image'; None if it is not installed."""
+    package, _, name = kind.partition('/msg/')
+    try:
+        return getattr(importlib.import_module(f'{package}.msg'), name, None)
+    except ImportError:
+        return None
+
+
+def _profile(topic: str) -> QoSProfile:
+    """Reliable, and latched where the robot's publisher is: that also serves subscribers that want less."""
+    static = topic.endswith('tf_static')
+    latched = static or topic.endswith(_LATCHED)
+    return QoSProfile(
+        depth=1000 if static else 100,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
+
+
+def play(args: list[str] | None = None) -> int:
+    """Play a bag to its end; return the exit code."""
+    stop = stop_on_signals()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = make_node_or_explain(BagPlayerNode)
+        if node is None:
+            return 1
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        ended = threading.Event()
+        thread = threading.Thread(target=spin, args=(executor, ended), name='executor', daemon=True)
+        thread.start()
+        try:
+            node.play(stop)
+        except RemembrError as error:
+            node.get_logger().error(str(error))
+            return 1
+        finally:
+            ended.set()
+            executor.shutdown(timeout_sec=2.0)
+            thread.join(2.0)
+            node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    return 0
+
+
+def main(args: list[str] | None = None) -> None:
+    """Play a bag to its end."""
+    sys.exit(play(args))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,89 @@
+"""The thread that understands: sound from a source becomes questions, off the executor."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from remembr_ros.speech.attention import Attention
+from remembr_ros.speech.listener import Listener, Understood
+from remembr_ros.speech.sound.audio import Block
+from remembr_ros.speech.sound.level import LevelMeter
+from remembr_ros.speech.sound.queue import SoundQueue
+from remembr_ros.speech.sound.source import SoundSource
+
+IDLE_S = 1.0
+"""When no sound comes for so long after a pause that ends a question, what was said last is understood."""
+
+
+class Listening:
+    """Connects a source with a listener until it is closed.
+
+    :param take: takes what is understood; called on the thread
+    :param max_s: sound that may wait for the transcriber [s]
+    :param end_silence_s: pause that ends a question [s]
+    :param log: a node's logger
+    """
+
+    def __init__(
+        self,
+        source: SoundSource,
+        listener: Listener,
+        attention: Attention,
+        take: Callable[[Understood], None],
+        *,
+        max_s: float,
+        end_silence_s: float,
+        log: Any,
+    ) -> None:
+        self._source = source
+        self._listener = listener
+        self._attention = attention
+        self._take = take
+        self._idle_s = end_silence_s + IDLE_S if source.live else None
+        self._log = log
+        self.queue = SoundQueue(max_s)
+        self.meter = LevelMeter()
+        self.problem = ''
+        """What went wrong last; empty: nothing since."""
+        self._thread = threading.Thread(target=self._run, name='listening', daemon=True)
+        # First what may fail, as a thread would stay behind.
+        source.start(self._deliver)
+        self._thread.start()
+
+    def close(self, timeout_s: float) -> None:
+        """End the source; understand what was heard, at most so long."""
+        self.queue.close()
+        self._source.stop()
+        self._thread.join(timeout_s)
+
+    def _deliver(self, block: Block | None) -> None:
+        """Take sound in the source's thread."""
+        if block is not None:
+            self.meter.add(block)
+            if self._attention.deaf(block.heard_ns):
+                block = replace(block, frames=np.zeros_like(block.frames))
+        self.queue.put(block, wait=block is None or not self._source.live)
+
+    def _run(self) -> None:
+        while True:
+            ended = False
+            try:
+                try:
+                    block = self.queue.get(self._idle_s)
+                    ended = block is None and self.queue.closed
+                except TimeoutError:
+                    block = None
+                understood = self._listener.end() if block is None else self._listener.hear(block)
+                self.problem = self._listener.problem
+                for one in understood:
+                    self._take(one)
+            except Exception as error:  # noqa: BLE001  the top of the thread
+                self.problem = f'{type(error).__name__}: {error}'
+                self._log.error(
+                    f'what was said was not understood: {self.problem}', throttle_duration_sec=10.0
+                )
+            if ended:
+                return

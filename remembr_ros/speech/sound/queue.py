@@ -1,0 +1,86 @@
+"""Sound that waits to be understood, between those who hear and the one who understands."""
+
+import threading
+from collections import deque
+
+from remembr_ros.speech.sound.audio import Block
+
+
+class SoundQueue:
+    """Keeps blocks of sound in order, of a bounded length in all. May be used from several threads.
+
+    Where a live source is faster than what takes the sound out, the oldest is lost: the present counts more.
+
+    :param max_s: sound that may wait [s]
+    """
+
+    def __init__(self, max_s: float) -> None:
+        self._max_s = max_s
+        self._blocks: deque[Block | None] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._waiting_s = 0.0
+        self._dropped_s = 0.0
+
+    @property
+    def waiting_s(self) -> float:
+        """Sound that waits [s]."""
+        with self._changed:
+            return max(self._waiting_s, 0.0)
+
+    @property
+    def dropped_s(self) -> float:
+        """Sound that was lost so far [s]."""
+        with self._changed:
+            return self._dropped_s
+
+    def put(self, block: Block | None, *, wait: bool = False) -> None:
+        """Add sound; None: it ends here.
+
+        :param wait: when it is full, wait for room rather than lose the oldest
+        """
+        seconds = block.seconds if block is not None else 0.0
+        with self._changed:
+            if wait:
+                self._changed.wait_for(lambda: self._closed or self._fits(seconds))
+            while self._blocks and not self._closed and not self._fits(seconds):
+                lost = self._taken()
+                self._dropped_s += lost.seconds if lost is not None else 0.0
+            if not self._closed:
+                self._blocks.append(block)
+                self._waiting_s += seconds
+                self._changed.notify_all()
+
+    def get(self, timeout_s: float | None = None) -> Block | None:
+        """Wait for sound and take it out; None: it ended, or the queue is closed and empty.
+
+        :raises TimeoutError: nothing came for so long
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._blocks or self._closed, timeout_s):
+                raise TimeoutError(f'no sound for {timeout_s} s')
+            if not self._blocks:
+                return None
+            block = self._taken()
+            self._changed.notify_all()
+            return block
+
+    def close(self) -> None:
+        """Take nothing more in; what waits can still be taken out."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more is taken in."""
+        with self._changed:
+            return self._closed
+
+    def _taken(self) -> Block | None:
+        block = self._blocks.popleft()
+        self._waiting_s -= block.seconds if block is not None else 0.0
+        return block
+
+    def _fits(self, seconds: float) -> bool:
+        return not self._blocks or self._waiting_s + seconds <= self._max_s

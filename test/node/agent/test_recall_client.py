@@ -1,0 +1,136 @@
+"""Recall through the memory node's service finds what the store itself finds."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.planner import Run
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.memory.node import MemoryNode
+from remembr_ros.timestamps import MAX_NS, NS
+from test.patience import patiently
+
+T0 = 1_700_000_000 * NS
+THINGS = ('red mug', 'green chair', 'blue lift', 'white door', 'black bin', 'yellow sign')
+
+
+def memories() -> list[Memory]:
+    made = []
+    for i, thing in enumerate(THINGS):
+        robot, start = 'ab'[i % 2], T0 + i * 10 * NS + i
+        pose = Pose(2.0 * i, 1.0, 0.0, 0.1 * i) if i != 3 else None
+        map_id, source = ('', 'cellar')[i // 4], ('captioner', 'person')[i == 5]
+        made.append(
+            Memory(
+                memory_id(robot, source, start),
+                robot,
+                start,
+                start + 3 * NS,
+                f'A {thing}.',
+                pose,
+                map_id=map_id,
+                source=source,
+            )
+        )
+    return made
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp('store')
+
+
+@pytest.fixture
+def recalls(robot, folder):
+    """The client, and the store that the node behind it has open."""
+    node = robot.start(MemoryNode, uri=str(folder / 'm.db'), embedder='hashing')
+    node._store.add([Observation(memory) for memory in memories()])
+    client = RecallClient(robot.client, 20.0)
+    yield client, node._store
+    client.close()
+
+
+SCOPES = [
+    ANYTHING,
+    Scope(robots=('a',)),
+    Scope(map_id=''),
+    Scope(map_id='cellar'),
+    Scope(source='person'),
+    Scope(after_ns=T0 + 15 * NS, before_ns=T0 + 35 * NS),
+    Scope(before_ns=0),
+    Scope(after_ns=MAX_NS),
+    Scope(near=(4.0, 1.0, 0.0), radius_m=3.0),
+    Scope(near=(4.0, 1.0, 0.0), radius_m=0.0),
+]
+
+
+def found(hits) -> list[tuple]:
+    return [(hit.memory.id, pytest.approx(hit.score, abs=1e-6)) for hit in hits]
+
+
+def test_every_recall_agrees_with_the_store_in_every_scope(recalls):
+    client, store = recalls
+    for scope in SCOPES:
+        assert found(client.by_text('green chair', scope)) == found(store.by_text('green chair', scope)), (
+            scope
+        )
+        assert found(client.newest(scope, 3)) == found(store.newest(scope, 3)), scope
+        by_time = client.by_time(T0 + 21 * NS, scope), store.by_time(T0 + 21 * NS, scope)
+        assert found(by_time[0]) == found(by_time[1]), scope
+        assert [h.offset_s for h in by_time[0]] == pytest.approx([h.offset_s for h in by_time[1]]), scope
+        by_place = [recall.by_position((5.0, 0.0, 0.0), scope) for recall in recalls]
+        assert [h.memory.id for h in by_place[0]] == [h.memory.id for h in by_place[1]], scope
+        distances = [[hit.distance_m for hit in hits] for hits in by_place]
+        assert distances[0] == pytest.approx(distances[1], rel=1e-6), scope
+        assert client.count(scope) == store.count(scope), scope
+
+
+def test_requests_without_sense_are_refused_as_the_store_does(recalls):
+    for recall in recalls:
+        for wrong in (
+            lambda r=recall: r.by_text(''),
+            lambda r=recall: r.newest(limit=0),
+            lambda r=recall: r.newest(Scope(source='nobody')),
+            lambda r=recall: r.newest(Scope(near=(0.0, 0.0, 0.0))),
+            lambda r=recall: r.newest(Scope(near=(0.0, 0.0, 0.0), radius_m=-1.0)),
+            lambda r=recall: r.by_position((float('nan'), 0.0, 0.0)),
+        ):
+            with pytest.raises(InvalidRequest):
+                wrong()
+
+
+def test_a_keyframe_is_that_of_the_store(recalls):
+    client, store = recalls
+    jpeg = encode_jpeg(np.zeros((8, 8, 3), np.uint8), 80)
+    start = T0 + 100 * NS
+    memory = Memory(memory_id('a', 'captioner', start), 'a', start, start + NS, 'A lamp.')
+    store.add([Observation(memory, (jpeg,))])
+    assert client.keyframe(memory.id, 0) == store.keyframe(memory.id, 0) == jpeg
+    for wrong in ((memory.id, 1), ('nobody', 0)):
+        with pytest.raises(InvalidRequest):
+            client.keyframe(*wrong)
+
+
+def test_a_deadline_holds_in_the_threads_of_a_question(robot):
+    client = RecallClient(robot.client, 20.0)
+    began = time.monotonic()
+    with client.until(began + 0.3):
+        (outcome,) = in_parallel([client.newest], Run(began + 20.0))
+    client.close()
+    assert isinstance(outcome, StoreUnavailable)
+    assert time.monotonic() - began < patiently(5.0)
+
+
+def test_without_a_memory_node_the_store_is_unavailable(robot):
+    client = RecallClient(robot.client, 0.2)
+    with pytest.raises(StoreUnavailable, match='memory node'):
+        client.newest()
+    client.close()

@@ -1,0 +1,338 @@
+"""What the agent node demands of a goal before anything drives: maps, keep-out areas, a person's yes."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from geometry_msgs.msg import PoseArray, PoseStamped
+from nav_msgs.msg import OccupancyGrid
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from std_srvs.srv import SetBool
+
+from remembr_msgs.action import Ask as AskAction
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.nodes.agent.node import AgentNode
+from remembr_ros.nodes.base import qos
+from test.node.agent.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent
+from test.node.base.test_live_parameters import change
+
+CODES = AskAction.Result
+
+
+class Scene:
+    """An agent that publishes goals, and an asker."""
+
+    def __init__(self, robot, **parameters) -> None:
+        self.robot = robot
+        self.agent = robot.start(AgentNode, pose_source='pose', **parameters)
+        self.agent._agent = FakeAgent()
+        self.goals = robot.listen(PoseStamped, 'goal_pose')
+        self.asker = Asker(robot)
+
+    def ask(self):
+        return self.asker.send('Take me to the lift', navigate=True)
+
+    def go(self):
+        return self.asker.result(self.ask())
+
+    def publish(self, topic: str, rows: list[str], frame_id: str = 'map', **changes) -> None:
+        """Publish a grid of 10 x 10 cells of 1 m, and wait until the agent knows it."""
+        before = self.agent._navigator._layers.terrain
+        self.talk = self.robot.client.create_publisher(OccupancyGrid, topic, qos.MAPS)
+        self.talk.publish(grid(rows, frame_id, **changes))
+        self.robot.wait(lambda: self.agent._navigator._layers.terrain is not before, f'{topic} is known')
+
+    def wait_for_goal(self) -> tuple[float, float]:
+        self.robot.wait(lambda: self.goals, 'a goal')
+        return self.goals[-1].pose.position.x, self.goals[-1].pose.position.y
+
+
+def grid(rows: list[str], frame_id: str = 'map', **changes) -> OccupancyGrid:
+    """Return a message of rows, the top one first, of which characters say '#' occupied, '?' unknown."""
+    msg = OccupancyGrid(data=[{'#': 100, '?': -1}.get(c, 0) for row in reversed(rows) for c in row])
+    msg.header.frame_id = frame_id
+    msg.info.width, msg.info.height, msg.info.resolution = len(rows[0]), len(rows), 1.0
+    msg.info.origin.orientation.w = 1.0
+    for name, value in changes.items():
+        setattr(msg.info, name, value)
+    return msg
+
+
+OPEN = ['.' * 10] * 10
+BLOCKED = [*['.' * 10] * 7, '...###....', '.' * 10, '.' * 10]
+"""LIFT was seen from x 4, y 2; the cell there is occupied."""
+BLOCKED_BELOW = [*['.' * 10] * 6, '....#.....', '....#.....', '....#.....', '....#.....']
+
+
+@pytest.fixture
+def scene(robot):
+    made = []
+
+    def make(**parameters):
+        made.append(Scene(robot, **parameters))
+        return made[0]
+
+    yield make
+    for one in made:
+        one.asker.client.destroy()
+
+
+def test_a_goal_in_a_wall_moves_to_the_nearest_free_place(scene):
+    one = scene()
+    one.publish('map', BLOCKED)
+    assert one.go().result.error_code == CODES.NONE
+    assert one.wait_for_goal() == (3.5, 1.5)
+
+
+def test_a_map_that_was_published_before_counts(robot, scene):
+    publisher = robot.client.create_publisher(OccupancyGrid, 'map', qos.MAPS)
+    publisher.publish(grid(BLOCKED))
+    one = scene(goal_search_radius=0.0)
+    robot.wait(lambda: one.agent._navigator._layers.terrain.map, 'the map')
+    result = one.go().result
+    assert result.error_code == CODES.GOAL_REJECTED
+    assert 'occupied in the map' in result.error_msg
+    assert not one.goals
+
+
+def test_the_costmap_counts_too(scene):
+    one = scene(goal_search_radius=0.0)
+    one.publish('map', OPEN)
+    one.publish('global_costmap/costmap', BLOCKED)
+    assert 'occupied in the global costmap' in one.go().result.error_msg
+
+
+def test_what_changes_in_the_costmap_counts(robot, scene):
+    messages = pytest.importorskip('map_msgs.msg', reason='needs map_msgs: make setup')
+    one = scene(goal_search_radius=0.0)
+    updates = robot.talk(messages.OccupancyGridUpdate, 'global_costmap/costmap_updates')
+    layers = one.agent._navigator._layers
+    updates.publish(messages.OccupancyGridUpdate(x=0, y=0, width=1, height=1, data=[100]))
+    one.publish('global_costmap/costmap', OPEN)
+    assert one.go().result.error_code == CODES.NONE
+    updates.publish(messages.OccupancyGridUpdate(x=3, y=1, width=2, height=2, data=[100] * 4))
+    robot.wait(lambda: layers.terrain.costmap.cells.max() == 100, 'the update')
+    assert 'occupied in the global costmap' in one.go().result.error_msg
+
+
+def test_how_near_makes_one_place_is_a_parameter_and_a_wall_of_the_map_makes_two(robot, scene):
+    one = scene(same_place=4.5)
+
+    def same_place():
+        one.asker.result(one.asker.send('Where is the lift?'))
+        question, _ = one.agent._agent.questions[-1]
+        return question.same_place
+
+    def joins(x: float) -> bool:
+        return same_place().joins(('map', ''), (1.5, 1.5, 0.0), [(x, 1.5, 0.0)])[0]
+
+    assert (joins(5.5), joins(6.5)) == (True, False)
+    one.publish('map', BLOCKED_BELOW)
+    assert (joins(2.5), joins(5.5)) == (True, False)
+    assert one.agent.set_parameters([Parameter('same_place', value=0.5)])[0].successful
+    assert not joins(2.5)
+
+
+def test_a_required_map_that_is_not_there_is_named(scene):
+    one = scene(require_map=True)
+    result = one.go().result
+    assert result.error_code == CODES.GOAL_REJECTED
+    assert 'require_map' in result.error_msg
+    one.publish('map', OPEN)
+    assert one.go().result.error_code == CODES.NONE
+
+
+def test_a_place_that_cannot_be_reached_from_here_is_refused(robot, scene):
+    one = scene(goal_search_radius=1.0)
+    one.publish('map', [*['.' * 10] * 4, '#' * 10, *['.' * 10] * 5])
+    poses = robot.talk(PoseStamped, 'pose')
+    here = PoseStamped()
+    here.header.frame_id = 'map'
+    here.pose.position.x, here.pose.position.y, here.pose.orientation.w = 4.0, 8.0, 1.0
+    poses.publish(here)
+    robot.wait(lambda: one.agent._here, 'a pose')
+    assert 'cannot be reached' in one.go().result.error_msg
+    here.pose.position.y = 1.0
+    poses.publish(here)
+    robot.wait(lambda: one.agent._here.pose.y == 1.0, 'another pose')
+    assert one.go().result.error_code == CODES.NONE
+
+
+@pytest.mark.parametrize(
+    ('changes', 'reason'),
+    [
+        ({'frame_id': 'odom'}, "'odom'.*map_frame"),
+        ({'resolution': 0.0}, 'resolution'),
+        ({'width': 3}, '100 values'),
+    ],
+    ids=['frame', 'resolution', 'size'],
+)
+def test_a_map_that_makes_no_sense_is_not_used(robot, scene, monkeypatch, changes, reason):
+    one = scene()
+    errors = []
+    # What the process prints cannot be read while another thread prints.
+    monkeypatch.setattr(one.agent.get_logger(), 'error', lambda text, **_: errors.append(text))
+    publisher = robot.client.create_publisher(OccupancyGrid, 'map', qos.MAPS)
+    publisher.publish(grid(BLOCKED, **changes))
+    robot.wait(lambda: errors, 'a reason')
+    assert re.search(f'topic map is not used: .*{reason}', errors[0])
+    assert one.agent._navigator._layers.terrain.map is None
+    assert one.go().result.error_code == CODES.NONE
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'reason'),
+    [
+        ({'keep_out': ['0 0, 9 0, 9 9, 0 9']}, 'keep-out'),
+        ({'max_goal_distance': 3.0}, 'where the robot is'),
+        ({'navigation': 'none'}, 'navigation is none'),
+    ],
+    ids=['keep-out', 'distance', 'none'],
+)
+def test_what_the_parameters_forbid_is_refused(scene, parameters, reason):
+    one = scene(**parameters)
+    result = one.go()
+    assert (result.status, result.result.error_code) == (ABORTED, CODES.GOAL_REJECTED)
+    assert reason in result.result.error_msg
+    assert result.result.answer.evidence[0].id == 'lift-1'
+    assert not one.goals
+
+
+def test_a_keep_out_area_that_is_none_fails_configure(robot, capfd):
+    node = robot.make(AgentNode, pose_source='none', keep_out=['0 0, 1 1'])
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert 'x y, x y, x y' in capfd.readouterr().err
+
+
+def test_of_several_places_goal_pose_has_the_first_and_the_asker_is_told(robot, scene):
+    one = scene(goal_order='as_cited')
+    places = [Hit(replace(LIFT, id=f'lift-{x}', pose=Pose(x, 2.0)), 0.9) for x in (20.0, 40.0)]
+    one.agent._agent.answer = replace(
+        one.agent._agent.answer, evidence=tuple(places), pose=places[0].memory.pose, every_place=True
+    )
+    assert one.go().result.error_code == CODES.NONE
+    assert one.wait_for_goal() == (20.0, 2.0)
+    robot.wait(lambda: any('navigation nav2' in f.detail for f in one.asker.feedback), 'what is missing')
+
+
+# Confirmation
+
+
+def proposed(one: Scene) -> list[PoseArray]:
+    return one.robot.listen(PoseArray, 'proposed_goals', qos.MARKERS)
+
+
+def confirm(one: Scene, yes: bool) -> SetBool.Response:
+    return one.robot.call(SetBool, 'agent/confirm', SetBool.Request(data=yes))
+
+
+def test_a_goal_is_driven_to_when_a_person_has_confirmed_it(robot, scene):
+    one = scene(confirm_goals=True)
+    proposals = proposed(one)
+    handle = one.ask()
+    robot.wait(lambda: any(msg.poses for msg in proposals), 'a proposal')
+    robot.wait(lambda: 'confirming' in [f.stage for f in one.asker.feedback], 'feedback')
+    assert proposals[-1].header.frame_id == 'map'
+    assert (proposals[-1].poses[0].position.x, one.goals) == (4.0, [])
+    assert confirm(one, True).success
+    assert one.asker.result(handle).result.error_code == CODES.NONE
+    assert one.wait_for_goal() == (4.0, 2.0)
+    robot.wait(lambda: not proposals[-1].poses, 'the proposal is taken back')
+
+
+def test_a_goal_that_a_person_refuses_is_not_driven_to(robot, scene):
+    one = scene(confirm_goals=True)
+    handle = one.ask()
+    robot.wait(lambda: confirm(one, False).success, 'a proposal')
+    result = one.asker.result(handle)
+    assert (result.status, result.result.error_code) == (ABORTED, CODES.NOT_CONFIRMED)
+    assert 'refused' in result.result.error_msg
+    assert not one.goals
+
+
+def test_a_goal_that_nobody_confirms_is_dropped_in_time(scene):
+    one = scene(confirm_goals=True, confirm_timeout=0.2)
+    result = one.go().result
+    assert result.error_code == CODES.NOT_CONFIRMED
+    assert '/remembr/agent/confirm' in result.error_msg
+    response = confirm(one, True)
+    assert (response.success, response.message) == (False, 'no goal waits for confirmation')
+    assert not one.goals
+
+
+def test_a_newer_goal_waits_in_place_of_the_older(robot, scene):
+    one = scene(confirm_goals=True)
+    first = one.ask()
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'the first waits')
+    second = one.ask()
+    assert one.asker.result(first).result.error_code == CODES.PREEMPTED
+    assert 'newer goal' in confirm(one, True).message, 'who confirmed meant the first'
+    robot.wait(lambda: confirm(one, True).success, 'a moment to look')
+    assert one.asker.result(second).status == SUCCEEDED
+    one.wait_for_goal()
+    assert len(one.goals) == 1
+
+
+@pytest.mark.parametrize('how', ['cancel', 'deactivate'])
+def test_a_goal_that_nobody_wants_any_more_does_not_wait(robot, scene, how):
+    one = scene(confirm_goals=True)
+    handle = one.ask()
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'it waits')
+    if how == 'cancel':
+        handle.cancel_goal_async()
+    else:
+        assert one.agent.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    result = one.asker.result(handle)
+    assert (result.status, result.result.error_code) == (
+        CANCELED if how == 'cancel' else ABORTED,
+        CODES.CANCELLED,
+    )
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting is None, 'it waits no longer')
+    assert not one.goals
+
+
+def test_keep_out_areas_and_clearance_that_change_count_for_the_next_goal(scene):
+    one = scene(goal_search_radius=0.0)
+    one.publish('map', [*['.' * 10] * 4, '#' * 10, *['.' * 10] * 5])  # 3 m from the place
+    assert one.go().result.error_code == CODES.NONE
+    assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
+    assert 'keep-out' in one.go().result.error_msg
+    assert change(one.agent, keep_out=[], goal_clearance=5.0).successful
+    assert 'is nearer than 5 m to an obstacle' in one.go().result.error_msg
+    assert change(one.agent, goal_clearance=0.0).successful
+    assert one.go().result.error_code == CODES.NONE
+
+
+def test_a_change_while_inactive_counts_when_the_node_is_active_again(scene):
+    one = scene()
+    assert one.agent.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
+    assert one.agent.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert 'keep-out' in one.go().result.error_msg
+
+
+def test_whether_a_person_confirms_can_change_and_what_waits_goes_on_waiting(robot, scene):
+    one = scene()
+    assert one.go().result.error_code == CODES.NONE
+    assert change(one.agent, confirm_goals=True).successful
+    waiting = one.ask()
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'it waits')
+    assert change(one.agent, confirm_goals=False).successful
+    assert len(one.goals) == 1
+    assert confirm(one, True).success
+    assert one.asker.result(waiting).result.error_code == CODES.NONE
+    assert one.go().result.error_code == CODES.NONE
+    robot.wait(lambda: len(one.goals) == 3, 'the third goal')
+
+
+def test_a_goal_is_looked_at_again_when_a_person_has_confirmed_it(robot, scene):
+    one = scene(confirm_goals=True)
+    waiting = one.ask()
+    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'it waits')
+    assert change(one.agent, keep_out=['0 0, 9 0, 9 9, 0 9']).successful
+    assert confirm(one, True).success
+    result = one.asker.result(waiting).result
+    assert (result.error_code, one.goals) == (CODES.GOAL_REJECTED, [])
+    assert 'meanwhile the goal is in a keep-out area' in result.error_msg

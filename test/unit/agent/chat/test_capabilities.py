@@ -1,0 +1,252 @@
+"""What servers refuse, in their own words, and what is sent to them from then on."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal
+from remembr_ros.agent.chat.client import Message, ToolCall
+from remembr_ros.agent.chat.openai_client import OpenAIChat
+from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.errors import ChatUnavailable
+
+ALL = Capabilities()
+
+NATIVE = {
+    'model': 'm',
+    'messages': [{'role': 'system', 'content': 'x'}, {'role': 'user', 'content': 'x'}],
+    'tools': [{}],
+    'tool_choice': 'auto',
+    'parallel_tool_calls': True,
+    'temperature': 0.0,
+    'seed': 1,
+    'max_tokens': 10,
+}
+PLAIN = {'messages': [], 'response_format': {'type': 'json_schema'}, 'max_tokens': 10}
+
+REFUSALS = [
+    (400, 'registry.ollama.ai/library/gemma:2b does not support tools', NATIVE, 'tools'),
+    (500, 'tools param requires --jinja flag', NATIVE, 'tools'),
+    (404, 'No endpoints found that support tool use', NATIVE, 'tools'),
+    (501, 'function calling is not implemented', NATIVE, 'tools'),
+    (
+        400,
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        NATIVE,
+        'tool_choice',
+    ),
+    (
+        422,
+        "[{'loc': ['body', 'tool_choice'], 'msg': 'Extra inputs are not permitted'}]",
+        NATIVE,
+        'tool_choice',
+    ),
+    (
+        400,
+        "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
+        NATIVE,
+        'parallel_calls',
+    ),
+    (400, "Unsupported value: 'temperature' does not support 0.0 with this model.", NATIVE, 'temperature'),
+    (400, 'Unrecognized request argument supplied: seed', NATIVE, 'seed'),
+    (400, 'System role not supported', NATIVE, 'system_role'),
+    (400, 'Conversation roles must alternate user/assistant/user/assistant/...', NATIVE, 'system_role'),
+    (400, "'response_format' of type json_schema is not supported", PLAIN, 'json_schema'),
+    (422, 'guided decoding is not available', PLAIN, 'json_schema'),
+]
+
+
+@pytest.mark.parametrize(('status', 'said', 'request_', 'lost'), REFUSALS, ids=range(len(REFUSALS)))
+def test_a_refusal_takes_away_what_it_names(
+    status: int, said: str, request_: dict[str, Any], lost: str
+) -> None:
+    less = after_refusal(ALL, request_, status, said)
+    assert less is not None
+    assert [field.name for field in fields(ALL) if getattr(less, field.name) != getattr(ALL, field.name)] == [
+        lost
+    ]
+
+
+@pytest.mark.parametrize(
+    ('status', 'said'),
+    [
+        (401, 'tools are not supported for this key'),
+        (429, 'too many tools'),
+        (400, 'This model has a maximum context length of 4096 tokens; max_tokens is too large'),
+        (400, 'bad request'),
+        (404, 'the model functionary does not exist'),
+        (500, 'internal error in tool server'),
+        (400, ''),
+        (400, 'maximum context length is 8192 tokens, you requested 9000 (700 in the functions)'),
+        (400, 'The prompt is too long with these tools'),
+    ],
+    ids=range(9),
+)
+def test_any_other_refusal_takes_nothing_away(status: int, said: str) -> None:
+    assert after_refusal(ALL, NATIVE, status, said) is None
+
+
+def test_the_limit_of_the_reply_has_two_names_and_may_have_none() -> None:
+    said = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+    once = after_refusal(ALL, NATIVE, 400, said)
+    assert once is not None
+    assert once.limit == 'max_completion_tokens'
+    twice = after_refusal(
+        once, {'messages': [], 'max_completion_tokens': 1}, 400, 'unknown field max_completion_tokens'
+    )
+    assert twice is not None
+    assert twice.limit == ''
+    assert after_refusal(twice, {'messages': []}, 400, 'max_tokens') is None
+
+
+def test_what_was_not_sent_cannot_be_refused() -> None:
+    assert after_refusal(ALL, {'messages': []}, 400, 'tools, seed and temperature are not supported') is None
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    for name in ('OPENAI_API_KEY', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'):
+        monkeypatch.delenv(name, raising=False)
+    with ScriptedServer() as made:
+        yield made
+
+
+@pytest.fixture
+def chat(server: ScriptedServer) -> Iterator[OpenAIChat]:
+    made = OpenAIChat('tiny', server.url, seed=1)
+    yield made
+    made.close()
+
+
+FEATURES = (
+    *('tools', 'tool_choice', 'parallel_tool_calls', 'response_format'),
+    *('temperature', 'seed', 'max_tokens', 'max_completion_tokens'),
+)
+HELLO = (Message('system', 'Be brief.'), Message('user', 'Where is the lift?'))
+
+
+@pytest.mark.parametrize('refused', [*((name,) for name in FEATURES), FEATURES], ids=str)
+def test_a_server_that_refuses_is_asked_without_and_that_is_remembered(
+    server: ScriptedServer, chat: OpenAIChat, refused: tuple[str, ...]
+) -> None:
+    server.reply = [ScriptedReply('yes', refuse=refused)]
+    for must_call in (None, 'answer', None):
+        assert chat.complete(HELLO, TOOLS, must_call=must_call, timeout_s=10.0).content == 'yes'
+    bodies = [request.body for request in server.requests]
+    assert not set(refused) & set(bodies[-1])
+    assert len(bodies) <= 3 + len(refused) + 1  # a schema is refused twice: then it is a JSON object
+
+
+def test_what_fails_all_the_same_is_not_remembered(server: ScriptedServer, chat: OpenAIChat) -> None:
+    server.reply = [ScriptedReply('tools are not supported; neither is anything else', status=400)]
+    with pytest.raises(ChatUnavailable, match='400'):
+        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0)
+    assert chat.capabilities == Capabilities()
+
+
+@pytest.mark.parametrize('status', [400, 422, 500])
+@pytest.mark.parametrize(
+    'refuses', [{'tools'}, {'system'}, {'tools', 'system', 'temperature'}], ids=['tools', 'system', 'three']
+)
+def test_a_refusal_without_a_word_is_found_out_by_trying(
+    server: ScriptedServer, status: int, refuses: set[str]
+) -> None:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        has = {*body, *(message['role'] for message in body['messages'])}
+        return (
+            ScriptedReply(body=b'Internal Server Error', status=status)
+            if has & refuses
+            else ScriptedReply('yes')
+        )
+
+    server.reply = reply
+    chat = OpenAIChat('tiny', server.url, max_retries=0)
+    assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0).content == 'yes'
+    tried = len(server.requests)
+    assert chat.complete(HELLO, TOOLS, must_call='answer', timeout_s=10.0).content == 'yes'
+    assert (tried, len(server.requests)) == (2 if refuses == {'tools'} else 3, tried + 1)
+    chat.close()
+
+
+def test_a_server_that_was_of_use_is_not_simplified_for_a_mishap(server: ScriptedServer) -> None:
+    chat = OpenAIChat('tiny', server.url, max_retries=0)
+    server.reply = [ScriptedReply('yes'), ScriptedReply(body=b'oops', status=500), ScriptedReply('yes')]
+    chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0)
+    with pytest.raises(ChatUnavailable, match='500'):
+        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0)
+    assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0).content == 'yes'
+    assert chat.capabilities == Capabilities()
+    chat.close()
+
+
+@pytest.mark.parametrize(
+    ('status', 'said'),
+    [
+        (400, 'Failed to call a function. Please adjust your prompt.'),
+        (400, "Invalid 'messages[3].tool_calls[0].id': empty string"),
+        (500, 'cannot generate a tool call now'),
+        (400, 'temperature: out of luck'),
+    ],
+)
+def test_what_was_accepted_before_is_left_out_only_once(
+    server: ScriptedServer, chat: OpenAIChat, status: int, said: str
+) -> None:
+    server.reply = [ScriptedReply('yes'), ScriptedReply(said, status=status), ScriptedReply('yes')]
+    for _ in range(3):
+        assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0).content == 'yes'
+    bodies = [request.body for request in server.requests]
+    assert len(bodies) == 4
+    assert bodies[2].keys() < bodies[1].keys() | {'response_format'}
+    assert bodies[3] == bodies[0]
+    assert chat.capabilities == Capabilities()
+
+
+def test_a_conversation_goes_on_in_words_when_tools_are_refused(
+    server: ScriptedServer, chat: OpenAIChat
+) -> None:
+    server.reply = [ScriptedReply('yes', refuse=('tools',))]
+    call = ToolCall('a1', 'recall_text', '{"query": "lift"}')
+    results = (Message('tool', 'm1: a lift', tool_call_id='a1'), Message('tool', 'm2', tool_call_id='zz'))
+    chat.complete(
+        (*HELLO, Message('assistant', 'Hm.', (call,)), *results), TOOLS, must_call=None, timeout_s=10.0
+    )
+    system, user, assistant, last = server.requests[-1].body['messages']
+    assert [message['role'] for message in (system, user, assistant, last)] == [
+        'system',
+        'user',
+        'assistant',
+        'user',
+    ]
+    assert assistant['content'] == 'Hm.\n{"calls": [{"tool": "recall_text", "arguments": {"query": "lift"}}]}'
+    assert last['content'].startswith(
+        'Result of recall_text:\nm1: a lift\n\nResult of the tool:\nm2\n\nReply'
+    )
+    schema = server.requests[-1].body['response_format']['json_schema']['schema']
+    calls = schema['properties']['calls']['items']['properties']
+    assert calls['tool']['enum'] == [tool.name for tool in TOOLS]
+
+
+def test_without_a_system_role_its_text_comes_first(server: ScriptedServer, chat: OpenAIChat) -> None:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        if body['messages'][0]['role'] == 'system':
+            return ScriptedReply('System role not supported', status=400)
+        return ScriptedReply('yes')
+
+    server.reply = reply
+    chat.complete(HELLO, (), must_call=None, timeout_s=10.0)
+    assert server.requests[-1].body['messages'] == [
+        {'role': 'user', 'content': 'Be brief.\n\nWhere is the lift?'}
+    ]
+
+
+def test_a_forced_call_is_said_in_words_where_it_cannot_be_forced(server: ScriptedServer) -> None:
+    server.reply = [ScriptedReply('yes', refuse=('tool_choice',))]
+    chat = OpenAIChat('tiny', server.url)
+    chat.complete(HELLO, TOOLS, must_call='answer', timeout_s=10.0)
+    chat.close()
+    body = server.requests[-1].body
+    assert len(body['tools']) == len(TOOLS)
+    assert body['messages'][-1]['content'].endswith('Now call the tool answer, and no other.')

@@ -1,0 +1,335 @@
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from remembr_ros.agent.chat.client import Message, Picture, Reply, ToolCall
+from remembr_ros.agent.chat.openai_client import OpenAIChat
+from remembr_ros.agent.llm.tools import TOOLS
+from remembr_ros.agent.scripted.reply import completion
+from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.errors import ChatUnavailable
+from remembr_ros.http_guard import Guard
+from test.patience import patiently
+
+KEY = 'sk-secret-0123456789abcdef'
+
+HELLO = (Message('system', 'Be brief.'), Message('user', 'Where is the lift?'))
+
+
+def said(message: Any, **more: Any) -> ScriptedReply:
+    return ScriptedReply(body=completion(message, **more))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    for name in ('OPENAI_API_KEY', 'OPENAI_BASE_URL', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'):
+        monkeypatch.delenv(name, raising=False)
+    with ScriptedServer() as made:
+        yield made
+
+
+@pytest.fixture
+def connect(server: ScriptedServer) -> Iterator[Callable[..., OpenAIChat]]:
+    made: list[OpenAIChat] = []
+
+    def make(model: str = 'tiny', **options: Any) -> OpenAIChat:
+        made.append(OpenAIChat(model, server.url, **{'max_retries': 0, **options}))
+        return made[-1]
+
+    yield make
+    for chat in made:
+        chat.close()
+
+
+def complete(chat: OpenAIChat, **changes: Any) -> Reply:
+    options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, **changes}
+    return chat.complete(options.pop('messages', HELLO), TOOLS, **options)
+
+
+def test_plain_content_and_usage_come_back(server: ScriptedServer, connect: Any) -> None:
+    usage = {'prompt_tokens': 12, 'completion_tokens': 3, 'total_tokens': 15}
+    server.reply = [said({'role': 'assistant', 'content': 'Hello.'}, usage=usage)]
+    assert complete(connect()) == Reply('Hello.', (), 12, 3, model='tiny')
+
+
+def test_tool_calls_come_back_as_they_were_written(server: ScriptedServer, connect: Any) -> None:
+    call = {'id': 'a1', 'type': 'function', 'function': {'name': 'recall_text', 'arguments': '{"query": '}}
+    server.reply = [said({'role': 'assistant', 'content': None, 'tool_calls': [call]})]
+    reply = complete(connect())
+    assert (reply.content, reply.tool_calls) == ('', (ToolCall('a1', 'recall_text', '{"query": '),))
+
+
+def test_half_a_character_in_a_reply_is_replaced(server: ScriptedServer, connect: Any) -> None:
+    call = {
+        'id': 'a1',
+        'type': 'function',
+        'function': {'name': 'recall_text', 'arguments': '{"q": "\ud83d"}'},
+    }
+    server.reply = [said({'role': 'assistant', 'content': 'A \ud83d', 'tool_calls': [call]})]
+    reply = complete(connect())
+    assert (reply.content, reply.tool_calls[0].arguments) == ('A ?', '{"q": "?"}')
+
+
+def test_calls_without_an_id_get_one_each(server: ScriptedServer, connect: Any) -> None:
+    call = {'type': 'function', 'function': {'name': 'recall_text', 'arguments': '{}'}}
+    server.reply = [said({'role': 'assistant', 'content': None, 'tool_calls': [call, call]})]
+    first, second = complete(connect()).tool_calls
+    assert first.id != second.id
+
+
+def test_the_request_carries_messages_tools_and_the_forced_call(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [said({'role': 'assistant', 'content': 'x'})]
+    call = ToolCall('a1', 'recall_text', '{"query": "lift"}')
+    messages = (*HELLO, Message('assistant', '', (call,)), Message('tool', 'nothing', tool_call_id='a1'))
+    complete(connect(), messages=messages, must_call='answer')
+    body = server.requests[0].body
+    assert body['model'] == 'tiny'
+    assert body['tool_choice'] == {'type': 'function', 'function': {'name': 'answer'}}
+    assert [tool['function']['name'] for tool in body['tools']] == [tool.name for tool in TOOLS]
+    assert body['messages'][0] == {'role': 'system', 'content': 'Be brief.'}
+    assert body['messages'][2]['tool_calls'][0]['function'] == {
+        'name': 'recall_text',
+        'arguments': '{"query": "lift"}',
+    }
+    assert body['messages'][3] == {'role': 'tool', 'content': 'nothing', 'tool_call_id': 'a1'}
+    complete(connect())
+    assert server.requests[1].body['tool_choice'] == 'auto'
+
+
+def test_the_key_goes_into_the_header_and_nowhere_else(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    server.reply = [ScriptedReply(f'Incorrect API key provided: {KEY}.', status=401)]
+    with pytest.raises(ChatUnavailable, match='401') as refusal:
+        complete(connect())
+    request = server.requests[0]
+    assert request.headers['authorization'] == f'Bearer {KEY}'
+    assert KEY not in json.dumps(request.body)
+    assert KEY not in str(refusal.value)
+
+
+@pytest.mark.parametrize('status', [400, 401, 403, 404, 429, 500, 503])
+def test_a_refusal_is_a_server_out_of_reach(server: ScriptedServer, connect: Any, status: int) -> None:
+    server.reply = [ScriptedReply('x' * 10_000, status=status)]
+    with pytest.raises(ChatUnavailable, match=str(status)) as refusal:
+        complete(connect())
+    assert len(str(refusal.value)) < 500
+
+
+@pytest.mark.parametrize('status', [429, 500])
+def test_a_busy_server_is_asked_again_when_it_says(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(Guard, 'pause', lambda _, seconds: slept.append(seconds))
+    busy = ScriptedReply(status=status, retry_after_s=7.0)
+    dated = ScriptedReply(status=status, retry_after_s=9.0, retry_after_date=True)
+    server.reply = [busy, dated, ScriptedReply('At last.')]
+    reply = complete(connect(max_retries=2))
+    assert (reply.content, reply.calls) == ('At last.', 1)
+    assert slept == [7.0, pytest.approx(8.0, abs=1.0)]
+    assert len(server.requests) == 3
+
+
+def test_a_server_that_stays_busy_is_given_up(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(Guard, 'pause', lambda _, seconds: slept.append(seconds))
+    server.reply = [ScriptedReply(status=429, headers={'Retry-After': '2'})]
+    with pytest.raises(ChatUnavailable, match='429'):
+        complete(connect(max_retries=3))
+    assert slept == [2.0] * 3
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    'body',
+    [
+        b'<html>It works!</html>',
+        b'',
+        b'{"choices": [{"message": {"content": "cut of',
+        b'null',
+        b'[]',
+        b'"text"',
+        b'5',
+        b'{}',
+        b'\xff\xfe\x00',
+        {'choices': []},
+        {'choices': None},
+        {'choices': 'abc'},
+        {'choices': [None]},
+        {'choices': [{}]},
+        {'choices': [{'message': None}]},
+        {'choices': [{'message': 'hello'}]},
+        said({'role': 'assistant', 'tool_calls': 5}),
+        said({'role': 'assistant', 'tool_calls': [None]}),
+        said({'role': 'assistant', 'tool_calls': [{'id': '1', 'function': None}]}),
+        said({'role': 'assistant', 'tool_calls': [{'id': '1'}]}),
+        {'error': {'message': 'out of memory'}},
+    ],
+    ids=range(21),
+)
+@pytest.mark.parametrize('content_type', ['application/json', 'text/html'])
+def test_what_is_no_chat_reply_is_said_to_be_none(
+    server: ScriptedServer, connect: Any, body: Any, content_type: str
+) -> None:
+    server.reply = [ScriptedReply(body=body, headers={'Content-Type': content_type})]
+    with pytest.raises(ChatUnavailable):
+        complete(connect())
+
+
+@pytest.mark.parametrize(
+    'message',
+    [
+        {'role': 'assistant', 'content': 5},
+        {'role': 'assistant', 'content': [{'type': 'text'}]},
+        {'role': 'assistant'},
+        {'role': 'assistant', 'content': None, 'tool_calls': None},
+    ],
+)
+def test_content_of_a_wrong_type_is_no_content(server: ScriptedServer, connect: Any, message: Any) -> None:
+    server.reply = [said(message, usage={'prompt_tokens': 'many', 'completion_tokens': None})]
+    reply = complete(connect())
+    assert (reply.content, reply.tool_calls) == ('', ())
+
+
+def test_a_server_that_hangs_is_given_up(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply(hang_s=30.0)]
+    with pytest.raises(ChatUnavailable, match='did not answer'):
+        complete(connect(), timeout_s=0.2)
+
+
+def test_a_server_that_is_not_there_is_named(server: ScriptedServer) -> None:
+    chat = OpenAIChat('tiny', 'http://127.0.0.1:9/v1', max_retries=0)
+    with pytest.raises(ChatUnavailable, match=r'127\.0\.0\.1:9'):
+        complete(chat)
+    chat.close()
+
+
+def test_without_a_name_the_servers_first_model_is_asked(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [said({'role': 'assistant', 'content': 'x'})]
+    server.model = 'tiny'
+    chat = connect('')
+    complete(chat)
+    assert (server.requests[0].body['model'], chat.model) == ('tiny', 'tiny')
+
+
+@pytest.mark.parametrize(
+    'models',
+    [
+        (404, {'error': 'no such page'}),
+        (200, {'object': 'list', 'data': []}),
+        (200, {'object': 'list', 'data': None}),
+        (200, {'object': 'list', 'data': [{}]}),
+        (200, {'object': 'list', 'data': [None]}),
+        (200, {}),
+        (200, b'<html>'),
+    ],
+    ids=range(7),
+)
+def test_a_server_without_models_is_out_of_reach(
+    server: ScriptedServer, connect: Any, models: tuple[int, Any]
+) -> None:
+    status, body = models
+    server.models = ScriptedReply(status=status, body=body)
+    server.reply = [said({'role': 'assistant', 'content': 'x'})]
+    with pytest.raises(ChatUnavailable):
+        complete(connect(''))
+
+
+def test_openai_itself_needs_a_key(server: ScriptedServer) -> None:
+    with pytest.raises(ChatUnavailable, match='OPENAI_API_KEY'):
+        complete(OpenAIChat('gpt'))
+
+
+def test_no_wait_goes_past_the_deadline(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply(status=429, retry_after_s=60.0)]
+    began = time.monotonic()
+    with pytest.raises(ChatUnavailable, match='429'):
+        complete(connect(max_retries=3), timeout_s=20.0)
+    assert time.monotonic() - began < patiently(10.0)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize('status', [400, 401, 403, 404, 413, 422, 501])
+def test_what_will_be_refused_again_is_not_asked_again(
+    server: ScriptedServer, connect: Any, status: int
+) -> None:
+    server.reply = [ScriptedReply('no', status=status)]
+    with pytest.raises(ChatUnavailable, match=str(status)):
+        complete(connect(max_retries=3))
+    bodies = [json.dumps(request.body) for request in server.requests]
+    assert len(set(bodies)) == len(bodies) <= 3  # in a simpler way, perhaps, but never the same again
+
+
+def test_an_empty_account_is_not_asked_again(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply('insufficient_quota', status=429)]
+    with pytest.raises(ChatUnavailable, match='quota'):
+        complete(connect(max_retries=3))
+    assert len(server.requests) == 1
+
+
+def test_a_lost_connection_is_made_again_and_its_tokens_are_estimated(
+    server: ScriptedServer, connect: Any
+) -> None:
+    server.reply = [ScriptedReply('x' * 100, cut_after=50), ScriptedReply('At last.', (), 100, 3)]
+    reply = complete(connect(max_retries=1))
+    assert (reply.content, reply.calls, reply.completion_tokens) == ('At last.', 2, 3)
+    assert reply.prompt_tokens > 500  # the tools are some 2,000 characters
+    assert reply.estimated
+
+
+def test_tokens_that_are_not_counted_are_estimated(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [said({'role': 'assistant', 'content': 'x' * 40})]
+    chat = connect()
+    reply = chat.complete((Message('user', 'y' * 80),), (), must_call=None, timeout_s=10.0)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (20, 10, True)
+
+
+def test_a_model_that_takes_no_tools_is_told_of_them_in_words(server: ScriptedServer, connect: Any) -> None:
+    refusal = ScriptedReply('registry/tiny does not support tools', status=400)
+    server.reply = [refusal, ScriptedReply('{"calls": []}')]
+    chat = connect()
+    assert complete(chat).content == '{"calls": []}'
+    complete(chat, must_call='answer')
+    with_tools, without, forced = (request.body for request in server.requests)
+    assert 'tools' in with_tools
+    assert 'tools' not in without
+    assert 'recall_text' in without['messages'][-1]['content']
+    assert '"answer"' in forced['messages'][-1]['content']
+    assert 'recall_text' not in forced['messages'][-1]['content']
+
+
+def test_seed_and_temperature_are_sent(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply('x')]
+    complete(connect())
+    complete(connect(seed=0, temperature=0.7))
+    plain, seeded = (request.body for request in server.requests)
+    assert (plain['temperature'], 'seed' in plain) == (0.0, False)
+    assert (seeded['temperature'], seeded['seed']) == (0.7, 0)
+
+
+def test_without_tools_none_are_spoken_of(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply('x')]
+    chat = connect()
+    chat.complete(HELLO, (), must_call=None, timeout_s=10.0)
+    body = server.requests[0].body
+    assert not {'tools', 'tool_choice', 'parallel_tool_calls', 'response_format'} & set(body)
+    assert len(body['messages']) == len(HELLO)
+
+
+def test_images_are_sent_after_the_text_each_with_its_own(server: ScriptedServer, connect: Any) -> None:
+    server.reply = [ScriptedReply('x')]
+    pictures = (Picture('[m1]', b'\xff\xd8one'), Picture('[m2]', b'\xff\xd8two'))
+    complete(connect(), messages=(HELLO[0], Message('user', 'What is this?', images=pictures)))
+    system, user = server.requests[0].body['messages']
+    assert system['content'] == 'Be brief.'
+    assert [part.get('text') for part in user['content']] == ['What is this?', '[m1]', None, '[m2]', None]
+    head, data = user['content'][4]['image_url']['url'].split(',')
+    assert (head, base64.b64decode(data)) == ('data:image/jpeg;base64', b'\xff\xd8two')

@@ -1,0 +1,89 @@
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.recording import RecordingChat
+from remembr_ros.errors import ChatUnavailable
+
+SYSTEM, ASKED = Message('system', 'Be brief.'), Message('user', 'Where is the lift?')
+RECALL = ToolCall('a', 'recall_text', '{"query": "lift"}')
+
+
+class Recorded:
+    """A recording of a script, with a clock that goes on by half a second per look."""
+
+    def __init__(self, *replies: Any) -> None:
+        self.calls: list[dict[str, Any]] = []
+        self.script = ScriptedChat(list(replies), 'tiny')
+        self._now = 0.0
+        self.chat = RecordingChat(self.script, self.calls.append, clock=self._tick)
+
+    def _tick(self) -> float:
+        self._now += 0.5
+        return self._now
+
+    def ask(self, *messages: Message, must_call: str | None = None) -> Reply:
+        return self.chat.complete(messages, (), must_call=must_call, timeout_s=1.0)
+
+
+def test_a_conversation_is_recorded_without_repetitions():
+    recorded = Recorded(Reply('', (RECALL,), 100, 7), Reply('There.', (), 200, 9))
+    more = (Message('assistant', '', (RECALL,)), Message('tool', 'nothing', tool_call_id='a'))
+    assert recorded.ask(SYSTEM, ASKED) == Reply('', (RECALL,), 100, 7)
+    assert recorded.ask(SYSTEM, ASKED, *more, must_call='answer').content == 'There.'
+    recall = {'id': 'a', 'name': 'recall_text', 'arguments': '{"query": "lift"}'}
+    assert json.loads(json.dumps(recorded.calls)) == [
+        {
+            'model': 'tiny',
+            'messages': [
+                {'role': 'system', 'content': 'Be brief.'},
+                {'role': 'user', 'content': 'Where is the lift?'},
+            ],
+            'must_call': None,
+            'reply': {'content': '', 'tool_calls': [recall]},
+            'prompt_tokens': 100,
+            'completion_tokens': 7,
+            'seconds': 0.5,
+        },
+        {
+            'model': 'tiny',
+            'messages': [
+                {'role': 'assistant', 'content': '', 'tool_calls': [recall]},
+                {'role': 'tool', 'content': 'nothing', 'tool_call_id': 'a'},
+            ],
+            'must_call': 'answer',
+            'reply': {'content': 'There.', 'tool_calls': []},
+            'prompt_tokens': 200,
+            'completion_tokens': 9,
+            'seconds': 0.5,
+        },
+    ]
+
+
+def test_the_same_question_again_is_a_new_conversation():
+    recorded = Recorded(Reply('a'), Reply('b'), Reply('c'))
+    recorded.ask(SYSTEM, ASKED)
+    recorded.ask(SYSTEM, ASKED)
+    recorded.ask(SYSTEM, Message('user', 'When?'), Message('assistant', 'a'))
+    assert [len(call['messages']) for call in recorded.calls] == [2, 2, 3]
+
+
+def test_a_failure_is_recorded_and_goes_on():
+    recorded = Recorded(ChatUnavailable('nobody is there'))
+    with pytest.raises(ChatUnavailable, match='nobody'):
+        recorded.ask(ASKED)
+    (call,) = recorded.calls
+    assert call['error'] == 'ChatUnavailable: nobody is there'
+    assert 'reply' not in call
+    assert call['seconds'] == 0.5
+
+
+def test_of_images_size_and_digest_are_recorded():
+    recorded = Recorded(Reply('A lift.'))
+    recorded.ask(Message('user', 'What?', images=(Picture('[m1]', b'jpeg'),)))
+    digest = hashlib.sha256(b'jpeg').hexdigest()
+    assert recorded.calls[0]['messages'][0]['images'] == [{'text': '[m1]', 'bytes': 4, 'sha256': digest}]
+    assert recorded.script.asked[0][0][0].images[0].jpeg == b'jpeg'

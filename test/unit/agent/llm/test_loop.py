@@ -1,0 +1,416 @@
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool, ToolCall
+from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.errors import (
+    BudgetExceeded,
+    Cancelled,
+    ChatUnavailable,
+    InvalidRequest,
+    ReplyInvalid,
+    Ungrounded,
+)
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS
+from test.patience import patiently
+
+START_NS = 1_700_000_000 * NS
+
+Ask = Callable[..., Answer]
+Script = Sequence[Any]
+
+
+def native(*calls: tuple[str, Any], **usage: int) -> Reply:
+    """A reply with tool calls."""
+    return Reply(
+        '',
+        tuple(
+            ToolCall(f'c{i}', name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+            for i, (name, arguments) in enumerate(calls)
+        ),
+        **usage,
+    )
+
+
+def in_text(*calls: tuple[str, Any]) -> Reply:
+    """The same as JSON in the content, from a model without tool calling."""
+    written = [{'tool': name, 'arguments': arguments} for name, arguments in calls]
+    return Reply(f'<think>{{hm}} {{"a": 1}}</think>Sure!\n```json\n{json.dumps({"calls": written})}\n```')
+
+
+RECALL = ('recall_text', {'query': 'lift'})
+GOOD = ('answer', {'kind': 'position', 'text': 'The lift', 'ids': ['m1']})
+UNGROUNDED = ('answer', {'kind': 'position', 'text': 'The lift', 'ids': ['m77']})
+
+
+@pytest.fixture
+def ask(hashing_tour: MemoryStore, ask_about: Callable[..., Question], run: Run) -> Ask:
+    def answered(script: Script, **options: Any) -> Answer:
+        chat = script if isinstance(script, ScriptedChat) else ScriptedChat(list(script))
+        return LoopPlanner(chat, **options).answer(ask_about('Where is the lift?'), hashing_tour, run)
+
+    return answered
+
+
+@pytest.mark.parametrize('protocol', [native, in_text])
+@pytest.mark.parametrize(
+    ('arguments', 'expected'),
+    [
+        (
+            {'kind': 'position', 'text': 'The lift', 'ids': ['m1']},
+            {'kind': Kind.POSITION, 'time_ns': None},
+        ),
+        ({'kind': 'time', 'ids': ['m1']}, {'kind': Kind.TIME, 'time_ns': START_NS + 23 * NS}),
+        (
+            {'kind': 'duration', 'start_id': 'm1', 'end_id': 'm1'},
+            {'kind': Kind.DURATION, 'duration_s': 3.0},
+        ),
+        ({'kind': 'binary', 'binary': True, 'ids': ['m1']}, {'kind': Kind.BINARY, 'binary': True}),
+        ({'kind': 'text', 'text': 'A lift.', 'ids': ['m1']}, {'kind': Kind.TEXT, 'text': 'A lift.'}),
+    ],
+)
+def test_every_kind_of_answer_is_filled_in_from_the_evidence(
+    ask: Ask, protocol: Callable[..., Reply], arguments: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    answer = ask([protocol(RECALL), protocol(('answer', arguments))])
+    assert {name: getattr(answer, name) for name in expected} == expected
+    assert [hit.memory.id for hit in answer.evidence] == ['t02']
+    assert answer.pose == answer.evidence[0].memory.pose
+    assert answer.planner == 'scripted'
+    assert answer.cost.llm_calls == 2
+
+
+def test_not_seen_is_an_answer(ask: Ask) -> None:
+    answer = ask([native(RECALL), native(('answer', {'kind': 'not_seen', 'text': 'No lift.'}))])
+    assert (answer.kind, answer.evidence, answer.pose) == (Kind.NOT_SEEN, (), None)
+
+
+def test_a_coordinate_written_by_the_model_is_not_taken(ask: Ask) -> None:
+    lie = ('answer', {'kind': 'position', 'text': 'At (99, 99)', 'ids': ['m1'], 'position': [99, 99, 0]})
+    answer = ask([native(RECALL), native(lie), native(GOOD)])
+    assert answer.pose is not None
+    assert answer.pose.x == 10.0
+
+
+def test_an_ungrounded_answer_is_sent_back_once(ask: Ask) -> None:
+    chat = ScriptedChat([native(RECALL), native(UNGROUNDED), native(GOOD)])
+    assert ask(chat).kind is Kind.POSITION
+    assert 'm77' in chat.asked[2][0][-1].content
+    assert 'not_seen' in chat.asked[2][0][-1].content
+
+
+def test_an_answer_that_stays_ungrounded_is_refused(ask: Ask) -> None:
+    with pytest.raises(Ungrounded, match='could not support'):
+        ask([native(RECALL), native(UNGROUNDED), native(UNGROUNDED)])
+
+
+@pytest.mark.parametrize(
+    'unsupported',
+    [
+        {'kind': 'text', 'text': 'I just know'},
+        {'kind': 'position'},
+        {'kind': 'binary', 'binary': True},
+        {'kind': 'time', 'ids': []},
+    ],
+)
+def test_what_nothing_supports_was_not_seen(ask: Ask, unsupported: dict[str, Any]) -> None:
+    answer = ask([native(RECALL), *[native(('answer', unsupported))] * 2])
+    assert (answer.kind, answer.evidence, answer.pose, answer.binary) == (Kind.NOT_SEEN, (), None, None)
+    assert answer.cost.llm_calls == 3
+
+
+def test_no_without_having_looked_is_not_seen(ask: Ask) -> None:
+    answer = ask([native(('answer', {'kind': 'binary', 'binary': False}))] * 2)
+    assert answer.kind is Kind.NOT_SEEN
+
+
+def test_an_answer_beside_a_recall_waits_for_what_that_finds(ask: Ask) -> None:
+    hasty = ('answer', {'kind': 'not_seen'})
+    chat = ScriptedChat([native(RECALL, hasty), native(GOOD)])
+    assert ask(chat).kind is Kind.POSITION
+    results = [message.content for message in chat.asked[1][0] if message.role == 'tool']
+    assert results[0].startswith('5 of 20 memories')
+    assert 'when you have read' in results[1]
+
+
+def test_a_call_that_a_server_would_refuse_is_kept_in_a_form_that_it_takes(ask: Ask) -> None:
+    odd = Reply('', (ToolCall('', 'run it!', 'no json'), ToolCall('', 'recall_text', '{"query": "lift"}')))
+    chat = ScriptedChat([odd, native(GOOD)])
+    ask(chat)
+    calls = chat.asked[1][0][2].tool_calls
+    assert [(call.id, call.name, call.arguments) for call in calls] == [
+        ('call_0', 'unknown', '{}'),
+        ('call_1', 'recall_text', '{"query": "lift"}'),
+    ]
+    assert [message.tool_call_id for message in chat.asked[1][0][3:]] == ['call_0', 'call_1']
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        Reply(''),
+        Reply('The lift is at (3, 4).'),
+        Reply('{"tool": "recall_text"'),
+        Reply('{' * 50_000 + '}' * 50_000),
+        Reply('{"calls": 5}'),
+        Reply('{"calls": [5, null, {"tool": 7}]}'),
+        Reply('[1, 2]'),
+        native(('shell', {'command': 'rm -rf /'})),
+        native(('recall_text', 'no json')),
+        native(('recall_text', {'query': []})),
+        native(('answer', {'kind': 'guess'})),
+        native(('answer', '')),
+        native(('', '')),
+    ],
+    ids=range(13),
+)
+def test_unusable_replies_are_answered_with_what_is_wrong_and_then_given_up(ask: Ask, reply: Reply) -> None:
+    chat = ScriptedChat([reply] * MAX_FAULTS + [native(RECALL), native(GOOD)])
+    # A reply that uses up a round leaves fewer for recalling.
+    assert ask(chat, rounds=MAX_FAULTS + 1).kind is Kind.POSITION
+    assert chat.asked[1][0][-1].role in ('user', 'tool')
+    hopeless = ScriptedChat([reply] * 20)
+    with pytest.raises(ReplyInvalid, match='larger model'):
+        ask(hopeless)
+    assert len(hopeless.asked) == MAX_FAULTS + 1
+
+
+def test_the_last_round_forces_an_answer(ask: Ask) -> None:
+    chat = ScriptedChat([native(RECALL), native(RECALL), native(GOOD)])
+    ask(chat, rounds=2)
+    assert [must for _, must in chat.asked] == [None, None, 'answer']
+
+
+def test_endless_recalling_ends(ask: Ask) -> None:
+    chat = ScriptedChat([native(RECALL)] * 50)
+    with pytest.raises(ReplyInvalid):
+        ask(chat, rounds=3)
+    assert len(chat.asked) <= 3 + MAX_FAULTS + 1
+    assert 'no rounds left' in chat.asked[-1][0][-1].content
+
+
+def test_calls_and_memories_are_limited(ask: Ask) -> None:
+    chat = ScriptedChat([native(*[RECALL] * 5), native(GOOD)])
+    ask(chat, calls_per_round=2, memories_per_call=3)
+    results = [message.content for message in chat.asked[1][0] if message.role == 'tool']
+    assert len(results) == 5  # each call gets its result, as the protocol demands
+    assert results[0].startswith('3 of 20 memories')
+    assert results[0].count('\n') == 3
+    assert [text for text in results if 'at most 2 calls' in text] == results[2:]
+
+
+def test_a_result_goes_back_to_its_call(ask: Ask) -> None:
+    measured = [('measure', {'what': 'distance', 'ids': [label]}) for label in ('m1', 'm9')]
+    chat = ScriptedChat([native(RECALL), native(*measured), native(GOOD)])
+    ask(chat)
+    messages = chat.asked[2][0]
+    assert [message.role for message in messages[2:]] == ['assistant', 'tool', 'assistant', 'tool', 'tool']
+    assert [message.tool_call_id for message in messages[5:]] == ['c0', 'c1']
+    assert messages[5].content == '32.00 m'
+    assert 'never' not in messages[6].content
+    assert 'error' in messages[6].content
+
+
+def test_the_model_is_told_the_question_now_and_here(ask: Ask) -> None:
+    chat = ScriptedChat([native(RECALL), native(GOOD)])
+    ask(chat)
+    system, user = chat.asked[0][0]
+    assert 'never' in system.content
+    assert user.content == (
+        'Question: Where is the lift?\nNow: 2023-11-14 22:18:20 UTC\nHere: (42.00, 1.00, 0.00)'
+    )
+
+
+def test_tokens_are_summed(ask: Ask) -> None:
+    answer = ask(
+        [
+            native(RECALL, prompt_tokens=100, completion_tokens=7),
+            native(GOOD, prompt_tokens=250, completion_tokens=30),
+        ]
+    )
+    assert (answer.cost.prompt_tokens, answer.cost.completion_tokens) == (350, 37)
+
+
+@pytest.mark.parametrize('option', ['rounds', 'calls_per_round', 'memories_per_call'])
+@pytest.mark.parametrize('value', [0, -1, 1_000])
+def test_a_budget_without_sense_is_refused(option: str, value: int) -> None:
+    with pytest.raises(InvalidRequest, match=option):
+        LoopPlanner(ScriptedChat([]), **{option: value})  # type: ignore[arg-type]
+
+
+class HangingChat:
+    """A server that never answers, until it is let go."""
+
+    model = 'hanging'
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.let_go = threading.Event()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        *,
+        must_call: str | None,
+        timeout_s: float,
+        cancel: threading.Event | None = None,
+    ) -> Reply:
+        self.asked.set()
+        self.let_go.wait(30.0)
+        raise ChatUnavailable('let go')
+
+
+def test_a_model_that_hangs_gives_way_to_the_offline_planner(
+    hashing_tour: MemoryStore, ask_about: Callable[..., Question]
+) -> None:
+    chat = HangingChat()
+    told: list[Progress] = []
+    loop = LoopPlanner(chat, call_timeout_s=0.05)
+    began = time.monotonic()
+    answer = Agent(hashing_tour, [loop, OfflinePlanner()]).ask(
+        ask_about('Where is the lift?'), timeout_s=20.0, on_progress=told.append
+    )
+    chat.let_go.set()
+    assert (answer.kind, answer.planner) == (Kind.POSITION, 'offline')
+    assert time.monotonic() - began < patiently(5.0)
+    assert any('out of reach' in progress.detail for progress in told)
+
+
+def test_time_is_kept_back_for_the_offline_planner(
+    hashing_tour: MemoryStore, ask_about: Callable[..., Question]
+) -> None:
+    chat = HangingChat()
+    agent = Agent(hashing_tour, [LoopPlanner(chat), OfflinePlanner()])
+    answer = agent.ask(ask_about('Where is the lift?'), timeout_s=4.0)
+    chat.let_go.set()
+    assert answer.planner == 'offline'
+    assert answer.cost.latency_s < 4.0
+
+
+def test_a_question_can_be_cancelled_while_the_model_hangs(
+    hashing_tour: MemoryStore, ask_about: Callable[..., Question]
+) -> None:
+    chat = HangingChat()
+    cancel = threading.Event()
+    ended: list[float] = []
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            Agent(hashing_tour, [LoopPlanner(chat)]).ask(ask_about('Where is the lift?'), cancel=cancel)
+        except Cancelled as error:
+            failures.append(error)
+        ended.append(time.monotonic())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert chat.asked.wait(10.0)
+    cancelled = time.monotonic()
+    cancel.set()
+    thread.join(10.0)
+    chat.let_go.set()
+    assert len(failures) == 1
+    assert ended[0] - cancelled < 0.5
+
+
+def test_a_question_ends_with_its_time(hashing_tour: MemoryStore, ask_about: Callable[..., Question]) -> None:
+    with pytest.raises(BudgetExceeded):
+        LoopPlanner(ScriptedChat([native(RECALL)])).answer(ask_about('?'), hashing_tour, Run(deadline=0.0))
+
+
+def test_a_chat_client_that_fails_in_any_way_is_out_of_reach(ask: Ask) -> None:
+    with pytest.raises(ChatUnavailable, match='ZeroDivisionError'):
+        ask([ZeroDivisionError('a bug')])
+    with pytest.raises(ReplyInvalid, match='as it came'):
+        ask([ReplyInvalid('as it came')])
+
+
+LABELS = st.sampled_from(['m1', 'm2', '[m3]', 'm99', '', 't02', 'here', 'now', 'm', '\0'])
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | LABELS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+ARGUMENTS = {
+    'recall_text': st.fixed_dictionaries(
+        {'query': st.text(max_size=10)},
+        optional={'near': LABELS, 'after': LABELS, 'before': LABELS, 'radius': st.floats()},
+    ),
+    'recall_position': st.fixed_dictionaries({'position': LABELS | st.lists(st.floats(), max_size=4)}),
+    'recall_time': st.fixed_dictionaries({'time': LABELS | st.text(max_size=12)}),
+    'measure': st.fixed_dictionaries(
+        {
+            'what': st.sampled_from(['distance', 'elapsed', 'nearest', 'farthest']),
+            'ids': st.lists(LABELS, min_size=1, max_size=3),
+        }
+    ),
+    'answer': st.fixed_dictionaries(
+        {'kind': st.sampled_from([kind.value for kind in Kind]), 'ids': st.lists(LABELS, max_size=3)},
+        optional={
+            'text': st.text(max_size=20),
+            'binary': st.booleans(),
+            'start_id': LABELS,
+            'end_id': LABELS,
+        },
+    ),
+    'shell': ANYTHING,
+}
+CALLS = st.one_of(
+    *(st.tuples(st.just(name), arguments) for name, arguments in ARGUMENTS.items()),
+    st.tuples(st.sampled_from(sorted(ARGUMENTS)), ANYTHING),
+    st.tuples(st.text(max_size=5), st.text(max_size=30)),
+)
+REPLIES = st.one_of(
+    st.lists(CALLS, min_size=1, max_size=4).map(lambda calls: native(*calls)),
+    st.lists(CALLS, max_size=4).map(lambda calls: in_text(*calls)),
+    st.text(max_size=60).map(Reply),
+    ANYTHING.map(lambda value: Reply(json.dumps(value))),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(REPLIES, min_size=12, max_size=12), st.integers(1, 3))
+def test_no_conversation_breaks_the_loop(
+    hashing_tour: MemoryStore, ask_about: Callable[..., Question], script: list[Reply], rounds: int
+) -> None:
+    chat = ScriptedChat(list(script))
+    planner = LoopPlanner(chat, rounds=rounds, memories_per_call=2)
+    try:
+        answer = planner.answer(ask_about('Where?'), hashing_tour, Run(time.monotonic() + 60.0))
+    except (ReplyInvalid, Ungrounded):
+        pass
+    else:
+        known = {memory.id for memory in hashing_tour.all()}
+        assert {hit.memory.id for hit in answer.evidence} <= known
+        assert answer.evidence or answer.kind in (Kind.NOT_SEEN, Kind.BINARY)
+        assert answer.cost.llm_calls == len(chat.asked)
+    assert len(chat.asked) <= rounds + 1 + MAX_FAULTS
+
+
+def test_the_answer_names_the_model_that_gave_it(ask: Ask) -> None:
+    replies = [native(RECALL), replace(native(GOOD), model='the second one')]
+    assert ask(replies).planner == 'the second one'
+    assert ask([native(RECALL), native(GOOD)]).planner == 'scripted'
+
+
+def test_calls_are_understood_however_a_model_writes_them(ask: Ask) -> None:
+    odd = native((f'functions.{RECALL[0]}', str(RECALL[1])))
+    chat = ScriptedChat([odd, native(('Answer', f'{json.dumps(GOOD[1])[:-1]},}}'))])
+    assert ask(chat).kind is Kind.POSITION
+    kept = chat.asked[1][0][-2].tool_calls[0]
+    assert (kept.name, json.loads(kept.arguments)) == RECALL

@@ -1,0 +1,30 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembr_ros.agent.model.excerpt import CUT, excerpt
+
+CAPTION = 'A hall. The floor is grey. A red bicycle leans there. A lamp hangs above. People talk.'
+
+
+def test_a_short_caption_is_whole() -> None:
+    assert excerpt(CAPTION, 'bicycle', len(CAPTION)) == CAPTION
+
+
+def test_the_sentences_asked_for_come_first_and_stay_in_order() -> None:
+    assert excerpt(CAPTION, 'a bicycle and a lamp', 60) == (
+        f'A hall. {CUT} A red bicycle leans there. A lamp hangs above. {CUT}'
+    )
+
+
+def test_without_anything_in_common_the_beginning_is_shown() -> None:
+    assert excerpt(CAPTION, 'unicorn', 40) == f'A hall. The floor is grey. {CUT}'
+
+
+def test_a_sentence_without_an_end_is_cut() -> None:
+    assert excerpt('x' * 500, 'y', 100) == 'x' * 99 + CUT
+
+
+@given(st.text(max_size=400), st.text(max_size=20), st.integers(10, 300))
+def test_nothing_is_longer_than_allowed_but_for_the_marks(caption: str, about: str, limit: int) -> None:
+    shown = excerpt(caption, about, limit)
+    assert len(shown.replace(CUT, '').replace(' ', '')) <= limit

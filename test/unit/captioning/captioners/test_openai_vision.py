@@ -1,0 +1,269 @@
+import base64
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from remembr_ros.agent.scripted.reply import completion
+from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions
+from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.images import Bgr
+from test.patience import patiently
+
+
+def said(text: str | None, finish: str = 'stop', **message: Any) -> ScriptedReply:
+    return ScriptedReply(body=completion({'role': 'assistant', 'content': text, **message}, finish))
+
+
+def failed(status: int, message: str = '') -> ScriptedReply:
+    return ScriptedReply(message, status=status)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer([said('A corridor.')], 'tiny-vlm') as made:
+        yield made
+
+
+@pytest.fixture
+def connect(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., OpenAIVisionCaptioner]]:
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    monkeypatch.delenv('OPENAI_BASE_URL', raising=False)
+    made: list[OpenAIVisionCaptioner] = []
+
+    def make(model: str | None = 'vlm', **options: Any) -> OpenAIVisionCaptioner:
+        captioner = OpenAIVisionCaptioner(model, server.url, VlmOptions(**{'max_retries': 0, **options}))
+        made.append(captioner)
+        return captioner
+
+    yield make
+    for captioner in made:
+        captioner.close()
+
+
+def grey(value: int, width: int = 64, height: int = 48) -> Bgr:
+    return np.full((height, width, 3), value, np.uint8)
+
+
+def images_in(body: dict[str, Any]) -> list[Bgr]:
+    found = []
+    for part in body['messages'][0]['content']:
+        if part['type'] == 'image_url':
+            head, data = part['image_url']['url'].split(',')
+            assert head == 'data:image/jpeg;base64'
+            pixels = np.frombuffer(base64.b64decode(data), np.uint8)
+            found.append(cv2.imdecode(pixels, cv2.IMREAD_COLOR))
+    return found
+
+
+def test_request_carries_prompt_and_images_in_order(server: ScriptedServer, connect: Any):
+    server.reply = [said('  A corridor with a red door. \n')]
+    caption = connect().caption([grey(value) for value in (10, 90, 200)])
+    assert caption.text == 'A corridor with a red door.'
+    assert caption.scene_text == ()
+    request = server.requests[0]
+    body = request.body
+    assert request.path == '/v1/chat/completions'
+    assert body['model'] == 'vlm'
+    assert body['max_tokens'] == 512
+    assert len(body['messages']) == 1
+    assert body['messages'][0]['role'] == 'user'
+    assert 'robot' in body['messages'][0]['content'][-1]['text']
+    assert [round(float(image.mean()), -1) for image in images_in(body)] == [10, 90, 200]
+    assert request.headers['authorization'] == 'Bearer none'
+
+
+def test_key_comes_from_the_environment(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv('OPENAI_API_KEY', 'from-env')
+    connect().caption([grey(1)])
+    assert server.requests[0].headers['authorization'] == 'Bearer from-env'
+
+
+def test_large_images_are_reduced_and_their_number_limited(server: ScriptedServer, connect: Any):
+    connect(max_images=3, max_side=100).caption([grey(value, 400, 200) for value in range(0, 250, 10)])
+    sent = images_in(server.requests[0].body)
+    assert [image.shape for image in sent] == [(50, 100, 3)] * 3
+    assert [round(float(image.mean()), -1) for image in sent] == [0, 120, 240]
+
+
+def test_without_a_model_the_first_of_the_server_is_used(server: ScriptedServer, connect: Any):
+    captioner = connect(model=None)
+    captioner.caption([grey(1)])
+    captioner.caption([grey(1)])
+    assert [request.body['model'] for request in server.requests] == ['tiny-vlm', 'tiny-vlm']
+
+
+def test_server_without_models_says_so(server: ScriptedServer, connect: Any):
+    server.models = ScriptedReply(body={'object': 'list', 'data': []})
+    with pytest.raises(CaptionerFailed, match='offers no model'):
+        connect(model=None).caption([grey(1)])
+
+
+@pytest.mark.parametrize(
+    ('reply', 'says'),
+    [
+        (failed(500, 'out of memory'), '500.*out of memory'),
+        (failed(401, 'bad key'), '401.*key'),
+        (ScriptedReply(status=404, body=b'<html>nothing here</html>'), '404'),
+        (ScriptedReply(body=b'<html>a web page</html>'), 'no chat repl|without a message'),
+        (ScriptedReply(body=b'"text"'), 'no chat repl|without a message'),
+        (ScriptedReply(body={}), 'no chat repl|without a message'),
+        (ScriptedReply(body={'choices': []}), 'without a message'),
+        (ScriptedReply(body={'choices': [{'index': 0, 'message': None}]}), 'without a message'),
+        (said(''), 'empty'),
+        (said(' \n'), 'empty'),
+        (said(None), 'empty'),
+        (said(None, refusal='I cannot help with that.'), 'refused.*cannot help'),
+        (said('', finish='content_filter'), 'content filter'),
+    ],
+)
+def test_reply_of_no_use_is_a_failure(server: ScriptedServer, connect: Any, reply: ScriptedReply, says: str):
+    server.reply = [reply]
+    with pytest.raises(CaptionerFailed, match=f'(?s){says}'):
+        connect().caption([grey(1)])
+
+
+@pytest.mark.parametrize(
+    ('text', 'kept'),
+    [
+        ('A red door is open. To the left of it there is a', 'A red door is open.'),
+        ('A corridor with doors and a', 'A corridor with doors and a'),
+    ],
+)
+def test_a_reply_that_was_cut_off_ends_with_a_whole_sentence(
+    server: ScriptedServer, connect: Any, text: str, kept: str
+):
+    server.reply = [said(text, finish='length')]
+    assert connect().caption([grey(1)]).text == kept
+
+
+def test_failure_does_not_spoil_the_next_call(server: ScriptedServer, connect: Any):
+    captioner = connect()
+    server.reply = [failed(500)]
+    with pytest.raises(CaptionerFailed):
+        captioner.caption([grey(1)])
+    server.reply = [said('A kitchen.')]
+    assert captioner.caption([grey(1)]).text == 'A kitchen.'
+
+
+def test_retries_are_bounded(server: ScriptedServer, connect: Any):
+    server.reply = [failed(500)]
+    with pytest.raises(CaptionerFailed):
+        connect(max_retries=1).caption([grey(1)])
+    assert len(server.requests) == 2
+
+
+def test_server_that_hangs_is_a_failure_in_time(server: ScriptedServer, connect: Any):
+    server.reply = [ScriptedReply(hang_s=30.0)]
+    with pytest.raises(CaptionerFailed, match=r'within 0.2 s'):
+        connect(timeout_s=0.2).caption([grey(1)])
+
+
+def test_server_that_is_gone_is_a_failure(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    gone = ScriptedServer()
+    gone.close()
+    captioner = OpenAIVisionCaptioner('m', gone.url, VlmOptions(max_retries=0))
+    with pytest.raises(CaptionerFailed, match='is the server running'):
+        captioner.caption([grey(1)])
+    captioner.close()
+
+
+def test_no_images_need_no_server(connect: Any, server: ScriptedServer):
+    assert connect().caption([]).text == ''
+    assert server.requests == []
+
+
+def test_neither_key_nor_server_is_refused_at_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    monkeypatch.delenv('OPENAI_BASE_URL', raising=False)
+    with pytest.raises(CaptionerFailed, match='OPENAI_API_KEY'):
+        OpenAIVisionCaptioner()
+
+
+def test_frames_are_kept_below_a_number_of_bytes(server: ScriptedServer, connect: Any):
+    noise = np.random.default_rng(0).integers(0, 255, (480, 640, 3), np.uint8)
+    connect(max_image_bytes=30_000).caption([noise] * 2)
+    for part in server.requests[0].body['messages'][0]['content'][:-1]:
+        assert len(base64.b64decode(part['image_url']['url'].split(',')[1])) <= 30_000
+
+
+def test_the_prompt_is_a_file(server: ScriptedServer, connect: Any, tmp_path: Path):
+    prompt = tmp_path / 'prompt.md'
+    prompt.write_text('Name the doors.')
+    connect(prompt=str(prompt), max_tokens=77).caption([grey(1)])
+    body = server.requests[0].body
+    assert body['messages'][0]['content'][-1]['text'] == 'Name the doors.'
+    assert body['max_tokens'] == 77
+    with pytest.raises(InvalidRequest, match='cannot be read'):
+        connect(prompt=str(tmp_path / 'none'))
+
+
+@pytest.mark.parametrize(
+    'reply',
+    [
+        ScriptedReply('A corridor.', drip_s=0.05),
+        ScriptedReply('A corridor.', linger_s=30.0, cut_after=5),
+        ScriptedReply('A corridor.', pad_mb=0.001, drip_s=0.02),
+    ],
+    ids=['dripping', 'stuck', 'padded'],
+)
+def test_a_server_that_does_not_come_to_an_end_is_a_failure_in_time(
+    server: ScriptedServer, connect: Any, reply: ScriptedReply
+):
+    server.reply = [reply]
+    captioner = connect(timeout_s=0.6)
+    began = time.monotonic()
+    with pytest.raises(CaptionerFailed, match=r'within 0.6 s'):
+        captioner.caption([grey(1)])
+    assert time.monotonic() - began < patiently(3.0)
+
+
+def test_the_deadline_holds_over_all_retries(server: ScriptedServer, connect: Any):
+    server.reply = [ScriptedReply('busy', status=503, retry_after_s=0.2)]
+    captioner = connect(timeout_s=0.7, max_retries=1000)
+    began = time.monotonic()
+    with pytest.raises(CaptionerFailed, match=r'503|within'):
+        captioner.caption([grey(1)])
+    assert time.monotonic() - began < patiently(3.0)
+    assert 2 <= len(server.requests) <= 5
+
+
+def test_a_huge_reply_is_a_failure(server: ScriptedServer, connect: Any):
+    server.reply = [ScriptedReply('A corridor.', pad_mb=20.0)]
+    with pytest.raises(CaptionerFailed, match='longer than'):
+        connect().caption([grey(1)])
+
+
+def test_a_caption_that_loops_is_asked_for_again_in_another_way(server: ScriptedServer, connect: Any):
+    server.reply = [said('A door is red. ' * 20), said('A red door.')]
+    assert connect().caption([grey(1)]).text == 'A red door.'
+    first, second = (request.body for request in server.requests)
+    assert first['temperature'] == 0.0
+    assert second['temperature'] > 0.0
+    assert first['messages'] == second['messages']
+
+
+def test_a_loop_that_stays_is_cut(server: ScriptedServer, connect: Any):
+    server.reply = [said('A red door is open. ' + 'It is red. ' * 20)]
+    assert connect().caption([grey(1)]).text == 'A red door is open. It is red.'
+    assert len(server.requests) == 2
+
+
+def test_the_key_is_not_shown_where_a_server_repeats_it(
+    server: ScriptedServer, connect: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv('OPENAI_API_KEY', 'sk-secret')
+    server.reply = [failed(401, 'wrong key: sk-secret')]
+    with pytest.raises(CaptionerFailed, match=r'wrong key: \*\*\*'):
+        connect().caption([grey(1)])

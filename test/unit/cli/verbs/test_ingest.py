@@ -1,0 +1,148 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+RunJson = Callable[..., dict[str, Any]]
+
+SHARED = Path(__file__).resolve().parents[4] / '../shared/data/bags'
+QUICKLY = ['--captioner', 'none', '--embedder', 'hashing']
+
+
+def test_a_recording_becomes_placed_memories_with_keyframes(
+    command_json: RunJson, bag: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / 'memory.db'
+    result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--robot', 'r2', '--map-id', 'first')
+    assert result['segments'] == result['remembered'] == result['memories'] == 3
+    assert (result['image_topic'], result['captioner']) == ('/camera/compressed', 'none')
+    assert result['duration_sec'] == pytest.approx(7.0)
+    info = command_json('info', '--memory', path)
+    assert (info['memories'], info['placed'], info['embedder']) == (3, 3, 'hashing-256')
+    assert (info['robots'], info['maps']) == (['r2'], ['first'])
+    assert info['first'] == '2023-11-14T22:13:20.000000Z'
+    assert info['last'] == '2023-11-14T22:13:27.000000Z'
+    assert info['keyframes'] >= 3
+    (nearest,) = command_json('recall', '--memory', path, '--time', '2023-11-14T22:13:20Z', '--limit', '1')[
+        'memories'
+    ]
+    assert nearest['position'][0] == pytest.approx(0.7, abs=0.2)  # 0.5 m/s over 3 s
+
+
+def test_one_corrupt_pose_does_not_matter(command_json: RunJson, corrupt_bag: Path, tmp_path: Path) -> None:
+    path = tmp_path / 'memory.db'
+    result = command_json('ingest', corrupt_bag, '--memory', path, *QUICKLY)
+    assert (result['segments'], result['remembered']) == (3, 3)
+    found = command_json('recall', '--memory', path)['memories']
+    assert sorted(round(memory['position'][0], 1) for memory in found) == pytest.approx(
+        [0.7, 2.2, 3.2], abs=0.2
+    )
+
+
+def test_ingesting_twice_changes_nothing(command_json: RunJson, bag: Path, tmp_path: Path) -> None:
+    path = tmp_path / 'memory.db'
+    command_json('ingest', bag, '--memory', path, *QUICKLY)
+    before = command_json('info', '--memory', path)
+    result = command_json('ingest', bag, '--memory', path, *QUICKLY)
+    assert result['memories'] == 3
+    assert command_json('info', '--memory', path) == before
+
+
+def test_a_robot_that_stands_has_one_memory(command_json: RunJson, still_bag: Path, tmp_path: Path) -> None:
+    for options, expected in (([], 1), (['--no-consolidation'], 3)):
+        path = tmp_path / f'{expected}.db'
+        for _ in range(2):
+            result = command_json('ingest', still_bag, '--memory', path, *QUICKLY, *options)
+            assert (result['segments'], result['remembered'], result['memories']) == (3, expected, expected)
+
+
+def test_a_person_is_told_what_was_done(command: Run, bag: Path, tmp_path: Path) -> None:
+    code, out, err = command('ingest', bag, '--memory', tmp_path / 'memory.db', *QUICKLY)
+    assert code == 0
+    assert out.startswith('3 segments from 7 seconds of recording')
+    assert 'remembered as 3 memories' in out
+    assert 'images from /camera/compressed, poses from' in err
+
+
+def test_what_is_seen_while_localisation_is_poor_has_no_place(
+    command: Run, command_json: RunJson, lost_bag: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for options, places in ((['--max-position-std', '6'], 3), ([], 2)):
+        path = tmp_path / f'{places}.db'
+        caplog.clear()
+        assert command('ingest', lost_bag, '--memory', path, *QUICKLY, *options)[0] == 0
+        found = command_json('recall', '--memory', path, '--limit', '9')['memories']
+        assert [memory['position'] is not None for memory in found].count(True) == places
+    assert '1 of 3 segments are unplaced: /pose (PoseWithCovarianceStamped) was less certain' in caplog.text
+    assert 'let them count with --max-position-std' in caplog.text
+
+
+def test_segments_without_a_pose_are_told(
+    command: Run, bag: Path, late_poses_bag: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert command('ingest', bag, '--memory', tmp_path / 'memory.db', *QUICKLY)[0] == 0
+    assert 'unplaced' not in caplog.text
+    code, out, _ = command('ingest', late_poses_bag, '--memory', tmp_path / 'late.db', *QUICKLY)
+    assert (code, out[:11]) == (0, '3 segments ')
+    assert '3 of 3 segments are unplaced: /pose (PoseStamped) has no pose near' in caplog.text
+    assert '--pose-topic' in caplog.text
+
+
+def test_a_recording_whose_images_are_garbage_is_refused(
+    command: Run, garbage_bag: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / 'memory.db'
+    code, out, err = command('ingest', garbage_bag, '--memory', path, *QUICKLY)
+    assert (code, out) == (1, '')
+    assert 'none of the 29 images on /camera/compressed can be decoded' in err
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['nowhere'], 'nowhere'),
+        (['{bag}', '--image-topic', '/none'], '/camera/compressed'),
+        (['{bag}', '--pose-topic', '/none'], '/pose'),
+    ],
+)
+def test_a_recording_that_cannot_be_used_makes_no_memory(
+    command: Run, bag: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    path = tmp_path / 'memory.db'
+    filled = [argument.format(bag=bag) for argument in arguments]
+    code, out, err = command('ingest', *filled, '--memory', path, *QUICKLY, '--json')
+    assert code in (1, 2)
+    assert out == ''
+    assert message in err
+    assert not path.exists()
+
+
+def test_an_unknown_captioner_is_wrong_usage(command: Run, bag: Path, tmp_path: Path) -> None:
+    code, _, err = command('ingest', bag, '--memory', tmp_path / 'm.db', '--captioner', 'oracle')
+    assert code == 2
+    assert 'scene_text' in err
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason='the recordings of ../shared/data are not here')
+def test_a_recording_without_images_is_refused_with_its_topics(command: Run, tmp_path: Path) -> None:
+    bag = SHARED / 'husky_gps_odom_imu.bag'
+    code, out, err = command('ingest', bag, '--memory', tmp_path / 'm.db', *QUICKLY)
+    assert (code, out) == (1, '')
+    for topic in ('/husky_velocity_controller/odom', '/fix', '/imu/data'):
+        assert topic in err
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason='the recordings of ../shared/data are not here')
+def test_a_magazine_on_a_kitchen_table_is_found(command_json: RunJson, tmp_path: Path) -> None:
+    pytest.importorskip('rapidocr')
+    path = tmp_path / 'memory.db'
+    options = ['--captioner', 'scene_text', '--embedder', 'hashing']
+    command_json('ingest', SHARED / 'redkitchen_6hz', '--memory', path, *options)
+    answer = command_json('ask', 'Where did you see the magazine called Computer?', '--memory', path)
+    assert answer['kind'] == 'position'
+    assert 'computer' in str(answer['evidence'][0]['scene_text']).lower()
+    assert len(answer['position']) == 3
+    assert command_json('ask', 'Where is the swimming pool?', '--memory', path)['kind'] == 'not_seen'

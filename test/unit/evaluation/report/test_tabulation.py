@@ -1,0 +1,81 @@
+import pytest
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.report.tabulation import fraction, fraction_text, history_bins, tables
+from remembr_ros.evaluation.run.record import TruthRecord
+
+
+def rows(records, caption: str) -> dict[str, tuple[str, ...]]:
+    (table,) = (table for table in tables(records) if table.caption == caption)
+    assert all(len(row) == len(table.header) for row in table.rows)
+    return {row[0]: row[1:] for row in table.rows}
+
+
+def test_a_fraction_leaves_out_what_is_not_scored(record):
+    found = fraction([record('a'), record('b', correct=False), record('c', correct=None)])
+    assert (found.correct, found.n, found.value) == (1, 2, 0.5)
+    assert fraction_text(found) == '0.50 (1/2)'
+    assert fraction_text(fraction([])) == '-'
+
+
+def test_seeds_narrow_no_interval(record):
+    once = [record(f'q{i}', correct=i < 4) for i in range(10)]
+    thrice = [r.model_copy(update={'seed': seed}) for r in once for seed in range(3)]
+    assert fraction(thrice).interval == pytest.approx(fraction(once).interval)
+    assert fraction(thrice).n == 30
+
+
+def test_the_papers_table(record):
+    binary, text = TruthRecord(kind=Kind.BINARY, binary=True), TruthRecord(kind=Kind.TEXT, text='x')
+    time, duration = TruthRecord(kind=Kind.TIME), TruthRecord(kind=Kind.DURATION, duration_minutes=1.0)
+    found = rows(
+        [
+            record('p', error=3.0),
+            record('q', error=5.0, length='LONG'),
+            record('b', truth=binary, correct=False, error=None),
+            record('t', truth=text, correct=True, error=None),
+            record('u', truth=text, correct=None, error=None, outcome=Outcome.UNSCORED),
+            record('w', truth=time, error=1.0),
+            record('d', truth=duration, error=2.0),
+        ],
+        'Per length of history',
+    )
+    assert found['Descriptive question accuracy ↑'] == ('0.50 (1/2)', '-', '-', '0.50 (1/2)')
+    assert found['Positional error [m] ↓'] == ('3.0 (n=1)', '-', '5.0 (n=1)', '4.0 ± 1.4 (n=2)')
+    assert found['Temporal error [min] ↓'][0] == '1.5 ± 0.7 (n=2)'
+    assert found['Overall correctness ↑'] == ('0.80 (4/5)', '-', '1.00 (1/1)', '0.83 (5/6)')
+
+
+def test_kinds_outcomes_and_retrieval(record):
+    records = [
+        record('a', rank=1, hits=('x',)),
+        record('b', rank=7, hits=('x',), outcome=Outcome.NOT_SEEN, correct=False, error=None),
+        record('c', rank=None, relevant=('y',), hits=('x',), length='LONG'),
+        record('d', length='LONG'),
+    ]
+    assert rows(records, 'Per kind of answer')['position'][:2] == ('4', '0.75 (3/4)')
+    assert rows(records, 'Outcomes')['not seen'] == ('1', '0', '0', '1')
+    found = rows(records, 'Retrieval')
+    assert found['recall@1'] == ('0.50 (1/2)', '-', '0.00 (0/1)', '0.33 (1/3)')
+    assert found['recall@10'][0] == '1.00 (2/2)'
+    assert found['mean reciprocal rank'][0] == '0.57'
+    (retrieval,) = (table for table in tables(records) if table.caption == 'Retrieval')
+    assert 'Without 1 whose answer' in retrieval.note
+
+
+def test_a_table_per_seed_only_if_there_are_several(record):
+    assert 'Correct, per seed' not in [table.caption for table in tables([record('a')])]
+    found = rows([record('a'), record('a', seed=4, correct=False)], 'Correct, per seed')
+    assert found == {'0': ('1.00 (1/1)', '-', '-', '1.00 (1/1)'), '4': ('0.00 (0/1)', '-', '-', '0.00 (0/1)')}
+
+
+def test_bins_of_history(record):
+    lengths = (30.0, 60.0, 119.0, 120.0, 90_000.0)
+    found = history_bins([record(str(s), history_sec=s) for s in lengths] + [record('n', correct=None)])
+    assert [(b.low_min, b.high_min, b.fraction.n) for b in found] == [
+        (0, 1, 1),
+        (1, 2, 2),
+        (2, 4, 1),
+        (480, 1500.0, 1),
+    ]

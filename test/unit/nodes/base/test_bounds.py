@@ -1,0 +1,56 @@
+import pytest
+
+pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
+
+from sensor_msgs.msg import CompressedImage
+
+from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_msgs.srv import Forget, Recall
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.nodes.base import bounds
+
+
+@pytest.mark.parametrize(
+    ('fields', 'named'),
+    [
+        ({'caption': 'x' * 60_001}, 'caption'),
+        ({'scene_text': ['x'] * 1_001}, 'scene_text'),
+        ({'scene_text': ['x' * 30_001] * 2}, 'scene_text'),
+        ({'robot': 'x' * 201}, 'robot'),
+        ({'camera': 'x' * 201}, 'camera'),
+        ({'keyframe_images': [CompressedImage()] * 21}, 'keyframe_images'),
+        ({'keyframe_images': [CompressedImage(data=bytes(25_000_001))] * 2}, 'keyframe_images'),
+    ],
+    ids=['caption', 'signs', 'sign', 'robot', 'camera', 'images', 'bytes'],
+)
+def test_a_caption_that_is_too_long_is_refused_with_what_is(fields, named):
+    with pytest.raises(InvalidRequest, match=f'^{named} has .* at most'):
+        bounds.check_caption(MemoryMsg(**fields))
+
+
+@pytest.mark.parametrize(
+    ('check', 'request_', 'named'),
+    [
+        (bounds.check_recall, Recall.Request(text='x' * 10_001), 'text'),
+        (bounds.check_recall, Recall.Request(order='x' * 201), 'order'),
+        (bounds.check_recall, Recall.Request(robots=['x'] * 10_001), 'robots'),
+        (bounds.check_forget, Forget.Request(ids=['x'] * 10_001), 'ids'),
+        (bounds.check_forget, Forget.Request(ids=['x' * 201]), 'ids'),
+        (bounds.check_forget, Forget.Request(text='x' * 10_001), 'text'),
+    ],
+    ids=['text', 'order', 'robots', 'ids', 'id', 'part'],
+)
+def test_a_request_that_is_too_long_is_refused_with_what_is(check, request_, named):
+    with pytest.raises(InvalidRequest, match=f'^{named} has .* at most'):
+        check(request_)
+
+
+def test_what_fits_is_taken():
+    images = [CompressedImage(data=bytes(2_500_000))] * 20
+    bounds.check_caption(
+        MemoryMsg(
+            caption='x' * 60_000, scene_text=['x' * 60] * 1_000, robot='x' * 200, keyframe_images=images
+        )
+    )
+    bounds.check_recall(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 10_000))
+    bounds.check_forget(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 10_000))
