@@ -48,10 +48,10 @@ setup(
     package_data={
         package_name: [
             'py.typed',
-            'agent/prompts/*.md',
-            'captioning/prompts/*.md',
+            'agent/llm/prompts/*.md',
+            'captioning/captioners/prompts/*.md',
             'evaluation/prompts/*.md',
-            'evaluation/templates/*.j2',
+            'evaluation/report/templates/*.j2',
         ]
     },
     data_files=[

@@ -34,8 +34,8 @@ class AgentConfig:
 
     :param llm: name of the language model; empty: the server's default, or its first one
     :param llm_url: any server that speaks OpenAI's chat API, such as http://localhost:11434/v1, or the name
-        of one, see :mod:`remembr_ros.agent.chat.presets`; empty: OpenAI itself if llm is given, else no language
-        model
+        of one, see :mod:`remembr_ros.agent.chat.presets`; empty: OpenAI itself if llm is given, else no
+        language model
     :param llm_fallback: asked when llm is out of reach; empty: the fallback server's default
     :param llm_fallback_url: its server; both empty: there is none
     :param rounds: of recalling before the model must answer, 1 to 10

@@ -2,8 +2,8 @@
 
     python -m remembr_ros.evaluation.calibration --data NAVQA --building DIR ... --memory FILE
 
-Prints the coefficients of remembr_ros.agent.offline.relevance_model and how well they tell both apart, also on sequences that
-they were not fitted on.
+Prints the coefficients of remembr_ros.agent.offline.relevance_model and how well they tell both apart, also
+on sequences that they were not fitted on.
 """
 
 import argparse

@@ -294,7 +294,7 @@ class MemoryStore(StoreSearch):
         :param new_map_id: None: the name stays
         :param frame_id: of the new map; None: as before
         :return: how many memories there were; where the same was cut off before, that is finished, and
-            nothing is moved again
+            nothing is moved again: only what has come to the old name since
         :raises InvalidRequest: the name or the transform makes no sense; nothing is changed
         :raises StoreUnavailable: the database does not work; what was begun is finished at the next opening
         """
@@ -307,6 +307,7 @@ class MemoryStore(StoreSearch):
                     schema.fitted(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
                     for memory in engine.select(Scope(map_id=map_id))
                 ],
+                leaves=new_map_id not in (None, map_id),
             )
 
     def move_was_cut_off(
@@ -322,7 +323,8 @@ class MemoryStore(StoreSearch):
         :raises StoreUnavailable: the disk does not work
         """
         with self._writing:
-            return self._changes.was_cut_off(move_asked(map_id, transform, new_map_id, frame_id))
+            asked = move_asked(map_id, transform, new_map_id, frame_id)
+            return self._changes.was_cut_off(self.engine, asked)
 
     def info(self) -> StoreInfo:
         """Return what the store holds; works while the server is away."""

@@ -34,7 +34,7 @@ class WholeChanges:
     def __init__(self, folder: Path, keyframes: KeyframeFolder) -> None:
         self._undone = Undone(folder)
         self._keyframes = keyframes
-        self._moved: Undertaking | None = None
+        self._moved: list[Undertaking] = []
         self._rows_left = False
         self._problem = ''
 
@@ -101,13 +101,16 @@ class WholeChanges:
         finally:
             undertaking.leave()
 
-    def move(self, engine: Engine, asked: str, memories: Callable[[], Sequence[Memory]]) -> int:
-        """Place memories anew; return how many. What was asked for, but cut off, is finished and no more.
+    def move(
+        self, engine: Engine, asked: str, memories: Callable[[], Sequence[Memory]], *, leaves: bool
+    ) -> int:
+        """Place memories anew; return how many. What was asked for, but cut off, is finished, not done twice.
 
         It counts as told when this is closed, or asked for something else.
 
         :param asked: what somebody wants, to recognise it when it is asked for again
         :param memories: returns them as they shall be
+        :param leaves: who was moved is not among these any more, so that the others have come since
         :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
         """
         engine.update([])  # as in delete
@@ -118,33 +121,34 @@ class WholeChanges:
             for one in moves:
                 if one.has_ended:
                     continue
-                if one.work.asked == asked and one.work.placed:
-                    self._moved = one
+                if one.work.asked == asked and _is_done(engine, one.work.placed):
+                    self._moved.append(one)
                 else:
                     one.end()
-            if self._moved is None:
-                self._moved = self._begin_move(engine, asked, memories, undertakings)
-            return len(self._moved.work.placed) if self._moved else 0
+            if leaves or not self._moved:
+                self._moved += self._begin_move(engine, asked, memories, undertakings)
+            return sum(len(one.work.placed) for one in self._moved)
 
-    def was_cut_off(self, asked: str) -> bool:
+    def was_cut_off(self, engine: Engine, asked: str) -> bool:
         """Tell whether a move was cut off, and nobody has been told yet that it is finished."""
         with self._left() as undertakings:
-            return any(one.work.asked == asked and one.work.placed for one in undertakings)
+            asked_before = [one for one in undertakings if one.work.asked == asked and one.work.placed]
+            return any(one.has_rows or _is_done(engine, one.work.placed) for one in asked_before)
 
     def close(self, told: bool = True) -> None:
         """Let go of what was moved.
 
         :param told: somebody knows that it was; False: it will be recognised when it is asked for again
         """
-        moved, self._moved = self._moved, None
-        if moved is not None:
+        moved, self._moved = self._moved, []
+        for one in moved:
             try:
                 if told:
-                    moved.end()
+                    one.end()
             except StoreUnavailable as error:
                 logger.warning('the memories were moved, but that may be said once more: %s', error)
             finally:
-                moved.leave()
+                one.leave()
 
     def _begin_move(
         self,
@@ -152,8 +156,8 @@ class WholeChanges:
         asked: str,
         memories: Callable[[], Sequence[Memory]],
         undertakings: list[Undertaking],
-    ) -> Undertaking | None:
-        """Place memories anew; None: there are none."""
+    ) -> list[Undertaking]:
+        """Place memories anew; none: there is nothing to do."""
         # Where they are is asked under the claim, whose name is noted before: else nobody could release it.
         claim = self._undone.begin(Work(asked=asked))
         undertakings.append(claim)
@@ -167,11 +171,11 @@ class WholeChanges:
         if not placed:
             engine.release(claim.name)
             claim.end()
-            return None
+            return []
         own = self._undone.begin(Work(placed=placed, asked=asked), claim.name)
         undertakings.append(own)
         self._change_rows(engine, [own])
-        return own
+        return [own]
 
     @contextmanager
     def _left(self) -> Iterator[list[Undertaking]]:
@@ -181,7 +185,7 @@ class WholeChanges:
             yield undertakings
         finally:
             for undertaking in undertakings:
-                if undertaking is not self._moved:
+                if undertaking not in self._moved:
                     undertaking.leave()
 
     def _finish_all(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
@@ -250,3 +254,16 @@ def _place(memory: Memory) -> Placed:
 def _placed(memory: Memory, place: Placed) -> Memory:
     pose = Pose(*place.pose) if place.pose else None
     return replace(memory, pose=pose, map_id=place.map_id, frame_id=place.frame_id)
+
+
+def _is_done(engine: Engine, placed: Sequence[Placed]) -> bool:
+    """Tell whether memories are where they were moved to.
+
+    None of them is, where somebody put back an older copy of the database, or recorded all of them again. One
+    is enough: others may have been forgotten since, or extended by a stay.
+    """
+    for start in range(0, len(placed), BATCH):
+        places = {place.id: place for place in placed[start : start + BATCH]}
+        if any(_place(memory) == places[memory.id] for memory in engine.get(list(places))):
+            return True
+    return False

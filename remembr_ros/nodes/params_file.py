@@ -14,8 +14,21 @@ from typing import Any
 import yaml
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base.parameter_field import objection
-from remembr_ros.nodes.parameters import NODE_PARAMETERS
+from remembr_ros.nodes.captioner.parameters import CaptionerParameters
+from remembr_ros.nodes.memory.parameters import MemoryParameters
+from remembr_ros.nodes.replay.parameters import BagPlayerParameters
+from remembr_ros.nodes.speech.parameters import SpeechParameters
+
+NODE_PARAMETERS: dict[str, type] = {
+    'captioner': CaptionerParameters,
+    'memory': MemoryParameters,
+    'agent': AgentParameters,
+    'speech': SpeechParameters,
+    'bag_player': BagPlayerParameters,
+}
+"""Parameters of each node, by node name."""
 
 _OF_EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 _OVERRIDES = 'qos_overrides.'

@@ -116,7 +116,7 @@ class Soak:
         """Start a node by its name."""
         values = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
         reliable = 'qos_overrides./remembr/image/compressed.subscription.reliability:=reliable'
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *values]
+        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}.node', '--ros-args', *values]
         command += ['-p', 'use_sim_time:=true', '-p', reliable]
         with (self.folder / f'{name}.log').open('wb') as log:
             self._processes[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)

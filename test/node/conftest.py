@@ -116,9 +116,9 @@ class Processes:
         self._running: list[subprocess.Popen[bytes]] = []
 
     def start(self, name: str, *arguments: str, **parameters: Any) -> 'subprocess.Popen[bytes]':
-        """Start remembr_ros.nodes.<name>_node with ROS arguments such as '-r', 'a:=b'."""
+        """Start remembr_ros.nodes.<name>.node with ROS arguments such as '-r', 'a:=b'."""
         values = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *arguments, *values]
+        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}.node', '--ros-args', *arguments, *values]
         with open(self._folder / f'{name}.log', 'ab') as log:
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self._folder)
         self._running.append(process)

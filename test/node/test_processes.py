@@ -78,8 +78,8 @@ def test_a_bag_played_through_dds_is_remembered_and_asked_about(robot, processes
     stored = robot.listen(MemoryMsg, 'memories')
     client = ActionClient(robot.client, Ask, '/remembr/ask')  # long known to the agent when it asks
     bring_up(robot.client, ['/remembr/memory', '/remembr/captioner', '/remembr/agent'], 120.0)
-    player = processes.start('bag_player', bag=bag, rate=3.0, wait_for_subscribers=30.0)
-    assert player.wait(120.0) == 0, processes.log('bag_player')
+    player = processes.start('replay', bag=bag, rate=3.0, wait_for_subscribers=30.0)
+    assert player.wait(120.0) == 0, processes.log('replay')
     flushed = robot.call(Trigger, 'captioner/flush', Trigger.Request(), 120.0, again_s=30.0)
     assert flushed.success
     captioned = sum(map(int, re.findall(r'(\d+) (?:segments|unchanged|without)', flushed.message)))
@@ -151,6 +151,6 @@ def test_a_wrong_parameter_ends_a_node_with_its_reason(processes):
 
 @pytest.mark.timeout(120)
 def test_the_bag_player_ends_with_1_and_the_reason(processes, tmp_path):
-    process = processes.start('bag_player', bag=tmp_path / 'nothing')
+    process = processes.start('replay', bag=tmp_path / 'nothing')
     assert process.wait(60.0) == 1
-    assert 'nothing' in processes.log('bag_player')
+    assert 'nothing' in processes.log('replay')

@@ -9,7 +9,8 @@ import yaml
 
 from remembr_ros.bringup import ARGUMENTS, PRESETS, RATES, end_patience, plan_nodes, replay_rate
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.nodes.parameters import NODE_PARAMETERS, BagPlayerParameters
+from remembr_ros.nodes.params_file import NODE_PARAMETERS
+from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -182,7 +183,7 @@ def test_arguments_are_described_and_set_parameters_that_the_file_documents():
 
 
 def test_names_that_are_remapped_are_in_the_nodes_code():
-    code = ''.join(path.read_text() for path in sorted((ROOT / 'remembr_ros' / 'nodes').glob('*.py')))
+    code = ''.join(path.read_text() for path in sorted((ROOT / 'remembr_ros' / 'nodes').rglob('*.py')))
     code = code.replace("f'{COSTMAP}_updates'", "'global_costmap/costmap_updates'")
     plans = plan_nodes({'speech': 'true', 'cameras': 'a=/x'})
     names = {name for plan in plans for name, _ in plan.remappings}

@@ -94,8 +94,8 @@ def test_the_wheel_has_every_module_and_data_file(wheel: set[str]) -> None:
         if path.is_file() and '__pycache__' not in path.parts
     }
     assert 'remembr_ros/py.typed' in shipped
-    assert any(re.fullmatch(r'remembr_ros/agent/prompts/.+\.md', name) for name in shipped)
-    assert 'remembr_ros/evaluation/templates/report.html.j2' in shipped
+    assert any(re.fullmatch(r'remembr_ros/agent/llm/prompts/.+\.md', name) for name in shipped)
+    assert 'remembr_ros/evaluation/report/templates/report.html.j2' in shipped
     assert shipped <= wheel
 
 

@@ -26,7 +26,8 @@ class OpenAIChat:
     """A model behind an OpenAI-compatible server; safe to share between threads.
 
     What the model can do is found by trying: what its server refuses is left out from then on, or only this
-    once if it was accepted before. The key comes from the environment, see :mod:`remembr_ros.agent.chat.presets`.
+    once if it was accepted before. The key comes from the environment, see
+    :mod:`remembr_ros.agent.chat.presets`.
 
     :param model: empty: the preset's, or the first one that the server lists
     :param url: such as http://localhost:11434/v1, or the name of a preset, such as ollama; None: OpenAI's

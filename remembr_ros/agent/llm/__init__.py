@@ -1,1 +1,1 @@
-"""llm."""
+"""The planner with a language model: its loop, tools, evidence, budget and prompts."""

@@ -72,7 +72,8 @@ class Talk:
         :param must_call: the one tool that it must call
         :param found: memories so far, for the progress
         :raises BudgetExceeded: too few tokens are left for anything
-        :raises Cancelled, ChatUnavailable, ReplyInvalid: see :func:`remembr_ros.agent.chat.bounded_call.complete`
+        :raises Cancelled, ChatUnavailable, ReplyInvalid: see
+            :func:`remembr_ros.agent.chat.bounded_call.complete`
         """
         run = self.run
         run.check()

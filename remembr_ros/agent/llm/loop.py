@@ -265,4 +265,4 @@ def _before(turn: Turn, toolbox: Toolbox) -> str:
 
 @cache
 def _prompt(name: str) -> str:
-    return (files('remembr_ros.agent') / 'prompts' / f'{name}.md').read_text(encoding='utf-8')
+    return (files('remembr_ros.agent.llm') / 'prompts' / f'{name}.md').read_text(encoding='utf-8')

@@ -111,4 +111,4 @@ def _decoded(jpegs: Sequence[bytes]) -> list[Bgr]:
 
 @cache
 def _prompt() -> str:
-    return (files('remembr_ros.agent') / 'prompts' / 'look.md').read_text(encoding='utf-8')
+    return (files('remembr_ros.agent.llm') / 'prompts' / 'look.md').read_text(encoding='utf-8')

@@ -1,1 +1,1 @@
-"""model."""
+"""Questions, answers, and the rules by which answers rest on memories."""

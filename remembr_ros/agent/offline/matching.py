@@ -115,7 +115,8 @@ def fitting(request: Request, hits: Sequence[Hit], least: float) -> list[Hit]:
     there as the asker or the camera spelled them, is told here: a misread word counts as that word. Of those
     that are near enough, words that few others have count for more: all of a campus shows buildings.
 
-    :param least: how likely it has to be that a memory shows it, see :func:`remembr_ros.agent.offline.relevance_model.chance`
+    :param least: how likely it has to be that a memory shows it, see
+        :func:`remembr_ros.agent.offline.relevance_model.chance`
     :return: with the recall's score and the words found for a score, 0 to 1
     """
     asked = list(dict.fromkeys(_asked(request.target)))

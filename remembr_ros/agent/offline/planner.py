@@ -1,8 +1,8 @@
 """The planner without a language model: rules, and the memory's own recall.
 
-It reads the question (remembr_ros.agent.offline.request), recalls, keeps what is likely enough to show what was asked
-for (remembr_ros.agent.offline.relevance_model), chooses and cites. How often it takes one thing for another, or misses what is
-there: docs/offline-planner.md.
+It reads the question (request), recalls, keeps what is likely enough to show what was asked for
+(relevance_model), chooses and cites. How often it takes one thing for another, or misses what is there:
+docs/offline-planner.md.
 """
 
 from collections.abc import Sequence

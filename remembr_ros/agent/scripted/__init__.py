@@ -1,1 +1,1 @@
-"""scripted."""
+"""A chat server that replies by script: for tests, and for trying things without a language model."""

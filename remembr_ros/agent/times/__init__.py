@@ -1,1 +1,1 @@
-"""times."""
+"""Moments and windows of time in words, on the asker's clock."""

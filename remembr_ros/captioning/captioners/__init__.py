@@ -1,1 +1,1 @@
-"""captioners."""
+"""The captioners, one file each, and what they are made of."""

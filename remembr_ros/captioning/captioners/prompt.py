@@ -38,5 +38,5 @@ def read_prompt(path: str = '') -> str:
 
 @cache
 def _packaged() -> str:
-    folder = resources.files('remembr_ros.captioning') / 'prompts'
+    folder = resources.files('remembr_ros.captioning.captioners') / 'prompts'
     return (folder / 'caption.md').read_text(encoding='utf-8').strip()

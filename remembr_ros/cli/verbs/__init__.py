@@ -1,1 +1,1 @@
-"""verbs."""
+"""The verbs of the command, one file each."""

@@ -34,7 +34,8 @@ def forced_answer(
     :param captions_shown: then a text may have no numbers but theirs; frames may show others
     :raises Ungrounded: it could not support its answer
     :raises ReplyInvalid: its replies could not be used
-    :raises Cancelled, BudgetExceeded, ChatUnavailable: see :func:`remembr_ros.agent.chat.bounded_call.complete`
+    :raises Cancelled, BudgetExceeded, ChatUnavailable: see
+        :func:`remembr_ros.agent.chat.bounded_call.complete`
     """
     cost = Cost()
     while True:

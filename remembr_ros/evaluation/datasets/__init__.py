@@ -1,1 +1,1 @@
-"""datasets."""
+"""Data sets: memories and questions with what is true, from files or out of recordings."""

@@ -1,1 +1,1 @@
-"""metrics."""
+"""Scores, their means and intervals, judges, and comparisons of runs."""

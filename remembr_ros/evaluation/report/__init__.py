@@ -1,1 +1,1 @@
-"""report."""
+"""The figures of a run as tables, charts, maps and one HTML page."""

@@ -70,7 +70,7 @@ def _render(run: Run) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(
-        files('remembr_ros.evaluation').joinpath(TEMPLATE).read_text(encoding='utf-8')
+        files('remembr_ros.evaluation.report').joinpath(TEMPLATE).read_text(encoding='utf-8')
     )
     return template.render(
         title=_title(run),

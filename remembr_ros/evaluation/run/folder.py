@@ -33,7 +33,7 @@ TRACKS, RESULTS = 'tracks.json', 'results.json'
 LOCK = 'run.lock'
 
 _PACKAGES = ('pymilvus', 'milvus-lite', 'sentence-transformers', 'transformers', 'torch', 'openai', 'numpy')
-_PROMPTS = ('agent', 'evaluation', 'captioning')
+_PROMPTS = {'agent': 'agent.llm', 'evaluation': 'evaluation', 'captioning': 'captioning.captioners'}
 
 _OUT_OF_REACH = f'{ChatUnavailable.__name__}:'
 """How the failure of a question begins that found no language model."""
@@ -187,8 +187,8 @@ def versions() -> dict[str, str]:
 def prompts() -> dict[str, str]:
     """Return the SHA-256 of each prompt in the package."""
     found = {}
-    for package in _PROMPTS:
-        folder = resources.files(f'remembr_ros.{package}') / 'prompts'
+    for package, folder_of in _PROMPTS.items():
+        folder = resources.files(f'remembr_ros.{folder_of}') / 'prompts'
         for file in sorted(folder.iterdir(), key=lambda f: f.name) if folder.is_dir() else ():
             if file.name.endswith('.md'):
                 found[f'{package}/{file.name}'] = hashlib.sha256(file.read_bytes()).hexdigest()

@@ -14,7 +14,7 @@ class _Record(BaseModel):
 
 
 class TruthRecord(_Record):
-    """What is right; see :class:`remembr_ros.evaluation.datasets.sample.Truth`. Times are minutes before now."""
+    """What is right; see remembr_ros.evaluation.datasets.sample.Truth. Times are minutes before now."""
 
     kind: Kind
     positions: tuple[Point, ...] = ()

@@ -1,1 +1,1 @@
-"""consolidation."""
+"""Stays in which nothing changes become one memory."""

@@ -1,4 +1,4 @@
-"""Memories from a store to a file and back, a batch at a time. The files: remembr_ros.memory.exchange.portable."""
+"""Memories from a store to a file and back, a batch at a time. The files: see portable."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

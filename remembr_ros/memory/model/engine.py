@@ -97,7 +97,8 @@ class Engine(Protocol):
 
         :param limit: so many of each at least, if there are; those that come next where they are known
         :return: cosine of the best passage per memory id, and of the best paragraph, see
-            remembr_ros.memory.matching.sentences; each best first. The latter is empty where these are not told apart.
+            remembr_ros.memory.matching.sentences; each best first. The latter is empty where these are not
+            told apart.
         """
 
     def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:

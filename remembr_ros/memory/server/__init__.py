@@ -1,1 +1,1 @@
-"""server."""
+"""Memories on a Milvus server that a fleet of robots shares."""

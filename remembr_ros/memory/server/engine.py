@@ -40,7 +40,7 @@ _LOAD_S = 600.0
 
 
 class ServerEngine:
-    """The engine over two collections of a server; see remembr_ros.memory.model.engine.Engine. Made by open_server.
+    """The engine over two collections of a server; see memory.model.engine. Made by open_server.
 
     :param able: what the server can do
     :param full_text: the collection has BM25

@@ -1,1 +1,1 @@
-"""spool."""
+"""Observations that wait on disk until the server that they belong to is back."""

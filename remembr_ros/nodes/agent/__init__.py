@@ -1,1 +1,1 @@
-"""agent."""
+"""The agent node: questions and answers."""

@@ -1,7 +1,7 @@
 """The agent node's parameters as the agent's configuration."""
 
 from remembr_ros.agent.build import AgentConfig
-from remembr_ros.nodes.parameters import AgentParameters
+from remembr_ros.nodes.agent.parameters import AgentParameters
 
 
 def agent_config(p: AgentParameters) -> AgentConfig:

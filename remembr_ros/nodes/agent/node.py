@@ -18,6 +18,7 @@ from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import Inquiries, Inquiry, Outcome
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.markers import AnswerMarkers
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base.bounds import check_names
 from remembr_ros.nodes.base.conversions import answer_to_msg
@@ -26,7 +27,6 @@ from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.pose_source import PoseSource, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.nav2.navigator import Navigator
-from remembr_ros.nodes.parameters import AgentParameters
 from remembr_ros.timestamps import zone_named
 
 

@@ -46,8 +46,8 @@ _found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('
 
 
 class RecallClient:
-    """Implements remembr_ros.memory.model.recall.Recall and remembr_ros.agent.llm.second_look.Keyframes; may be called
-    from any thread but the executor's.
+    """Implements memory.model.recall.Recall and agent.llm.second_look.Keyframes; may be called from any
+    thread but the executor's.
 
     :param node: has to be spinning while a call waits
     :param timeout_s: for finding the memory node, and again for its response [s]

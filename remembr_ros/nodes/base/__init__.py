@@ -1,1 +1,1 @@
-"""base."""
+"""What the nodes have in common: parameters, lifecycle, messages, threads."""

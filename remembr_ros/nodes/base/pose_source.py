@@ -15,8 +15,8 @@ from remembr_ros.geometry import StampedPose, position_std
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamp_from_msg, stamped_pose_from_msg, time_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.pose_parameters import PoseParameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
-from remembr_ros.nodes.parameters import PoseParameters
 from remembr_ros.printable import printable
 
 _TOPICS: dict[str, tuple[type, str]] = {

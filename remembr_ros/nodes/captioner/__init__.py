@@ -1,1 +1,1 @@
-"""captioner."""
+"""The captioner node: images and poses become captions of segments."""

@@ -4,7 +4,7 @@ from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Captioner
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.captioning.segmenter import SegmenterConfig
-from remembr_ros.nodes.parameters import CaptionerParameters
+from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 
 
 def make_captioner(p: CaptionerParameters) -> Captioner:

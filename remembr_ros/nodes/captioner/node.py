@@ -27,8 +27,8 @@ from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import WorkerPool
 from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
 from remembr_ros.nodes.captioner.outbox import Outbox
+from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.captioner.worker import CaptionWorker
-from remembr_ros.nodes.parameters import CaptionerParameters
 from remembr_ros.timestamps import NS
 
 FLUSH_TIMEOUT_S = 300.0

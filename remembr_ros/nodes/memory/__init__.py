@@ -1,1 +1,1 @@
-"""memory."""
+"""The memory node: sole owner of the store."""

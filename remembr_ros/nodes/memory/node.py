@@ -25,11 +25,11 @@ from remembr_ros.nodes.memory.diagnosis import diagnosis
 from remembr_ros.nodes.memory.housekeeping import Housekeeping
 from remembr_ros.nodes.memory.markers import MemoryMarkers
 from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import TELLABLE
 from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 from remembr_ros.nodes.memory.store_writer import StoreWriter
-from remembr_ros.nodes.parameters import MemoryParameters
 
 LINGER_S = 1.2
 """When all nodes are stopped at once, the captioner's last captions come within this time [s]."""

@@ -10,7 +10,7 @@ from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.nodes.parameters import MemoryParameters
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 
 GB = 10**9
 DAY_S = 86_400.0

@@ -1,1 +1,1 @@
-"""nav2."""
+"""From an answer's place to a drive by Nav2."""

@@ -19,6 +19,7 @@ from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import Inquiry, Outcome
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -27,7 +28,6 @@ from remembr_ros.nodes.nav2.action import Drive, Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
-from remembr_ros.nodes.parameters import AgentParameters
 
 
 class Navigator:

@@ -1,1 +1,1 @@
-"""replay."""
+"""Recordings played to the nodes, and the demo's graph."""

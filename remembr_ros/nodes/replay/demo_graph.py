@@ -174,7 +174,8 @@ class DemoGraph:
             arguments += ['-p', f'{parameter}:={value}']
         for source, target in remaps:
             arguments += ['-r', f'{source}:={target}']
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}_node', '--ros-args', *arguments]
+        room = 'replay' if name == 'bag_player' else name
+        command = [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments]
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / f'{name}.log').open('wb') as log:
             process = subprocess.Popen(

@@ -23,7 +23,7 @@ from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters
 from remembr_ros.nodes.base.lifecycle import make_node_or_explain, spin
 from remembr_ros.nodes.base.managed_node import NAMESPACE
-from remembr_ros.nodes.parameters import BagPlayerParameters
+from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.replay.raw_bag import RawBag
 from remembr_ros.printable import printable
 from remembr_ros.stop import Stop, stop_on_signals

@@ -1,1 +1,1 @@
-"""speech."""
+"""The speech node: sound becomes questions, and answers become sound."""

@@ -1,1 +1,1 @@
-"""sound."""
+"""Sound as it comes: sources, levels, sample rates, queues."""

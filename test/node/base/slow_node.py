@@ -3,9 +3,9 @@
 import sys
 import time
 
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.parameters import AgentParameters
 
 
 class SlowNode(ManagedNode):

@@ -9,9 +9,9 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base.lifecycle import autostart, bring_up, call, wind_down
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.parameters import AgentParameters
 from test.patience import patiently
 
 NAME = '/remembr/worker'

@@ -51,7 +51,7 @@ def options(tmp_path: Path) -> dict[str, dict[str, object]]:
         'memory': {'uri': tmp_path / 'm.db', 'embedder': 'hashing'},
         'agent': {'pose_source': 'none'},
         'speech': {},
-        'bag_player': {'bag': tmp_path / 'no.bag'},
+        'replay': {'bag': tmp_path / 'no.bag'},
     }
 
 
@@ -245,10 +245,10 @@ def test_a_second_signal_does_not_cut_the_first_one_short(robot, processes, opti
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
-@pytest.mark.parametrize('name', ['captioner', 'memory', 'agent', 'speech', 'bag_player'])
+@pytest.mark.parametrize('name', ['captioner', 'memory', 'agent', 'speech', 'replay'])
 def test_signals_that_go_on_until_a_node_has_ended_change_nothing(robot, processes, options, name, number):
     process = processes.start(name, **options[name])
-    if name == 'bag_player':
+    if name == 'replay':
         robot.wait(lambda: 'no.bag' in processes.log(name), 'the reason to end', 60.0)
     else:
         names = robot.client.get_node_names_and_namespaces
@@ -257,4 +257,4 @@ def test_signals_that_go_on_until_a_node_has_ended_change_nothing(robot, process
     while process.poll() is None:
         process.send_signal(number)
         pause.wait(0.01)
-    assert process.wait() == (1 if name == 'bag_player' else 0), processes.log(name)
+    assert process.wait() == (1 if name == 'replay' else 0), processes.log(name)

@@ -20,7 +20,7 @@ from remembr_ros.memory.server.connection import SECRETS
 from remembr_ros.nodes.base.conversions import observation_to_msg, time_to_msg
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.memory.opening import connection_of, policy_of
-from remembr_ros.nodes.parameters import MemoryParameters
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.timestamps import NS
 from test.patience import patiently
 

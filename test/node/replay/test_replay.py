@@ -66,8 +66,8 @@ def test_a_bag_is_remembered_the_same_from_its_file_and_through_the_nodes(
     stored = robot.listen(MemoryMsg, 'memories', 1000)
     client = ActionClient(robot.client, Ask, '/remembr/ask')  # long known to the agent when it asks
     bring_up(robot.client, ['/remembr/memory', '/remembr/captioner', '/remembr/agent'], 120.0)
-    player = processes.start('bag_player', bag=building / 'bag', rate=2.0, wait_for_subscribers=30.0)
-    assert player.wait(120.0) == 0, processes.log('bag_player')
+    player = processes.start('replay', bag=building / 'bag', rate=2.0, wait_for_subscribers=30.0)
+    assert player.wait(120.0) == 0, processes.log('replay')
     assert robot.call(Trigger, 'captioner/flush', Trigger.Request(), 120.0, again_s=30.0).success
     robot.wait(lambda: len(stored) == len(expected), f'{len(expected)} memories', 60.0)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.geometry import RigidTransform
+from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory import undone, whole_changes
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
@@ -122,13 +122,15 @@ def retain(changes: WholeChanges, rows: Any) -> None:
 
 def transform(changes: WholeChanges, rows: Any) -> None:
     by = RigidTransform((100.0, 0.0, 0.0))
-    changes.move(rows, 'a by 100', lambda: [moved(m, by) for m in rows.there.values()])
+    changes.move(rows, 'a by 100', lambda: [moved(m, by) for m in rows.there.values()], leaves=False)
     changes.close()
 
 
 def rename(changes: WholeChanges, rows: Any) -> None:
-    there = [m for m in rows.there.values() if m.map_id == 'a']
-    changes.move(rows, 'a to b', lambda: [moved(m, map_id='b') for m in there])
+    def renamed() -> list[Memory]:
+        return [moved(m, map_id='b') for m in rows.there.values() if m.map_id == 'a']
+
+    changes.move(rows, 'a to b', renamed, leaves=True)
     changes.close()
 
 
@@ -226,11 +228,55 @@ def test_something_else_may_be_asked_for_after_a_cut(tmp_path: Path, make: Make,
     changes.close()  # nobody was told of anything
     step.left = 10**9
     changes = case.opened()
-    assert changes.was_cut_off('a by 100')
-    assert not changes.was_cut_off('a to b')
+    assert changes.was_cut_off(case.rows, 'a by 100')
+    assert not changes.was_cut_off(case.rows, 'a to b')
     rename(changes, case.rows)
     assert case.state()[0] == [(f'm{i}', 100.0 + i, 'b') for i in range(4)]
-    assert not changes.was_cut_off('a by 100')
+    assert not changes.was_cut_off(case.rows, 'a by 100')
+
+
+def cut_off(case: Case, step: Steps, verb: Verb) -> None:
+    """End the process when some rows were written, and finish what it was at."""
+    changes = case.opened()
+    step.left = 13
+    with pytest.raises(Killed):
+        verb(changes, case.rows)
+    step.left = 10**9
+    changes.close(told=False)
+    case.opened()
+
+
+def test_an_older_copy_of_the_rows_is_moved_anew(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    before = dict(case.rows.there)
+    cut_off(case, step, transform)
+    case.rows.there = before
+    changes = case.opened()
+    assert not changes.was_cut_off(case.rows, 'a by 100')
+    transform(changes, case.rows)
+    assert [m.pose and m.pose.x for m in case.rows.there.values()] == [100.0, 101.0, 102.0, 103.0]
+
+
+def test_a_move_is_finished_though_some_were_forgotten_or_extended_since(
+    tmp_path: Path, make: Make, step: Steps
+) -> None:
+    case = Case(tmp_path, make, step)
+    cut_off(case, step, transform)
+    del case.rows.there['m0']
+    case.rows.there['m1'] = replace(case.rows.there['m1'], pose=Pose(101.5, 0.0, 0.0, 0.0))
+    transform(case.opened(), case.rows)
+    assert [m.pose and m.pose.x for m in case.rows.there.values()] == [101.5, 102.0, 103.0]
+
+
+def test_what_came_to_the_old_name_since_is_renamed_as_well(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    cut_off(case, step, rename)
+    case.rows.there['m4'] = make(4, map_id='a')
+    changes = case.opened()
+    assert changes.was_cut_off(case.rows, 'a to b')
+    rename(changes, case.rows)
+    assert {m.map_id for m in case.rows.there.values()} == {'b'}
+    assert not list(tmp_path.glob('undone/*'))
 
 
 def test_maps_are_moved_by_one_machine_at_a_time(tmp_path: Path, make: Make, step: Steps) -> None:
@@ -260,7 +306,7 @@ def test_what_lost_its_claim_is_not_finished(tmp_path: Path, make: Make, step: S
     step.left = 10**9
     case.rows.claimed = ''  # dropped, because that machine seemed to be gone for ever
     before = case.state()[0]
-    assert not case.opened().was_cut_off('a by 100')
+    assert not case.opened().was_cut_off(case.rows, 'a by 100')
     assert case.state()[0] == before
 
 

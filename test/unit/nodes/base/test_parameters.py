@@ -10,7 +10,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 from rclpy.parameter import Parameter
 
 from remembr_ros.nodes.base.declaration import _check, default_of
-from remembr_ros.nodes.parameters import NODE_PARAMETERS
+from remembr_ros.nodes.params_file import NODE_PARAMETERS
 
 FILE = Path(__file__).resolve().parents[4] / 'config' / 'remembr.yaml'
 TEXT = FILE.read_text()
