@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -58,16 +59,18 @@ class MemoryIndex:
         """
         with self._lock:
             table, terms, postings, damaged = self._files.load(slots)
-            self._memories = [None] * len(table)
-            self._columns = Columns(table, lambda slot: self._files.memory(table[slot]))
-            live = np.flatnonzero(table['live'])
-            of = table[live]
-            ids = [memory_id.decode() for memory_id in of['id'].tolist()]
-            self._slots = dict(zip(ids, live.tolist(), strict=True))
-            self._held = Counter(of['volume'].tolist())
-            self._words.load(terms, live, of['length'], of['words'], postings)
-            self._terms_written = len(terms)
-            self._passages.load(table)
+            with ThreadPoolExecutor(1) as beside:
+                passages = beside.submit(self._passages.load, table)
+                self._memories = [None] * len(table)
+                self._columns = Columns(table, lambda slot: self._files.memory(table[slot]))
+                live = np.flatnonzero(table['live'])
+                of = table[live]
+                ids = [memory_id.decode() for memory_id in of['id'].tolist()]
+                self._slots = dict(zip(ids, live.tolist(), strict=True))
+                self._held = Counter(of['volume'].tolist())
+                self._words.load(terms, live, of['length'], of['words'], postings)
+                self._terms_written = len(terms)
+                passages.result()
             return damaged
 
     def clear(self) -> None:

@@ -87,7 +87,8 @@ class IndexFiles:
         """
         with ThreadPoolExecutor(1) as beside:
             sums = beside.submit(self._sums)
-            slots = np.frombuffer(bytearray(_read(self._slots)), SLOT)
+            raw = bytearray(_read(self._slots))
+            slots = np.frombuffer(raw, SLOT, len(raw) // SLOT.itemsize)
             as_written = slots['check'] == checksums(slots.view(np.uint8).reshape(-1, SLOT.itemsize)[:, 8:])
             written = slots.view(np.uint8).reshape(-1, SLOT.itemsize).any(axis=1)
             if len(slots) < least:

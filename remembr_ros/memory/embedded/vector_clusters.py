@@ -197,20 +197,22 @@ class VectorClusters:
             kinds = np.where(is_live[:size], np.resize(is_paragraph, size).astype(np.int8), -1)
             _reserve(self._indexes, codes, kinds)
             for start in range(0, size, CHUNK):
-                part = np.array(codes[start : start + CHUNK])
-                written = part.any(axis=1)
-                right = checksums(part[:, : self._width]) == part[:, self._width :].copy().view('<u8')[:, 0]
                 kind = kinds[start : start + CHUNK]
-                for row in np.flatnonzero(written & (kind < 0)).tolist():  # of what was cut off
-                    self._write(start + row, bytes(self._width + 8))
-                lost.append(start + np.flatnonzero((kind >= 0) & ~right))
+                for row in start + np.flatnonzero(kind < 0):
+                    if codes[row].any():  # of what was cut off
+                        self._write(int(row), bytes(self._width + 8))
                 for number, index in enumerate(self._indexes):
-                    chosen = np.flatnonzero((kind == number) & right)
+                    chosen = start + np.flatnonzero(kind == number)
+                    part = codes[chosen]
+                    right = checksums(part[:, : self._width]) == part[:, self._width :].view('<u8')[:, 0]
+                    if not right.all():
+                        lost.append(chosen[~right])
+                        chosen, part = chosen[right], part[right]
                     if len(chosen):
-                        made = np.ascontiguousarray(part[chosen, : index.sa_code_size()])
+                        made = np.ascontiguousarray(part[:, : index.sa_code_size()])
                         if _lists(index, made).max() >= index.nlist:
                             raise ValueError('it has lists that there are not')
-                        index.add_sa_codes(made, chosen + start)
+                        index.add_sa_codes(made, chosen)
         rows = np.concatenate([*lost, live[np.searchsorted(live, size) :]])
         for start in range(0, len(rows), CHUNK):
             chosen = rows[start : start + CHUNK]

@@ -1,5 +1,6 @@
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.memory.embedded.index_files import ENTRY, SCALE, VectorFile
+from remembr_ros.memory.embedded.index_files import SCALE, SLOT, Damaged, IndexFiles
+from remembr_ros.memory.embedded.scalar_index import Columns
+from remembr_ros.memory.matching.bm25 import WordIndex
+from remembr_ros.memory.model.record import Memory
 
 D = 8
+NAMES = ('slots.bin', 'memories.bin', 'terms.txt', 'passages.i16')
+Make = Callable[..., Memory]
 
 
 def run(rng: np.random.Generator, rows: int) -> np.ndarray:
@@ -21,109 +27,174 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(3)
 
 
-def reopened(file: VectorFile) -> VectorFile:
-    """Open what is on the disk, as after kill -9: nothing is saved first."""
-    return VectorFile(file.folder, file.dimension)
+class Written:
+    """Memories in files, and what was written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = IndexFiles(folder, D)
+        self.columns = Columns()
+        self.words = WordIndex()
+        self.memories: list[Memory] = []
+        self.runs: list[np.ndarray] = []
+
+    def add(self, memories: list[Memory], runs: list[np.ndarray]) -> None:
+        known = len(self.words.terms)
+        slots = [self.columns.add(memory, volume=slot % 3) for slot, memory in enumerate(memories)]
+        postings = []
+        for slot, memory in zip(slots, memories, strict=True):
+            of_one, length = self.words.add(slot, memory.caption)
+            self.columns.table[slot]['length'], self.columns.table[slot]['paragraphs'] = length, 1
+            postings.append(of_one)
+        self.files.add_terms(self.words.terms[known:])
+        self.files.append(self.columns.table, slots, memories, postings, runs)
+        self.memories += memories
+        self.runs += runs
+
+    def reopened(self) -> tuple[IndexFiles, np.ndarray, set[int]]:
+        """Open what is on the disk, as after kill -9: nothing is saved first."""
+        files = IndexFiles(self.files.folder, D)
+        slots, terms, postings, volumes = files.load(0)
+        live = np.flatnonzero(slots['live'])
+        assert [files.memory(slots[slot]) for slot in live] == [self.memories[slot] for slot in live]
+        for slot in live:
+            first, rows = int(slots['first'][slot]), int(slots['rows'][slot])
+            assert np.allclose(files.read(np.arange(first, first + rows)), self.runs[slot])
+        again = WordIndex()
+        again.load(terms, live, slots['length'][live], slots['words'][live], postings)
+        of_these = WordIndex()
+        for slot in live.tolist():
+            of_these.add(slot, self.memories[slot].caption)
+        if len(live):
+            assert np.allclose(again.scores('door 1 2 3 seven'), of_these.scores('door 1 2 3 seven'))
+        return files, slots, volumes
 
 
-def test_rows_come_back_in_any_choice_as_they_were_given(tmp_path: Path, rng: np.random.Generator) -> None:
-    file = VectorFile(tmp_path, D)
-    first, second = run(rng, 3), run(rng, 2)
-    assert file.append(['a', 'b'], [1, 2], [first, second], [1, 1]) == 0
-    assert file.append(['c'], [3], [run(rng, 1)], [1]) == 5
-    assert np.allclose(file.read(np.arange(5)), np.concatenate([first, second]))
-    assert np.allclose(file.read(np.array([0, 2, 4])), np.stack([first[0], first[2], second[1]]))
-    assert file.read(np.array([], np.int64)).shape == (0, D)
+@pytest.fixture
+def written(tmp_path: Path, make: Make, rng: np.random.Generator) -> Written:
+    found = Written(tmp_path)
+    found.add([make(i, caption=f'The door {i}.') for i in range(4)], [run(rng, 1 + i) for i in range(4)])
+    return found
 
 
-@given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=8), data=st.data())
-@settings(max_examples=60, deadline=None)
-def test_what_was_cut_off_anywhere_is_dropped_and_the_rest_is_whole(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], data: st.DataObject
+def test_a_slot_lies_within_a_page() -> None:
+    assert 4096 % SLOT.itemsize == 0
+
+
+def test_rows_come_back_in_any_choice_as_they_were_given(written: Written) -> None:
+    rows = np.concatenate(written.runs)
+    assert np.allclose(written.files.read(np.arange(10)), rows)
+    assert np.allclose(written.files.read(np.array([0, 2, 4])), rows[[0, 2, 4]])
+    assert written.files.read(np.array([], np.int64)).shape == (0, D)
+
+
+def test_all_comes_back_and_more_can_be_written(
+    written: Written, make: Make, rng: np.random.Generator
 ) -> None:
-    folder, rng = tmp_path_factory.mktemp('vectors'), np.random.default_rng(1)
-    file = VectorFile(folder, D)
-    runs = [run(rng, size) for size in sizes]
-    file.append([f'm{i}' for i in range(len(sizes))], sizes, runs, sizes)
-    name, whole = data.draw(st.sampled_from([('entries.bin', ENTRY.itemsize), ('vectors.i16', 2 * D)]))
-    size = (folder / name).stat().st_size
-    kept = data.draw(st.integers(0, size))
-    with (folder / name).open('rb+') as raw:
-        raw.truncate(kept)
-    file.close()
-    opened = VectorFile(folder, D)
-    n = len(opened.entries)
-    ends = np.cumsum(sizes)
-    assert n == (
-        kept // whole if name == 'entries.bin' else int(np.searchsorted(ends, kept // whole, 'right'))
-    )
-    assert opened.rows == sum(sizes[:n])
-    if n:
-        assert np.allclose(opened.read(np.arange(opened.rows)), np.concatenate(runs[:n]))
-    opened.append(['next'], [9], [runs[0]], [1])
-    assert np.allclose(opened.read(np.arange(opened.rows - sizes[0], opened.rows)), runs[0])
-    opened.close()
+    written.add([make(7, caption='Seven.')], [run(rng, 2)])
+    _, slots, volumes = written.reopened()
+    assert slots['live'].all()
+    assert volumes == set()
 
 
-def test_what_a_power_failure_left_unwritten_is_noticed(tmp_path: Path, rng: np.random.Generator) -> None:
-    file = VectorFile(tmp_path, D)
-    file.append(['a'], [1], [run(rng, 2)], [1])
-    file.save()
-    file.append(['b', 'c'], [1, 1], [run(rng, 2), run(rng, 2)], [1, 2])
-    with (tmp_path / 'vectors.i16').open('rb+') as raw:  # the blocks of b were never written
-        raw.seek(2 * 2 * D)
+@given(st.sampled_from(NAMES), st.data())
+@settings(max_examples=150, deadline=None)
+def test_what_was_cut_off_or_flipped_anywhere_is_known_and_the_rest_is_whole(
+    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
+) -> None:
+    folder, rng = tmp_path_factory.mktemp('index'), np.random.default_rng(1)
+    written = Written(folder)
+    texts = [f'The door {i} is the {i * i}th.' for i in range(5)]
+    memories = [Memory(f'm{i}', 'r', i, i + 1, text) for i, text in enumerate(texts)]
+    written.add(memories, [run(rng, 1 + i % 3) for i in range(5)])
+    written.files.close()
+    path = folder / name
+    content = bytearray(path.read_bytes())
+    if data.draw(st.booleans()):
+        content = content[: data.draw(st.integers(0, len(content) - 1))]
+    else:
+        content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(content)
+    files = IndexFiles(folder, D)
+    try:
+        slots, *_, volumes = files.load(5)
+    except Damaged:
+        return
+    finally:
+        files.close()
+    lost = np.flatnonzero(~slots['live'])
+    assert {int(slot) % 3 for slot in lost} == volumes
+    again, _, more = written.reopened()
+    assert not more
+    again.close()
+
+
+def test_what_a_power_failure_left_unwritten_is_noticed(written: Written) -> None:
+    with (written.files.folder / 'passages.i16').open('rb+') as raw:  # the blocks of the second never were
+        raw.seek(2 * D)
         raw.write(bytes(2 * 2 * D))
-    assert reopened(file).entries['id'].tolist() == [b'a', b'', b'c']
+    _, slots, volumes = written.reopened()
+    assert slots['live'].tolist() == [True, False, True, True]
+    assert volumes == {1}
 
 
-def test_nothing_of_the_erased_stays(tmp_path: Path, rng: np.random.Generator) -> None:
-    file = VectorFile(tmp_path, D)
-    secret = run(rng, 2)
-    file.append(['secret', 'b'], [1, 2], [secret, run(rng, 1)], [1, 1])
-    file.erase(0, 0)
-    assert np.rint(secret * SCALE).astype('<i2').tobytes() not in (tmp_path / 'vectors.i16').read_bytes()
-    assert b'secret' not in (tmp_path / 'entries.bin').read_bytes()
-    again = reopened(file)
-    assert again.entries['live'].tolist() == [0, 1]
-    assert again.rows == 3
+def traces(written: Written) -> list[bytes]:
+    vectors = np.rint(written.runs[2] * SCALE).astype('<i2').tobytes()
+    return [vectors, b'The door 2', b'm2']
 
 
-def test_of_what_was_erased_in_part_nothing_stays_either(tmp_path: Path, rng: np.random.Generator) -> None:
-    file = VectorFile(tmp_path, D)
-    file.append(['a', 'b'], [1, 2], [run(rng, 4), run(rng, 2)], [1, 1])
-    vectors = tmp_path / 'vectors.i16'
+def test_nothing_of_the_erased_stays(written: Written) -> None:
+    written.files.erase(written.columns.table, 2)
+    for name in NAMES:
+        content = (written.files.folder / name).read_bytes()
+        assert not any(trace in content for trace in traces(written))
+    files, slots, volumes = written.reopened()
+    assert slots['live'].tolist() == [True, True, False, True]
+    assert files.rows == 10
+    assert volumes == set()
+
+
+def test_of_what_was_erased_in_part_nothing_stays_either(written: Written) -> None:
+    vectors = written.files.folder / 'passages.i16'
     whole = vectors.read_bytes()
-    vectors.write_bytes(bytes(2 * 2 * D) + whole[2 * 2 * D :])
-    assert reopened(file).entries['live'].tolist() == [0, 1]
-    assert vectors.read_bytes() == bytes(4 * 2 * D) + whole[4 * 2 * D :]
+    vectors.write_bytes(whole[: 3 * 2 * D] + bytes(2 * D) + whole[4 * 2 * D :])
+    assert written.reopened()[1]['live'].tolist() == [True, True, False, True]
+    assert vectors.read_bytes() == whole[: 3 * 2 * D] + bytes(3 * 2 * D) + whole[6 * 2 * D :]
 
 
 def test_what_could_not_be_erased_is_still_known_when_it_is_opened_again(
-    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = VectorFile(tmp_path, D)
-    file.append(['a'], [1], [run(rng, 2)], [1])
-
-    write = os.pwrite
-
     def full(handle: int, data: bytes, offset: int) -> int:
-        if handle == file._vectors:
-            raise OSError(errno.ENOSPC, 'No space left on device')
-        return write(handle, data, offset)
+        raise OSError(errno.ENOSPC, 'No space left on device')
 
     with monkeypatch.context() as patched:
         patched.setattr(os, 'pwrite', full)
-        file.erase(0, 0)
-    assert file.entries['live'].tolist() == [0]
-    assert reopened(file).entries['live'].tolist() == [1]
+        with pytest.raises(OSError, match='No space'):
+            written.files.erase(written.columns.table, 2)
+    assert written.columns.table['live'].tolist() == [True, True, False, True]
+    assert written.reopened()[1]['live'].all()
 
 
-def test_another_dimension_or_a_damaged_state_starts_anew(tmp_path: Path, rng: np.random.Generator) -> None:
-    file = VectorFile(tmp_path, D)
-    file.append(['a'], [1], [run(rng, 2)], [1])
-    file.save()
-    generation = file.generation
-    assert VectorFile(tmp_path, D).generation == generation
-    assert VectorFile(tmp_path, 2 * D).rows == 0
-    (tmp_path / 'checkpoint.json').write_text('{"gener')
-    assert VectorFile(tmp_path, 2 * D).generation != generation
+def test_a_memory_that_grows_moves_and_leaves_nothing(written: Written, make: Make) -> None:
+    for caption in ('The door 2.', 'A long text. ' * 100, 'The door 2.'):
+        merged = make(2, caption='The door 2.', keyframes=(caption,), merged=3)
+        written.memories[2] = merged
+        written.files.rewrite(written.columns.table, 2, merged)
+        assert written.reopened()[1]['live'].all()
+    assert b'A long text' not in (written.files.folder / 'memories.bin').read_bytes()
+
+
+def test_of_a_replacement_that_was_cut_off_the_newer_counts(
+    written: Written, make: Make, rng: np.random.Generator
+) -> None:
+    written.add([make(1, caption='Another door.')], [run(rng, 1)])
+    assert written.reopened()[1]['live'].tolist() == [True, False, True, True, True]
+
+
+def test_terms_that_are_written_anew_keep_their_numbers(written: Written) -> None:
+    written.files.erase(written.columns.table, 2)
+    written.words.remove(2)
+    written.words.purge()
+    written.files.replace_terms(written.words.terms)
+    assert (written.files.folder / 'terms.txt').read_text().split().count('2') == 0
+    assert written.reopened()[1]['live'].tolist() == [True, True, False, True]
