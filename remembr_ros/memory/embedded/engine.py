@@ -272,10 +272,11 @@ class EmbeddedEngine(MemoryIndex):
     def _settle(self) -> None:
         """Finish a write that failed half-way."""
         change = self._volumes.settle()
-        with self._indexing():
-            self.take([entry for _, entry in change.replaced], [number for number, _ in change.replaced])
-            self.change([memory for _, memory in change.updated])
-            self.remove([memory_id for _, memory_id in change.deleted])
+        if change is not None:
+            with self._indexing():
+                self.take([entry for _, entry in change.replaced], [number for number, _ in change.replaced])
+                self.change([memory for _, memory in change.updated])
+                self.remove([memory_id for _, memory_id in change.deleted])
         self._volumes.done()
 
     @contextmanager

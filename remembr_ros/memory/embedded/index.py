@@ -104,8 +104,7 @@ class MemoryIndex:
             try:
                 self.catch_up()
             finally:
-                for slot in old:
-                    self._forget(slot)
+                self._forget(old)
 
     def catch_up(self) -> None:
         """Write to the files what they do not have yet.
@@ -147,11 +146,8 @@ class MemoryIndex:
         :raises OSError: they are forgotten, but not in the files
         """
         with self._lock:
-            slots = [
-                slot for slot in (self._slots.pop(memory_id, None) for memory_id in ids) if slot is not None
-            ]
-            for slot in slots:
-                self._forget(slot)
+            slots = (self._slots.pop(memory_id, None) for memory_id in ids)
+            self._forget([slot for slot in slots if slot is not None])
 
     def ids_in(self, volume: int) -> list[str]:
         """Return the ids of the memories of a volume."""
@@ -297,19 +293,24 @@ class MemoryIndex:
             self._scoped = scope, self._columns.admitted(scope)
         return self._scoped[1]
 
-    def _forget(self, slot: int) -> None:
+    def _forget(self, slots: Sequence[int]) -> None:
         self._asked = self._scoped = None
-        of = self._columns.table[slot]
-        self._held[int(of['volume'])] -= 1
-        self._count_named(self._memory(slot).keyframes if self._named is not None else (), -1)
-        self._memories[slot] = None
-        self._behind.pop(slot, None)
-        self._columns.remove(slot)
-        self._words.remove(slot)
-        try:
-            self._passages.remove(slot)
-        finally:
-            self._files.erase(self._columns.table, slot)
+        failure: OSError | None = None
+        for slot in slots:
+            self._held[int(self._columns.table['volume'][slot])] -= 1
+            if self._named is not None:
+                self._count_named(self._memory(slot).keyframes, -1)
+            self._memories[slot] = None
+            self._behind.pop(slot, None)
+            self._columns.remove(slot)
+            self._words.remove(slot)
+            for erase in (self._passages.remove, self._files.erase):
+                try:
+                    erase(self._columns.table, slot)
+                except OSError as error:
+                    failure = error
+        if failure is not None:
+            raise failure
 
     def _count_named(self, keyframes: Iterable[str], more: int) -> None:
         if self._named is not None:

@@ -42,6 +42,9 @@ SCALE = 32_767
 ROOM = 256
 """Records have room up to a multiple of this, so that a stay that goes on stays in its place [bytes]."""
 
+OLDER = ('entries.bin', 'vectors.i16', 'checkpoint.json', 'clusters-*')
+"""Files of older programs, which have what may be forgotten later."""
+
 _CHUNK = 1 << 24
 """Bytes that are checked at once."""
 
@@ -60,6 +63,9 @@ class IndexFiles:
 
     def __init__(self, folder: Path, dimension: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        for pattern in OLDER:
+            for path in folder.glob(pattern):
+                path.unlink()
         self.folder = folder
         self.dimension = dimension
         self.rows = 0

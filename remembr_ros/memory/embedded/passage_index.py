@@ -85,9 +85,10 @@ class PassageIndex:
                 self._few[begin:end] = together
             self._keep_up()
 
-    def remove(self, slot: int) -> None:
+    def remove(self, slots: NDArray[np.void], slot: int) -> None:
         """Forget the vectors of a memory; a slot without any is passed over.
 
+        :param slots: all there are
         :raises OSError: they cannot be overwritten
         """
         with self._lock:
@@ -211,7 +212,7 @@ class PassageIndex:
     def _rebuild(self) -> None:
         """Find clusters anew, off to the side: it takes 20 s for 700,000 vectors of 1024 numbers."""
         with self._lock:
-            live, whole, end = self._runs.live, self._runs.is_paragraph.copy(), self._files.rows
+            live, whole = self._runs.live, self._runs.is_paragraph.copy()
         try:
             clusters = self._built(live, whole)
         except (MemoryError, RuntimeError, OSError) as error:
@@ -219,7 +220,7 @@ class PassageIndex:
             return
         with self._lock:
             clusters.remove(live[self._runs.owner[live] < 0])
-            rows = np.arange(end, self._files.rows)
+            rows = np.arange(len(whole), len(self._runs.owner))
             rows = rows[self._runs.owner[rows] >= 0]
             for start in range(0, len(rows), CHUNK):
                 part = rows[start : start + CHUNK]

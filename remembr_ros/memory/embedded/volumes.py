@@ -174,7 +174,7 @@ class Volumes:
         """
         self._change(Change(deleted=tuple(ids)))
 
-    def settle(self) -> Change:
+    def settle(self) -> Change | None:
         """Finish a change that was cut off and return it; remove what was added, but not acknowledged.
 
         To be followed by :meth:`done`.
@@ -182,8 +182,9 @@ class Volumes:
         for number, ids in _by_volume(self._doubtful).items():
             self._remove(number, ids)
         self._doubtful = []
-        change = self._journal.pending or Change()
-        self._apply(change)
+        change = self._journal.pending
+        if change is not None:
+            self._apply(change)
         return change
 
     def done(self) -> None:
