@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
-from remembr_ros.memory.embedded.vector_file import ENTRY, SCALE
+from remembr_ros.memory.embedded.index_files import SCALE, SLOT
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.sentences import passages
@@ -211,8 +211,8 @@ class _AllVectors:
         self._engine = engine
         self._of = of
         each, dimension = of.vectors.shape[1:]
-        (raw,) = Path(f'{engine._path}.index').rglob('vectors.i16')
-        runs = np.fromfile(raw.with_name('entries.bin'), ENTRY)
+        (raw,) = Path(f'{engine._path}.index').rglob('passages.i16')
+        runs = np.fromfile(raw.with_name('slots.bin'), SLOT)
         self._memories = engine.get([memory_id.decode() for memory_id in runs['id'].tolist()])
         self._rows = np.memmap(raw, np.int16, 'r').reshape(-1, each, dimension)
         self._caption = {caption: number for number, caption in enumerate(of.captions)}

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
+from remembr_ros.memory.embedded.index_files import SCALE
 from remembr_ros.memory.embedded.passage_index import _SAVED
 from remembr_ros.memory.embedded.vector_clusters import VectorClusters
-from remembr_ros.memory.embedded.vector_file import SCALE
 from remembr_ros.memory.matching.sentences import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 

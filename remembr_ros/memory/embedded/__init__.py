@@ -1,1 +1,1 @@
-"""Memories in an embedded Milvus Lite database, searched by an index over its rows. See README.md here."""
+"""The embedded database: Milvus Lite keeps the rows, an index beside it finds them (README.md)."""

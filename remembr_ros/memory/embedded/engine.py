@@ -1,24 +1,22 @@
-"""Memories in an embedded Milvus Lite database, searched by an index in memory over the same rows."""
+"""Memories in an embedded Milvus Lite database, searched by an index over the same rows."""
 
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
-from remembr_ros.geometry import Point
 from remembr_ros.memory.embedded.index import MemoryIndex
+from remembr_ros.memory.embedded.index_files import Damaged
+from remembr_ros.memory.embedded.index_state import IndexState
 from remembr_ros.memory.embedded.journal import Journal
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
+from remembr_ros.memory.milvus.lite_process import Mark, commits, new_token
 from remembr_ros.memory.model.engine import Entry, Summary
-from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
 
@@ -27,6 +25,9 @@ logger = logging.getLogger(__name__)
 ROW = 500
 """About what a row takes besides its vector and text [bytes]."""
 
+
+AT_ONCE = 512
+"""Memories that are taken into the index at once when it is made from the rows."""
 
 _open: dict[tuple[Path, str], tuple['EmbeddedEngine', int]] = {}
 """The engines of this process and how many users each has: two indexes over the same rows drift apart."""
@@ -50,10 +51,10 @@ def open_embedded(uri: str, collection: str, new: Callable[[], Stamp] | None) ->
         return engine
 
 
-class EmbeddedEngine:
+class EmbeddedEngine(MemoryIndex):
     """The engine of a file; see remembr_ros.memory.model.engine.Engine. Made by :func:`open_embedded`.
 
-    Reads never wait for writes to the disk.
+    It is the index over the rows of a database, and keeps both the same. Reads never wait for the disk.
 
     :param uri: path of the database
     :param new: makes the stamp of a new collection; None: there has to be one
@@ -65,12 +66,19 @@ class EmbeddedEngine:
         self._uri = uri
         self._path = milvus.database_path(uri).resolve()
         self._collection = collection
-        self._behind: list[Entry] = []
+        self._folder = Path(f'{self._path}.index') / collection
         self._closed = False
         self._writing = threading.RLock()
+        self._lags = False  # files of the index lack something
+        self._token = new_token()
+        self._state = IndexState(self._folder)
         with ExitStack() as undo:
-            self._client: Any = milvus.connect(uri)
+            with suppress(OSError):  # then it is made anew next time
+                self._state.announce(self._token)
+            undo.callback(self._state.close)
+            self._client: Any = milvus.connect(uri, mark=self._token)
             undo.callback(self._disconnect)
+            found, self._token = milvus.marks(self._path)
             with milvus.translated(uri):
                 if self._client.has_collection(collection, timeout=milvus.TIMEOUT_S):
                     self._stamp = read_stamp(self._client, collection)
@@ -81,12 +89,14 @@ class EmbeddedEngine:
                     self._stamp = new()
                     dimension, description = self._stamp.dimension, self._stamp.to_text()
                     Volumes.create(self._client, collection, dimension, description)
-                self._index = self._open_index()
-                undo.callback(self._index.close)
+                try:
+                    super().__init__(self._folder, self._stamp.dimension)
+                except OSError as error:
+                    raise StoreUnavailable(f'cannot write {self._folder}: {error}') from error
+                undo.callback(self.let_go)
                 journal = Journal(Path(f'{self._path}.{collection}.journal'))
-                self._volumes = Volumes(self._client, collection, self._stamp.dimension, journal)
-                self._volumes.settle()
-                self._restore()
+                self._volumes = Volumes(self._client, collection, self._stamp.dimension, journal, self.held)
+                self._restore(found)
             undo.pop_all()
 
     compares = 100
@@ -99,24 +109,31 @@ class EmbeddedEngine:
     def put(self, entries: Sequence[Entry]) -> None:
         milvus.check_room(self._uri, sum(map(_size, entries)))
         with self._changing():
-            self._catch_up()
-            numbers = self._volumes.put(entries, [self._index.volume(e.memory.id) for e in entries])
-            self._take_in(entries, numbers)
+            try:
+                self.catch_up()
+            except OSError as error:
+                raise StoreUnavailable(f'cannot write {self._folder}: {error}; make room') from error
+            numbers = self._volumes.put(entries, [self.volume(e.memory.id) for e in entries])
+            with self._indexing():
+                self.take(entries, numbers)
 
     def update(self, memories: Sequence[Memory]) -> None:
         milvus.check_room(self._uri, sum(_text_size(memory) + ROW for memory in memories))
         with self._changing():
-            numbers = [(self._index.volume(memory.id), memory) for memory in memories]
+            numbers = [(self.volume(memory.id), memory) for memory in memories]
             changed = [(number, memory) for number, memory in numbers if number is not None]
             self._volumes.update(changed)
-            self._index.update([memory for _, memory in changed])
+            with self._indexing():
+                self.change([memory for _, memory in changed])
 
     def delete(self, ids: Sequence[str]) -> None:
         milvus.check_room(self._uri, reserve=milvus.LAST_RESERVE)
         with self._changing():
             known = [(n, i) for n, of_one in self._by_volume(ids).items() for i in of_one]
             self._volumes.delete(known)
-            self._remove(ids)
+            with self._indexing():
+                self.remove(ids)
+            self._volumes.drop_empty({number for number, _ in known})
 
     def vacuum(self) -> None:
         """Remove what deleted memories left in files: the database is closed, rewritten and opened again.
@@ -126,11 +143,16 @@ class EmbeddedEngine:
         with _opening, ExitStack() as undo:
             if self._closed:
                 raise self._is_closed()
-            self._index.forget_traces()
             others = [engine for (path, _), (engine, _) in _open.items() if path == self._path]
             for engine in others:
                 undo.enter_context(engine._writing)
+            try:
+                self.forget_traces()
+            except OSError as error:
+                raise StoreUnavailable(f'cannot write {self._folder}: {error}; make room') from error
             for engine in others:
+                engine._begin()
+                undo.callback(engine._end)
                 engine._disconnect()
                 undo.callback(engine._reconnect)
             if milvus.users(self._path):
@@ -140,62 +162,19 @@ class EmbeddedEngine:
                 )
             milvus.vacuum_file(self._path)
 
-    def get(self, ids: Sequence[str]) -> list[Memory]:
-        return self._index.get(ids)
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        return self._index.vectors(ids)
-
-    def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
-        return self._index.select(scope)
-
-    def named(self, keyframes: Collection[str]) -> set[str]:
-        return self._index.named(keyframes)
-
-    def count(self, scope: Scope = ANYTHING) -> int:
-        return self._index.count(scope)
-
     def summary(self) -> Summary:
-        columns = self._index.columns
-        first_ns, last_ns = columns.span() or (None, None)
-        return Summary(
-            memories=self._index.count(),
-            placed=columns.placed(),
-            first_ns=first_ns,
-            last_ns=last_ns,
-            robots=columns.names('robot'),
-            maps=columns.names('map_id'),
-            sources=columns.names('source'),
-            bytes=sum(size_on_disk(path) for path in (self._path, self._index_folder)),
-        )
-
-    def like(
-        self, vector: NDArray[np.float32], scope: Scope, limit: int
-    ) -> tuple[dict[str, float], dict[str, float]]:
-        return self._index.like(vector, scope, limit)
-
-    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        return self._index.likeness(vector, ids)
-
-    def compared(
-        self, vector: NDArray[np.float32], ids: Sequence[str]
-    ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
-        return self.get(ids), self.likeness(vector, ids)
-
-    def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
-        return self._index.with_words(text, scope, limit)
-
-    def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
-        return self._index.word_shares(text, [memory.id for memory in memories])
-
-    def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
-        return self._index.nearest_in_place(position, scope, limit)
-
-    def nearest_in_time(self, time_ns: int, scope: Scope, limit: int) -> list[Memory]:
-        return self._index.nearest_in_time(time_ns, scope, limit)
-
-    def newest(self, scope: Scope, limit: int) -> list[Memory]:
-        return self._index.newest(scope, limit)
+        with self._lock:
+            first_ns, last_ns = self._columns.span() or (None, None)
+            return Summary(
+                memories=self.count(),
+                placed=self._columns.placed(),
+                first_ns=first_ns,
+                last_ns=last_ns,
+                robots=self._columns.names('robot'),
+                maps=self._columns.names('map_id'),
+                sources=self._columns.names('source'),
+                bytes=sum(size_on_disk(path) for path in (self._path, self._folder)),
+            )
 
     def claim(self, name: str) -> None:
         """Do nothing: one process has the file."""
@@ -206,10 +185,6 @@ class EmbeddedEngine:
     def release(self, name: str) -> None:
         pass
 
-    def wait(self) -> None:
-        """Wait until an index that is being built in the background is in use."""
-        self._index.wait()
-
     def close(self) -> None:
         with _opening:
             _, users = _open.pop((self._path, self._collection), (self, 1))
@@ -217,39 +192,65 @@ class EmbeddedEngine:
                 _open[self._path, self._collection] = self, users - 1
                 return
             with self._writing:
+                if self._closed:
+                    return
                 self._closed = True
-                self._index.close()
+                with suppress(OSError):  # then what is in the files is read from the database
+                    self.save()
+                    self._end(closed=True)
+                self.let_go()
                 self._disconnect()
+                self._state.close()
 
-    @property
-    def _index_folder(self) -> Path:
-        return Path(f'{self._path}.index') / self._collection
-
-    def _open_index(self) -> MemoryIndex:
+    def _restore(self, found: Mark | None) -> None:
+        """Take the index from its files, and from the database what these do not hold."""
         try:
-            return MemoryIndex(self._index_folder, self._stamp.dimension)
+            since = self._state.in_doubt(self._stamp.to_text(), found)
+            doubtful = self.load(self._state.slots)
+        except Damaged as reason:
+            logger.info('the index of %s is made from its rows: %s', self._uri, reason)
+            since, doubtful = 0, set()
+            self.clear()
+        last = self._volumes.last
+        if since is not None:
+            doubtful |= set(range(since, last + 1))
+        if since == 0:
+            doubtful |= self.volumes()  # of which some may not be there
+        self._begin()
+        try:
+            for number in sorted(doubtful):
+                self._reconcile(number)
         except OSError as error:
-            raise StoreUnavailable(f'cannot write {self._index_folder}: {error}') from error
+            raise StoreUnavailable(f'cannot write {self._folder}: {error}') from error
+        if last in doubtful:
+            self._volumes.sweep(self.ids_in(last))
+        self._volumes.drop_empty(doubtful)
+        self._settle()
+        self._end()
 
-    def _restore(self) -> None:
-        """Fill the index from its files, and from the database what they do not hold."""
-        missing = self._index.restore(self._volumes.read())
+    def _reconcile(self, number: int) -> None:
+        """Make the index say of a volume what its rows say."""
+        rows = {memory.id: memory for memory in self._volumes.read(number)}
+        self.remove([memory_id for memory_id in self.ids_in(number) if memory_id not in rows])
+        missing, changed = [], []
+        for memory in rows.values():
+            (known,) = self.get([memory.id]) or (None,)
+            if known is None or self.volume(memory.id) != number or _texts(known) != _texts(memory):
+                missing.append(memory)
+            elif known != memory:
+                changed.append(memory)
         if missing:
             logger.info('reading the vectors of %d memories from %s', len(missing), self._uri)
-        for number, ids in self._by_volume([memory.id for memory in missing]).items():
-            vectors = self._volumes.vectors(number, ids)
-            found = [Entry(m, vectors[m.id]) for m in self._index.get(ids) if m.id in vectors]
-            if len(found) < len(ids):
-                raise StoreMismatch(
-                    f'{self._uri}: the vectors of {len(ids) - len(found)} memories are not there; '
-                    'restore the file from a copy, or export its memories and import them into a new one'
-                )
-            try:
-                self._index.add_vectors(found)
-            except OSError as error:
-                raise StoreUnavailable(f'cannot write {self._index_folder}: {error}') from error
-        last = self._volumes.last
-        self._volumes.sweep([m.id for m in self._index.select() if self._index.volume(m.id) == last])
+        vectors = self._volumes.vectors(number, [memory.id for memory in missing])
+        if len(vectors) < len(missing):
+            raise StoreMismatch(
+                f'{self._uri}: the vectors of {len(missing) - len(vectors)} memories are not there; '
+                'restore the file from a copy, or export its memories and import them into a new one'
+            )
+        self.change(changed)
+        for start in range(0, len(missing), AT_ONCE):
+            part = missing[start : start + AT_ONCE]
+            self.take([Entry(memory, vectors[memory.id]) for memory in part], [number] * len(part))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -262,57 +263,70 @@ class EmbeddedEngine:
                 self._disconnect()
                 self._reconnect()
             with milvus.translated(self._uri):
+                self._begin()
                 self._settle()
                 yield
+                self._volumes.done()
+                self._end()
 
     def _settle(self) -> None:
         """Finish a write that failed half-way."""
         change = self._volumes.settle()
         if change is not None:
-            self._take_in([entry for _, entry in change.replaced], [number for number, _ in change.replaced])
-            self._index.update([memory for _, memory in change.updated])
-            self._remove([memory_id for _, memory_id in change.deleted])
+            with self._indexing():
+                self.take([entry for _, entry in change.replaced], [number for number, _ in change.replaced])
+                self.change([memory for _, memory in change.updated])
+                self.remove([memory_id for _, memory_id in change.deleted])
+        self._volumes.done()
 
-    def _take_in(self, entries: Sequence[Entry], numbers: Sequence[int]) -> None:
+    @contextmanager
+    def _indexing(self) -> Iterator[None]:
+        """Write to the index what is durable in the database; it is read from there if that fails."""
         try:
-            self._index.put(entries, numbers)
+            yield
         except OSError as error:
-            # They are durable, and what is kept here is small: there was room a moment ago.
-            self._behind += entries
-            logger.error('%d memories are stored, but not found by text yet: %s', len(entries), error)
+            # What is kept in memory instead is small: there was room a moment ago.
+            logger.error('the memory %s is stored, but not all of its index: %s', self._uri, error)
+            self._lags = True
+            try:
+                self._state.begin(self._token, 0, 0)
+            except OSError:
+                self._state.discard()
 
-    def _remove(self, ids: Sequence[str]) -> None:
-        self._index.remove(ids)
-        self._behind = [entry for entry in self._behind if entry.memory.id not in set(ids)]
+    def _begin(self) -> None:
+        if not self._lags:
+            with suppress(OSError):  # then the number of commits tells
+                self._state.begin(self._token, self._volumes.last, len(self._columns))
+
+    def _end(self, closed: bool = False) -> None:
+        if not self._lags:
+            with suppress(OSError):  # as above
+                self._state.end(self._token, commits(self._path), len(self._columns), closed)
 
     def _is_closed(self) -> StoreUnavailable:
         return StoreUnavailable(f'the memory {self._uri} is closed')
-
-    def _catch_up(self) -> None:
-        """Take in what could not be: the disk was full."""
-        if not self._behind:
-            return
-        try:
-            self._index.add_vectors(self._behind)
-        except OSError as error:
-            raise StoreUnavailable(f'cannot write {self._index_folder}: {error}; make room') from error
-        self._behind = []
 
     def _by_volume(self, ids: Sequence[str]) -> dict[int, list[str]]:
         """Return the known ids per volume."""
         found: dict[int, list[str]] = defaultdict(list)
         for memory_id in dict.fromkeys(ids):
-            number = self._index.volume(memory_id)
+            number = self.volume(memory_id)
             if number is not None:
                 found[number].append(memory_id)
         return found
 
     def _reconnect(self) -> None:
-        self._client = milvus.connect(self._uri)
+        self._client = milvus.connect(self._uri, mark=self._token)
+        _, self._token = milvus.marks(self._path)
         self._volumes.use(self._client)
 
     def _disconnect(self) -> None:
         milvus.disconnect(self._client, self._uri)
+
+
+def _texts(memory: Memory) -> tuple[str, ...]:
+    """Return what a memory's vectors stand for."""
+    return (memory.caption, *memory.scene_text)
 
 
 def size_on_disk(path: Path) -> int:

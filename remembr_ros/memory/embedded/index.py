@@ -1,17 +1,19 @@
 """Every memory of an embedded database by all that one searches for. The database is the truth."""
 
+import logging
 import threading
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
+from remembr_ros.memory.embedded.index_files import IndexFiles
 from remembr_ros.memory.embedded.passage_index import PassageIndex
-from remembr_ros.memory.embedded.row_runs import Mask
+from remembr_ros.memory.embedded.row_runs import Mask, Slots
 from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order
 from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first, searchable
@@ -20,115 +22,180 @@ from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
 
+logger = logging.getLogger(__name__)
+
 
 class MemoryIndex:
-    """Finds memories. Safe to share between threads.
+    """Finds memories, and keeps what it finds them by in files. Safe to share between threads.
 
-    :param folder: where the passages' vectors are kept
+    :param folder: of the files
     :param dimension: of a vector
     :raises OSError: the disk does not work
     """
 
     def __init__(self, folder: Path, dimension: int) -> None:
-        self._memories: list[Memory | None] = []
-        self._volumes: list[int] = []
-        self._slots: dict[str, int] = {}
-        self._named: Counter[str] = Counter()  # how many memories name a keyframe
+        self._files = IndexFiles(folder, dimension)
+        self._lock = threading.RLock()
+        self._start()
+
+    def _start(self) -> None:
         self._columns = Columns()
         self._words = WordIndex()
-        self._passages = PassageIndex(folder, dimension)
-        self._lock = threading.RLock()
+        self._terms_written = 0
+        self._passages = PassageIndex(self._files)
+        self._memories: list[Memory | None] = []  # None: dead, or not read from the file yet
+        self._slots: dict[str, int] = {}
+        self._held: Counter[int] = Counter()  # memories per volume
+        self._named: Counter[str] | None = None  # how many memories name a keyframe, when somebody asks
+        self._behind: dict[int, tuple[NDArray[np.void], NDArray[np.float32]]] = {}
         self._asked: tuple[str, NDArray[np.float32]] | None = None
         self._scoped: tuple[Scope, Mask | None] | None = None
 
-    def restore(self, stored: Iterable[tuple[int, Memory]]) -> list[Memory]:
-        """Fill an empty index; return the memories whose vectors its files do not hold.
+    def load(self, slots: int) -> set[int]:
+        """Take back what the files hold; return the volumes of the memories that are lost.
 
-        :param stored: memories with the number of their volume in the database
+        :param slots: so many there have to be
+        :raises Damaged: the files do not tell what they have lost
         """
         with self._lock:
-            for volume, memory in stored:
-                self._place(memory, volume)
-            wanted = {
-                memory_id: (slot, fingerprint(self._memory(slot))) for memory_id, slot in self._slots.items()
-            }
-            held = self._passages.restore(wanted)
-            return [self._memory(slot) for memory_id, slot in self._slots.items() if memory_id not in held]
+            table, terms, postings, damaged = self._files.load(slots)
+            with ThreadPoolExecutor(1) as beside:
+                passages = beside.submit(self._passages.load, table)
+                self._memories = [None] * len(table)
+                self._columns = Columns(table, lambda slot: self._files.memory(table[slot]))
+                live = np.flatnonzero(table['live'])
+                of = table[live]
+                ids = [memory_id.decode() for memory_id in of['id'].tolist()]
+                self._slots = dict(zip(ids, live.tolist(), strict=True))
+                self._held = Counter(of['volume'].tolist())
+                self._words.load(terms, live, of['length'], of['words'], postings)
+                self._terms_written = len(terms)
+                passages.result()
+            return damaged
 
-    def add_vectors(self, entries: Sequence[Entry]) -> None:
-        """Take in the vectors of memories that :meth:`restore` missed, or of new texts.
+    def clear(self) -> None:
+        """Forget everything, in the files as well."""
+        with self._lock:
+            self._passages.close()
+            self._files.clear()
+            self._start()
+            self._passages.load(self._columns.table)
+
+    def take(self, entries: Sequence[Entry], volumes: Sequence[int]) -> None:
+        """Take in memories, in place of those with the same ids.
+
+        :param volumes: where each is in the database
+        :raises OSError: the disk is full; the memories are there, but by meaning they are not found
+        """
+        with self._lock:
+            old = [self._slots[e.memory.id] for e in entries if e.memory.id in self._slots]
+            for entry, volume in zip(entries, volumes, strict=True):
+                memory = entry.memory
+                slot = self._columns.add(memory, volume)
+                postings, length = self._words.add(slot, searchable(memory))
+                of = self._columns.table[slot]
+                of['length'], of['paragraphs'] = length, paragraphs_among(memory, len(entry.vectors))
+                self._memories.append(memory)
+                self._slots[memory.id] = slot
+                self._held[volume] += 1
+                self._count_named(memory.keyframes, 1)
+                self._behind[slot] = postings, entry.vectors
+            self._asked = self._scoped = None
+            try:
+                self.catch_up()
+            finally:
+                self._forget(old)
+
+    def catch_up(self) -> None:
+        """Write to the files what they do not have yet.
 
         :raises OSError: the disk is full
         """
         with self._lock:
-            memories = [entry.memory for entry in entries]
-            self._passages.add(
-                [self._slots[memory.id] for memory in memories],
-                [memory.id for memory in memories],
-                [fingerprint(memory) for memory in memories],
-                [entry.vectors for entry in entries],
-                [paragraphs_among(entry.memory, len(entry.vectors)) for entry in entries],
-            )
+            if not self._behind:
+                return
+            new = sorted(self._behind)
+            self._files.add_terms(self._words.terms[self._terms_written :])
+            self._terms_written = len(self._words.terms)
+            postings, vectors = zip(*(self._behind[slot] for slot in new), strict=True)
+            memories = [self._memory(slot) for slot in new]
+            self._files.append(self._columns.table, new, memories, postings, vectors)
+            self._behind = {}
+            self._passages.add(self._columns.table, new, vectors)
 
-    def put(self, entries: Sequence[Entry], volumes: Sequence[int]) -> None:
-        """Take in memories, in place of those with the same ids.
+    def change(self, memories: Iterable[Memory]) -> None:
+        """Rewrite memories whose texts stay the same; unknown ids are passed over.
 
-        :param volumes: where each is in the database
-        :raises OSError: the disk is full; the memories are there, but by text they are not found
+        :raises OSError: the disk is full; they are changed, but not in the files
         """
         with self._lock:
-            for entry, volume in zip(entries, volumes, strict=True):
-                self._place(entry.memory, volume)
-            self.add_vectors(entries)
-
-    def update(self, memories: Sequence[Memory]) -> None:
-        """Rewrite memories whose texts stay the same."""
-        with self._lock:
-            for memory in memories:
-                self._place(memory, self._volumes[self._slots[memory.id]])
+            self._asked = self._scoped = None
+            changed = {self._slots[memory.id]: memory for memory in memories if memory.id in self._slots}
+            for slot, memory in changed.items():
+                self._count_named(memory.keyframes, 1)
+                self._count_named(self._memory(slot).keyframes, -1)
+                self._memories[slot] = memory
+                self._columns.replace(slot, memory)
+            for slot, memory in changed.items():
+                if slot not in self._behind:
+                    self._files.rewrite(self._columns.table, slot, memory)
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Forget memories; unknown ids are passed over."""
+        """Forget memories; unknown ids are passed over.
+
+        :raises OSError: they are forgotten, but not in the files
+        """
         with self._lock:
-            for memory_id in ids:
-                self._asked = self._scoped = None
-                slot = self._slots.pop(memory_id, None)
-                if slot is not None:
-                    self._count_named(self._memory(slot).keyframes, -1)
-                    self._memories[slot] = None
-                    self._columns.remove(slot)
-                    self._words.remove(slot)
-                    self._passages.remove(slot)
+            slots = (self._slots.pop(memory_id, None) for memory_id in ids)
+            self._forget([slot for slot in slots if slot is not None])
+
+    def ids_in(self, volume: int) -> list[str]:
+        """Return the ids of the memories of a volume."""
+        with self._lock:
+            of = self._columns.table
+            return [i.decode() for i in of['id'][of['live'] & (of['volume'] == volume)].tolist()]
+
+    def volumes(self) -> set[int]:
+        """Return the numbers of the volumes that there are memories of."""
+        with self._lock:
+            return {number for number, count in self._held.items() if count}
 
     def volume(self, memory_id: str) -> int | None:
         """Return where a memory is in the database; None if there is no such memory."""
         with self._lock:
             slot = self._slots.get(memory_id)
-            return None if slot is None else self._volumes[slot]
+            return None if slot is None else int(self._columns.table['volume'][slot])
 
-    def get(self, ids: Iterable[str]) -> list[Memory]:
-        """Return the memories of these ids, in their order; unknown ids are passed over."""
+    def held(self, volume: int) -> int:
+        """Return how many memories of a volume there are."""
+        with self._lock:
+            return self._held[volume]
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
         with self._lock:
             return [self._memory(self._slots[i]) for i in ids if i in self._slots]
 
-    def vectors(self, ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the passages' vectors per memory id; unknown ids are passed over."""
+    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
             return {i: self._passages.vectors(self._slots[i]) for i in ids if i in self._slots}
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Yield the memories in a scope as they were at the call."""
         with self._lock:
-            found = self._of(self._slots_in(scope))
+            mask = self._admitted(scope)
+            found = self._of(np.arange(len(self._columns)) if mask is None else np.flatnonzero(mask))
         yield from found
 
-    def named(self, keyframes: Iterable[str]) -> set[str]:
-        """Return those of these keyframes that some memory names."""
+    def named(self, keyframes: Collection[str]) -> set[str]:
         with self._lock:
+            if self._named is None:
+                counts: Counter[str] = Counter()
+                for slot in self._slots.values():
+                    counts.update(set(self._memory(slot).keyframes))
+                self._named = counts
             return {name for name in keyframes if name in self._named}
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        """Return how many memories the scope admits."""
         with self._lock:
             mask = self._admitted(scope)
             return len(self._slots) if mask is None else int(np.count_nonzero(mask))
@@ -136,21 +203,24 @@ class MemoryIndex:
     def like(
         self, vector: NDArray[np.float32], scope: Scope, limit: int
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the memories with the best passages, and those with the best paragraphs; see Engine."""
         with self._lock:
             found = self._passages.nearest(vector, limit, self._admitted(scope))
-            part, whole = ({self._memory(slot).id: cosine for slot, cosine in near} for near in found)
+            part, whole = ({self._id(slot): cosine for slot, cosine in near} for near in found)
             return part, whole
 
-    def likeness(self, vector: NDArray[np.float32], ids: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the cosine of each passage per memory id; unknown ids are passed over."""
+    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._lock:
             slots = [self._slots[i] for i in ids if i in self._slots]
             found = self._passages.likeness(vector, slots)
-            return {self._memory(slot).id: cosines for slot, cosines in found.items()}
+            return {self._id(slot): cosines for slot, cosines in found.items()}
+
+    def compared(
+        self, vector: NDArray[np.float32], ids: Sequence[str]
+    ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
+        return self.get(ids), self.likeness(vector, ids)
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
-        """Return the ids of the memories whose words fit best (BM25), best first; then newer ones first."""
+        """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""
         with self._lock:
             scores = self._shares(text).copy()
             mask = self._admitted(scope)
@@ -160,17 +230,16 @@ class MemoryIndex:
             if len(matching) > limit:
                 least = np.partition(scores[matching], -limit)[-limit]
                 matching = matching[scores[matching] >= least]
-            order = np.lexsort((-matching, -scores[matching]))[:limit]
-            return [memory.id for memory in self._of(matching[order])]
+            of = self._columns.table
+            order = np.lexsort((of['id'][matching], -of['start_ns'][matching], -scores[matching]))[:limit]
+            return [self._id(slot) for slot in matching[order].tolist()]
 
-    def word_shares(self, text: str, ids: Sequence[str]) -> list[float]:
-        """Return how much of a text's words each memory has, 0 to 1; 0 for unknown ids."""
+    def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
         with self._lock:
             shares = self._shares(text)
-            return [float(shares[self._slots[i]]) if i in self._slots else 0.0 for i in ids]
+            return [float(shares[self._slots[m.id]]) if m.id in self._slots else 0.0 for m in memories]
 
     def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
-        """Return the placed memories nearest to a point; see Engine."""
         with self._lock:
             mask = self._columns.admitted(scope, placed_only=True)
             return in_place_order(
@@ -178,7 +247,6 @@ class MemoryIndex:
             )
 
     def nearest_in_time(self, time_ns: int, scope: Scope, limit: int) -> list[Memory]:
-        """Return the memories nearest to a time; see Engine."""
         with self._lock:
             mask = self._admitted(scope)
             return in_time_order(
@@ -186,27 +254,38 @@ class MemoryIndex:
             )
 
     def newest(self, scope: Scope, limit: int) -> list[Memory]:
-        """Return the memories that ended last; see Engine."""
         with self._lock:
             mask = self._admitted(scope)
             return newest_first(self._of(self._columns.newest(mask, limit)))[:limit]
 
-    @property
-    def columns(self) -> Columns:
-        """What there is, in figures."""
-        return self._columns
-
-    def forget_traces(self) -> None:
-        """Remove from files what was removed from memory."""
-        self._passages.discard_saved()
-
     def wait(self) -> None:
-        """Wait until what is built in the background is in use."""
+        """Wait until an index that is being built in the background is in use."""
         self._passages.wait()
 
-    def close(self) -> None:
-        """Save and close the files."""
+    def forget_traces(self) -> None:
+        """Remove from the files the words that only forgotten memories had.
+
+        :raises OSError: the disk is full
+        """
+        self.wait()  # what is being built may have what was forgotten meanwhile
+        with self._lock:
+            self._words.purge()
+            self._files.replace_terms(self._words.terms)
+            self._terms_written = len(self._words.terms)
+
+    def save(self) -> None:
+        """Make sure that everything survives a power failure.
+
+        :raises OSError: the disk does not work
+        """
+        self.wait()
+        self._files.save()
+
+    def let_go(self) -> None:
+        """Close the files."""
         self._passages.close()
+        with self._lock:
+            self._files.close()
 
     def _admitted(self, scope: Scope) -> Mask | None:
         """Return which slots a scope admits; a recall by text asks twice."""
@@ -214,30 +293,31 @@ class MemoryIndex:
             self._scoped = scope, self._columns.admitted(scope)
         return self._scoped[1]
 
-    def _place(self, memory: Memory, volume: int) -> None:
+    def _forget(self, slots: Sequence[int]) -> None:
         self._asked = self._scoped = None
-        self._count_named(memory.keyframes, 1)
-        slot = self._slots.get(memory.id)
-        if slot is None:
-            slot = self._slots[memory.id] = self._columns.add(memory)
-            self._memories.append(memory)
-            self._volumes.append(volume)
-        else:
-            known = self._memory(slot)
-            self._count_named(known.keyframes, -1)
-            self._columns.replace(slot, memory)
-            self._memories[slot] = memory
-            self._volumes[slot] = volume
-            if searchable(known) == searchable(memory):
-                return
+        failure: OSError | None = None
+        for slot in slots:
+            self._held[int(self._columns.table['volume'][slot])] -= 1
+            if self._named is not None:
+                self._count_named(self._memory(slot).keyframes, -1)
+            self._memories[slot] = None
+            self._behind.pop(slot, None)
+            self._columns.remove(slot)
             self._words.remove(slot)
-        self._words.add(slot, searchable(memory))
+            for erase in (self._passages.remove, self._files.erase):
+                try:
+                    erase(self._columns.table, slot)
+                except OSError as error:
+                    failure = error
+        if failure is not None:
+            raise failure
 
     def _count_named(self, keyframes: Iterable[str], more: int) -> None:
-        for name in set(keyframes):
-            self._named[name] += more
-            if not self._named[name]:
-                del self._named[name]
+        if self._named is not None:
+            for name in set(keyframes):
+                self._named[name] += more
+                if not self._named[name]:
+                    del self._named[name]
 
     def _shares(self, text: str) -> NDArray[np.float32]:
         """Return the share of a text's words per slot; of the last text without counting again."""
@@ -247,19 +327,14 @@ class MemoryIndex:
             self._asked = text, np.pad(shares, (0, len(self._columns) - len(shares)))
         return self._asked[1]
 
-    def _slots_in(self, scope: Scope) -> NDArray[np.int64]:
-        mask = self._admitted(scope)
-        return np.arange(len(self._columns)) if mask is None else np.flatnonzero(mask)
-
-    def _of(self, slots: NDArray[np.int64]) -> list[Memory]:
+    def _of(self, slots: Slots) -> list[Memory]:
         return [self._memory(slot) for slot in slots.tolist()]
+
+    def _id(self, slot: int) -> str:
+        return str(self._columns.table['id'][slot].decode())
 
     def _memory(self, slot: int) -> Memory:
         memory = self._memories[slot]
-        assert memory is not None, 'a live slot has a memory'
+        if memory is None:
+            memory = self._memories[slot] = self._files.memory(self._columns.table[slot])
         return memory
-
-
-def fingerprint(memory: Memory) -> int:
-    """Return a checksum of the texts that a memory's vectors stand for."""
-    return zlib.crc32('\0'.join((memory.caption, *memory.scene_text)).encode('utf-8', 'replace'))

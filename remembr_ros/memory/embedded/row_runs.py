@@ -13,12 +13,10 @@ Slots = NDArray[np.int64]
 class Run(NamedTuple):
     """The rows of one memory.
 
-    :param entry: number of its entry in the file
     :param first: number of its first row
     :param size: how many rows it has
     """
 
-    entry: int
     first: int
     size: int
 
@@ -30,8 +28,7 @@ class Runs:
         self._end = 0
         self._owner = np.full(1024, -1, np.int32)  # of each row
         self._is_paragraph = np.zeros(1024, np.bool_)  # of each row
-        self._entry = np.zeros(1024, np.int64)  # of each slot, like those below
-        self._first = np.full(1024, -1, np.int64)
+        self._first = np.full(1024, -1, np.int64)  # of each slot, like those below
         self._count = np.zeros(1024, np.int64)
 
     @property
@@ -49,34 +46,25 @@ class Runs:
         """The rows that belong to a slot, ascending."""
         return np.flatnonzero(self.owner >= 0)
 
-    def grow(self, end: int) -> None:
-        """Note that there are rows up to that one."""
-        self._end = end
-        if end > len(self._owner):
-            more = max(end - len(self._owner), len(self._owner))
-            self._owner = np.concatenate([self._owner, np.full(more, -1, np.int32)])
-            self._is_paragraph = np.concatenate([self._is_paragraph, np.zeros(more, np.bool_)])
+    def attach(self, slots: Slots, firsts: Rows, sizes: Rows, paragraphs: Rows) -> None:
+        """Give slots their runs.
 
-    def attach(self, slot: int, run: Run, paragraphs: int) -> None:
-        """Give a slot its run.
-
-        :param paragraphs: how many of its rows are paragraphs, the first ones
+        :param paragraphs: how many of each run's rows are paragraphs, the first ones
         """
-        while slot >= len(self._first):
-            grown = len(self._first)
-            self._entry = np.concatenate([self._entry, np.zeros(grown, np.int64)])
-            self._first = np.concatenate([self._first, np.full(grown, -1, np.int64)])
-            self._count = np.concatenate([self._count, np.zeros(grown, np.int64)])
-        self._entry[slot], self._first[slot], self._count[slot] = run
-        rows = slice(run.first, run.first + run.size)
-        self._owner[rows] = slot
-        self._is_paragraph[rows] = np.arange(run.size) < paragraphs
+        if not len(slots):
+            return
+        self._grow(int(slots.max()) + 1, int((firsts + sizes).max()))
+        self._first[slots], self._count[slots] = firsts, sizes
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        rows = np.repeat(firsts, sizes) + within
+        self._owner[rows] = np.repeat(slots, sizes)
+        self._is_paragraph[rows] = within < np.repeat(paragraphs, sizes)
 
     def detach(self, slot: int) -> Run | None:
         """Take a slot's run from it and return it; None: it has none."""
         if slot >= len(self._first) or self._first[slot] < 0:
             return None
-        run = Run(int(self._entry[slot]), int(self._first[slot]), int(self._count[slot]))
+        run = Run(int(self._first[slot]), int(self._count[slot]))
         self._owner[run.first : run.first + run.size] = -1
         self._first[slot] = -1
         return run
@@ -94,3 +82,14 @@ class Runs:
         starts: Rows = np.repeat(self._first[slots] - (np.cumsum(counts) - counts), counts)
         rows: Rows = starts + np.arange(len(starts))
         return rows
+
+    def _grow(self, slots: int, end: int) -> None:
+        self._end = max(self._end, end)
+        if end > len(self._owner):
+            more = max(end - len(self._owner), len(self._owner))
+            self._owner = np.concatenate([self._owner, np.full(more, -1, np.int32)])
+            self._is_paragraph = np.concatenate([self._is_paragraph, np.zeros(more, np.bool_)])
+        if slots > len(self._first):
+            more = max(slots - len(self._first), len(self._first))
+            self._first = np.concatenate([self._first, np.full(more, -1, np.int64)])
+            self._count = np.concatenate([self._count, np.zeros(more, np.int64)])

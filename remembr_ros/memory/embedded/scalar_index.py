@@ -3,68 +3,84 @@
 A pass over the columns of 100,000 memories takes less than a millisecond, and nothing has to be rebalanced.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.embedded.index_files import SLOT
+from remembr_ros.memory.embedded.row_runs import Mask, Slots
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.recall import Scope, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
-Slots = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', 'robot', 'map_id', 'source')
+"""Those that are read in passes over all memories, each of which lies by itself."""
 
-_TYPES = {
-    **dict.fromkeys(('start_ns', 'end_ns'), np.int64),
-    **dict.fromkeys(('x', 'y', 'z'), np.float64),
-    **dict.fromkeys(('placed', 'live'), np.bool_),
-    **dict.fromkeys(('robot', 'map_id', 'source'), np.int32),
-}
+_NAMES = ('robot', 'map_id', 'source')
 
 
 class Columns:
-    """The fields that one filters and sorts by; a memory's slot is its place in every column."""
+    """The fields that one filters and sorts by; a memory's slot is its place in every column.
 
-    def __init__(self) -> None:
-        self._columns: dict[str, NDArray[np.generic]] = {
-            name: np.zeros(1024, kind) for name, kind in _TYPES.items()
-        }
-        self._codes: dict[str, dict[str, int]] = {'robot': {}, 'map_id': {}, 'source': {}}
-        self._slots = 0
-        self._dead = 0
+    :param slots: of memories that are there already
+    :param memory: returns the memory of one of these
+    """
+
+    def __init__(self, slots: NDArray[np.void] | None = None, memory: Callable[[int], Memory] | None = None):
+        self._table = np.zeros(0, SLOT) if slots is None else slots
+        self._slots = len(self._table)
+        self._columns = {name: np.ascontiguousarray(self._table[name]) for name in _FIELDS}
+        self._dead = int(np.count_nonzero(~self._bool('live')))
+        self._of_hash: dict[str, dict[int, str]] = {name: {} for name in _NAMES}
+        live = np.flatnonzero(self._bool('live'))
+        for name in _NAMES:
+            hashes, firsts = np.unique(self._columns[name][live], return_index=True)
+            for one, slot in zip(hashes.tolist(), live[firsts].tolist(), strict=True):
+                assert memory is not None
+                self._of_hash[name][one] = getattr(memory(slot), name)
 
     def __len__(self) -> int:
         """Return how many slots there are, dead ones included."""
         return self._slots
 
-    def add(self, memory: Memory) -> int:
+    @property
+    def table(self) -> NDArray[np.void]:
+        """The slots as they are in the file: shape (slots,)."""
+        return self._table[: self._slots]
+
+    def add(self, memory: Memory, volume: int = 0) -> int:
         """Return the slot that the memory is put into."""
         slot = self._slots
-        if slot == len(self._columns['live']):
+        if slot == len(self._table):
+            more = max(slot, 1024)
+            self._table = np.concatenate([self._table, np.zeros(more, SLOT)])
             self._columns = {
-                name: np.concatenate([column, np.zeros_like(column)])
+                name: np.concatenate([column, np.zeros(more, column.dtype)])
                 for name, column in self._columns.items()
             }
         self._slots += 1
+        self._table[slot]['id'], self._table[slot]['volume'] = memory.id.encode(), volume
         self.replace(slot, memory)
         return slot
 
     def replace(self, slot: int, memory: Memory) -> None:
         """Write a memory into a slot."""
-        columns = self._columns
-        position = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
-        for name, value in zip('xyz', position, strict=True):
-            columns[name][slot] = value
-        columns['placed'][slot] = memory.pose is not None
-        columns['live'][slot] = True
-        columns['start_ns'][slot] = memory.start_ns
-        columns['end_ns'][slot] = memory.end_ns
-        for name, text in (('robot', memory.robot), ('map_id', memory.map_id), ('source', memory.source)):
-            codes = self._codes[name]
-            columns[name][slot] = codes.setdefault(text, len(codes))
+        x, y, z = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
+        placed = memory.pose is not None
+        values: list[Any] = [memory.start_ns, memory.end_ns, x, y, z, placed, True]
+        for name in _NAMES:
+            text = getattr(memory, name)
+            values.append(_hash(text))
+            self._of_hash[name][values[-1]] = text
+        entry = self._table[slot]
+        for name, value in zip(_FIELDS, values, strict=True):
+            self._columns[name][slot] = entry[name] = value
 
     def remove(self, slot: int) -> None:
         """Leave a slot empty, for good."""
@@ -88,11 +104,11 @@ class Columns:
         if placed_only or scope.near is not None:
             tests.append(self._bool('placed'))
         if scope.robots:
-            codes = [self._codes['robot'].get(name, -1) for name in scope.robots]
-            tests.append(np.isin(self._int('robot'), codes))
+            hashes = [_hash(name) for name in scope.robots]
+            tests.append(np.isin(self._columns['robot'][: self._slots], np.array(hashes, np.uint64)))
         for name, wanted in (('map_id', scope.map_id), ('source', scope.source)):
             if wanted is not None:
-                tests.append(self._int(name) == self._codes[name].get(wanted, -1))
+                tests.append(self._columns[name][: self._slots] == np.uint64(_hash(wanted)))
         if not tests:
             return None
         mask: Mask = np.logical_and.reduce(tests)
@@ -125,8 +141,8 @@ class Columns:
 
     def names(self, field: str) -> tuple[str, ...]:
         """Return the robots, map ids or sources that there are, sorted."""
-        present = set(np.unique(self._int(field)[self._bool('live')]).tolist())
-        return tuple(sorted(name for name, code in self._codes[field].items() if code in present))
+        present = np.unique(self._columns[field][: self._slots][self._bool('live')])
+        return tuple(sorted(self._of_hash[field][one] for one in present.tolist()))
 
     def placed(self) -> int:
         """Return how many memories have a pose."""
@@ -146,13 +162,19 @@ class Columns:
         return gaps
 
     def _int(self, name: str) -> NDArray[np.int64]:
-        return self._columns[name][: self._slots]  # type: ignore[return-value]
+        return self._columns[name][: self._slots]
 
     def _float(self, name: str) -> NDArray[np.float64]:
-        return self._columns[name][: self._slots]  # type: ignore[return-value]
+        return self._columns[name][: self._slots]
 
     def _bool(self, name: str) -> Mask:
-        return self._columns[name][: self._slots]  # type: ignore[return-value]
+        return self._columns[name][: self._slots]
+
+
+@lru_cache(4096)
+def _hash(name: str) -> int:
+    """Return 64 bits that stand for a name."""
+    return int.from_bytes(hashlib.blake2b(name.encode('utf-8', 'replace'), digest_size=8).digest(), 'little')
 
 
 def in_place_order(memories: Sequence[Memory], position: Point, limit: int) -> list[Memory]:

@@ -1,13 +1,14 @@
 """Nearly exact search among the vectors of very many passages: inverted lists, 8-bit numbers (FAISS IVF-SQ8).
 
-Chosen by measurement: docs/memory.md.
+Chosen by measurement: docs/memory.md. The numbers of each row lie in a file in the order of rows,
+with the list that they belong to, so that nothing has to be found again when the lists are made from there.
 """
 
-import errno
 import logging
 import math
 import os
 import shutil
+import uuid
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.memory.embedded.index_files import checksums, replace_file
 from remembr_ros.memory.embedded.row_runs import Mask, Rows
 from remembr_ros.memory.milvus import client as milvus
 
 logger = logging.getLogger(__name__)
 
-PREFIX = 'clusters-'
-"""Of the names of saved clusters."""
+CENTRES, CODES = '.centres', '.codes'
+"""Ends of the names of the two files; the first is written when the other is complete."""
 
 SAMPLES_PER_LIST = 40
 """Vectors that a cluster's centre is found from."""
@@ -38,6 +40,9 @@ SPREAD = 4.0
 
 CHUNK = 8_192
 """Vectors added at once."""
+
+Read = Callable[[Rows], NDArray[np.float32]]
+"""Returns the vectors of rows, shape (len(rows), dimension); rows are ascending."""
 
 
 class Found(NamedTuple):
@@ -60,109 +65,108 @@ class VectorClusters:
     paragraphs would be in lists that a search does not reach.
 
     :param indexes: of sentences and of paragraphs, each a faiss.IndexIVFScalarQuantizer
-    :param rows: rows below this one are in them, unless they were removed
     :param trained_on: how many rows there were when the centres were found
+    :param path: of its files, without their ends; None: there is no room for them
+    :raises OSError: the disk does not work
     """
 
-    def __init__(self, indexes: tuple[Any, Any], rows: int, trained_on: int) -> None:
+    def __init__(self, indexes: tuple[Any, Any], trained_on: int, path: Path | None) -> None:
         self._indexes = indexes
-        self.rows = rows
         self.trained_on = trained_on
+        self._path = path
+        self._centres = b''  # what :meth:`keep` writes
+        self._width = -(-max(index.sa_code_size() for index in indexes) // 8) * 8
+        self._codes: int | None = None
+        if path is not None:
+            self._codes = os.open(f'{path}{CODES}', os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
 
     @classmethod
-    def build(
-        cls, live: Rows, is_paragraph: Mask, read: Callable[[Rows], NDArray[np.float32]]
-    ) -> 'VectorClusters':
-        """Cluster vectors anew.
+    def build(cls, folder: Path | None, live: Rows, is_paragraph: Mask, read: Read) -> 'VectorClusters':
+        """Cluster vectors anew. They are loaded from there only after :meth:`keep`.
 
+        :param folder: None: there is no room
         :param live: rows to take in, ascending
         :param is_paragraph: of each row that there is, live or not
-        :param read: returns rows, shape (len(rows), dimension); rows are ascending
+        :raises OSError: the disk is full
         """
         kinds = [live[~is_paragraph[live]], live[is_paragraph[live]]]
         # Where there are none of a kind yet, any centres do.
         sentences, paragraphs = (_trained(rows if len(rows) else live, read) for rows in kinds)
-        made = cls((sentences, paragraphs), 0, len(live))
+        made = cls((sentences, paragraphs), len(live), folder and folder / uuid.uuid4().hex)
+        made._centres = _centres(made._indexes, len(live))
         for start in range(0, len(live), CHUNK):
             part = live[start : start + CHUNK]
             made.add(part, read(part), is_paragraph[part])
-        made.rows = len(is_paragraph)
         return made
 
     @classmethod
-    def load(
-        cls, path: Path, dimension: int, rows: int, trained_on: int, checksum: int
-    ) -> 'VectorClusters | None':
-        """Return what :meth:`save` wrote; None if it cannot be read, or is not what was written.
+    def load(cls, folder: Path, live: Rows, is_paragraph: Mask, read: Read) -> 'VectorClusters | None':
+        """Return the clusters that were kept in a folder, with all live rows in them; None: there are none.
 
-        :param dimension: of the vectors
+        What else is left of clusters is deleted.
         """
-        import faiss
+        found = None
+        for centres in sorted(folder.glob(f'*{CENTRES}')):
+            path = centres.with_suffix('')
+            try:
+                trained_on, indexes = _read_centres(centres, read(live[:0]).shape[1])
+                found = cls(indexes, trained_on, path)
+                found._fill(live, is_paragraph, read)
+                break
+            except (RuntimeError, OSError, MemoryError, ValueError) as error:
+                found = None
+                logger.warning('the clusters %s cannot be read and are found anew: %s', centres, error)
+        discard(folder, None if found is None else found._path)
+        return found
 
+    def keep(self) -> None:
+        """Make them those that are loaded; others are deleted."""
+        if self._path is None:
+            logger.warning('the clusters of the memory are not kept, the next start takes longer: no room')
+            return
         try:
-            if path.is_symlink() or not path.is_file():
-                raise ValueError('it is no file')
-            if _checksum(path) != checksum:
-                raise ValueError('it was damaged')
-            if hasattr(faiss, 'set_deserialization_vector_byte_limit'):  # from 1.14 on
-                faiss.set_deserialization_vector_byte_limit(path.stat().st_size)
-            reader = faiss.FileIOReader(str(path))
-            indexes = faiss.read_index(reader), faiss.read_index(reader)
-            for index in indexes:
-                _check(index, dimension, rows)
-        except (RuntimeError, OSError, MemoryError, ValueError) as failure:
-            error = failure
-        else:
-            return cls(indexes, rows, trained_on)
-        logger.warning('the index %s cannot be read and is built anew: %s', path, error)
-        return None
-
-    def save(self, folder: Path, generation: str) -> Path:
-        """Write the clusters to a file, whole or not at all; return it.
-
-        :param generation: becomes part of the name, with what :meth:`load` has to be told
-        :raises OSError: the disk is full or not writable
-        """
-        import faiss
-
-        temporary = folder / f'{PREFIX}{generation}.part'
-        try:
-            # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
-            free = shutil.disk_usage(folder).free
-            if free < milvus.RESERVE + self.rows * (self._indexes[0].d + 8):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
-            writer = faiss.FileIOWriter(str(temporary))
-            for index in self._indexes:
-                faiss.write_index(index, writer)
-            del writer  # which closes the file
-            with temporary.open('rb') as file:
-                os.fsync(file.fileno())
-            checksum = _checksum(temporary)
-            path = folder / f'{PREFIX}{generation}-{self.rows}-{self.trained_on}-{checksum:08x}.faiss'
-            os.replace(temporary, path)
-        except RuntimeError as error:
-            raise OSError(f'cannot write {temporary}: {error}') from error
-        finally:
-            temporary.unlink(missing_ok=True)
-        return path
+            replace_file(Path(f'{self._path}{CENTRES}'), self._centres)
+        except OSError as error:
+            logger.warning('the clusters of the memory are not kept, the next start takes longer: %s', error)
+        discard(self._path.parent, self._path)
 
     def add(self, rows: Rows, vectors: NDArray[np.float32], is_paragraph: Mask) -> None:
-        """Take in vectors under their row numbers.
+        """Take in vectors under their row numbers. What a full disk does not take is found again later.
 
+        :param rows: ascending
         :param is_paragraph: of each of these rows
         """
+        if not len(rows):
+            return
+        codes = np.zeros((int(rows[-1] - rows[0]) + 1, self._width + 8), np.uint8)
         for index, chosen in zip(self._indexes, (~is_paragraph, is_paragraph), strict=True):
             if chosen.any():
                 numbers = np.ascontiguousarray(rows[chosen], np.int64)
-                index.add_with_ids(np.ascontiguousarray(vectors[chosen]), numbers)
-        if len(rows):
-            self.rows = int(rows[-1]) + 1
+                made = index.sa_encode(np.ascontiguousarray(vectors[chosen], np.float32))
+                index.add_sa_codes(made, numbers)
+                codes[numbers - rows[0], : made.shape[1]] = made
+        sums = checksums(np.ascontiguousarray(codes[rows - rows[0], : self._width]))
+        codes[rows - rows[0], self._width :] = sums[:, None].view(np.uint8)
+        try:
+            self._write(int(rows[0]), codes.tobytes())
+        except OSError as error:
+            logger.warning('the next start takes longer: cannot write %s: %s', self._path, error)
 
     def remove(self, rows: Rows) -> None:
-        """Take out rows."""
+        """Take out rows.
+
+        :raises OSError: the disk is full: what is overwritten needs no room, but copy-on-write does
+        """
         if len(rows):
             for index in self._indexes:
                 index.remove_ids(np.ascontiguousarray(rows, np.int64))
+            for row in rows.tolist():
+                self._write(row, bytes(self._width + 8))
+
+    def close(self) -> None:
+        """Close the file; what it lost without power is found anew."""
+        if self._codes is not None:
+            os.close(self._codes)
 
     def nearest(
         self, query: NDArray[np.float32], limit: int, among: Mask | None = None, effort: int = 1
@@ -180,8 +184,116 @@ class VectorClusters:
         )
         return sentences, paragraphs
 
+    def _fill(self, live: Rows, is_paragraph: Mask, read: Read) -> None:
+        """Take in the codes of the file, and what it lacks or has damaged from the vectors."""
+        assert self._codes is not None
+        size = os.fstat(self._codes).st_size // (self._width + 8)
+        lost: list[Rows] = []
+        if size:
+            path = Path(f'{self._path}{CODES}')
+            codes = np.memmap(path, np.uint8, 'r', shape=(size, self._width + 8))
+            is_live = np.zeros(max(size, len(is_paragraph)), np.bool_)
+            is_live[live] = True
+            kinds = np.where(is_live[:size], np.resize(is_paragraph, size).astype(np.int8), -1)
+            _reserve(self._indexes, codes, kinds)
+            for start in range(0, size, CHUNK):
+                kind = kinds[start : start + CHUNK]
+                for row in start + np.flatnonzero(kind < 0):
+                    if codes[row].any():  # of what was cut off
+                        self._write(int(row), bytes(self._width + 8))
+                for number, index in enumerate(self._indexes):
+                    chosen = start + np.flatnonzero(kind == number)
+                    part = codes[chosen]
+                    right = checksums(part[:, : self._width]) == part[:, self._width :].view('<u8')[:, 0]
+                    if not right.all():
+                        lost.append(chosen[~right])
+                        chosen, part = chosen[right], part[right]
+                    if len(chosen):
+                        made = np.ascontiguousarray(part[:, : index.sa_code_size()])
+                        if _lists(index, made).max() >= index.nlist:
+                            raise ValueError('it has lists that there are not')
+                        index.add_sa_codes(made, chosen)
+        rows = np.concatenate([*lost, live[np.searchsorted(live, size) :]])
+        for start in range(0, len(rows), CHUNK):
+            chosen = rows[start : start + CHUNK]
+            # The rows between are in there already.
+            for stretch in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
+                self.add(stretch, read(stretch), is_paragraph[stretch])
 
-def _trained(rows: Rows, read: Callable[[Rows], NDArray[np.float32]]) -> Any:
+    def _write(self, row: int, data: bytes) -> None:
+        if self._codes is None:
+            return
+        view, offset = memoryview(data), row * (self._width + 8)
+        while view:
+            written = os.pwrite(self._codes, view, offset)
+            view, offset = view[written:], offset + written
+
+
+def discard(folder: Path, kept: Path | None) -> None:
+    """Delete what is left of clusters, but for these."""
+    for path in (path for end in (CENTRES, CODES, f'{CENTRES}.part') for path in folder.glob(f'*{end}')):
+        of = path.name.partition('.')[0]
+        # A folder that somebody made there is not ours to empty, and does no harm.
+        if (kept is None or of != kept.name) and (path.is_symlink() or not path.is_dir()):
+            path.unlink(missing_ok=True)
+
+
+def has_room(folder: Path, rows: int, dimension: int) -> bool:
+    """Tell whether the disk has room for clusters of so many rows.
+
+    A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
+    """
+    return shutil.disk_usage(folder).free >= milvus.RESERVE + rows * (dimension + 32)
+
+
+def _centres(indexes: tuple[Any, Any], trained_on: int) -> bytes:
+    """Return what two indexes without rows know."""
+    import faiss
+
+    parts = [faiss.serialize_index(index).tobytes() for index in indexes]
+    data = trained_on.to_bytes(8, 'little') + len(parts[0]).to_bytes(8, 'little') + b''.join(parts)
+    return zlib.crc32(data).to_bytes(8, 'little') + data
+
+
+def _read_centres(path: Path, dimension: int) -> tuple[int, tuple[Any, Any]]:
+    """Return on how many rows clusters were trained, and two indexes without rows.
+
+    :raises ValueError: it is not what :meth:`VectorClusters.keep` wrote
+    """
+    import faiss
+
+    if path.is_symlink() or not path.is_file():
+        raise ValueError('it is no file')
+    data = path.read_bytes()
+    if zlib.crc32(data[8:]).to_bytes(8, 'little') != data[:8]:
+        raise ValueError('it was damaged')
+    if hasattr(faiss, 'set_deserialization_vector_byte_limit'):  # from 1.14 on
+        faiss.set_deserialization_vector_byte_limit(len(data))
+    size = int.from_bytes(data[16:24], 'little')
+    parts = data[24 : 24 + size], data[24 + size :]
+    sentences, paragraphs = (faiss.deserialize_index(np.frombuffer(part, np.uint8)) for part in parts)
+    for index in (sentences, paragraphs):
+        _check(index, dimension)
+    return int.from_bytes(data[8:16], 'little'), (sentences, paragraphs)
+
+
+def _lists(index: Any, codes: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return the numbers of the lists that codes are of."""
+    bytes_of_one = codes[:, : index.coarse_code_size()].astype(np.int64)
+    found: NDArray[np.int64] = bytes_of_one @ (1 << 8 * np.arange(bytes_of_one.shape[1]))
+    return found
+
+
+def _reserve(indexes: tuple[Any, Any], codes: NDArray[np.uint8], kinds: NDArray[np.int8]) -> None:
+    """Make room for codes, exactly: lists that grow by and by take twice the memory."""
+    for number, index in enumerate(indexes):
+        of = _lists(index, codes[:, : index.coarse_code_size()][kinds == number])
+        for each, count in enumerate(np.bincount(of[of < index.nlist], minlength=index.nlist).tolist()):
+            index.invlists.resize(each, count)
+            index.invlists.resize(each, 0)
+
+
+def _trained(rows: Rows, read: Read) -> Any:
     """Return an empty faiss.IndexIVFScalarQuantizer with the centres of rows."""
     import faiss
 
@@ -209,10 +321,10 @@ def _trained(rows: Rows, read: Callable[[Rows], NDArray[np.float32]]) -> Any:
     return index
 
 
-def _check(index: Any, dimension: int, rows: int) -> None:
-    """Refuse an index that is not one of :func:`_trained`: it would fail at each search.
+def _check(index: Any, dimension: int) -> None:
+    """Refuse an index that is not an empty one of :func:`_trained`: it would fail at each search.
 
-    :raises ValueError: it is of another kind or dimension, or has numbers of rows that there are not
+    :raises ValueError: it is of another kind or dimension
     """
     import faiss
 
@@ -228,14 +340,10 @@ def _check(index: Any, dimension: int, rows: int) -> None:
         and index.sq.trained.size() == 2 * dimension
         and lists.code_size == dimension
         and index.nlist == lists.nlist == index.quantizer.ntotal >= 1
-        and index.ntotal == lists.compute_ntotal()
+        and index.ntotal == lists.compute_ntotal() == 0
     )
     if not as_made:
         raise ValueError('it was made in another way')
-    for number in range(index.nlist):
-        ids = faiss.rev_swig_ptr(lists.get_ids(number), lists.list_size(number))
-        if ids.size and not 0 <= ids.min() <= ids.max() < rows:
-            raise ValueError('it has rows that there are not')
 
 
 def _probed(index: Any, effort: float) -> int:
@@ -264,11 +372,3 @@ def _search(index: Any, query: NDArray[np.float32], limit: int, among: Mask | No
     there = found[0] >= 0
     is_all = bool(np.count_nonzero(there) < limit and probed >= index.nlist)
     return Found(found[0][there], products[0][there], is_all)
-
-
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open('rb') as file:
-        while data := file.read(1 << 24):
-            checksum = zlib.crc32(data, checksum)
-    return checksum

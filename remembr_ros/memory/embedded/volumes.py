@@ -8,7 +8,7 @@ remembr_ros.memory.embedded.index.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,17 +43,20 @@ class Volumes:
     :param collection: the first volume
     :param dimension: of the passages' vectors
     :param journal: makes whole what was cut off
+    :param held: tells how many memories of a volume there are
     :raises StoreMismatch: the journal is of something else
     """
 
-    def __init__(self, client: Any, collection: str, dimension: int, journal: Journal) -> None:
+    def __init__(
+        self, client: Any, collection: str, dimension: int, journal: Journal, held: Callable[[int], int]
+    ) -> None:
         self._client = client
         self._collection = collection
         self._dimension = dimension
         numbers = re.compile(re.escape(collection) + r'_volume_(\d+)')
         found = (numbers.fullmatch(name) for name in client.list_collections())
         self._last = max((int(match[1]) for match in found if match), default=0)
-        self._counts = [FULL] * (self._last + 1)  # until read: none is empty
+        self._held = held
         self._types: dict[str, dict[str, Any]] = {}
         if journal.pending is not None and not self._is_of_these(journal.pending):
             raise journal.mismatch()
@@ -86,28 +89,24 @@ class Volumes:
         # Last, because its presence says that the volume is ready.
         _create(client, collection, records, index)
 
-    def read(self) -> Iterator[tuple[int, Memory]]:
-        """Yield every memory with the number of its volume; afterwards only the last one is loaded."""
-        for number in range(self._last + 1):
-            name = self._name(number)
-            self._counts[number] = 0
-            if number and not self._client.has_collection(name):
-                continue
-            pages = self._client.query_iterator(
-                name,
-                filter=filters.EVERYTHING,
-                output_fields=schema.RECORD_FIELDS,
-                batch_size=PAGE,
-                timeout=milvus.TIMEOUT_S,
-            )
-            try:
-                while page := pages.next():
-                    self._counts[number] += len(page)
-                    yield from ((number, schema.memory_from_row(row)) for row in page)
-            finally:
-                pages.close()
-            self._drop_empty(number)
-            self._let_go(number)
+    def read(self, number: int) -> Iterator[Memory]:
+        """Yield the memories of a volume; none if there is no such volume."""
+        name = self._name(number)
+        if not self._client.has_collection(name):
+            return
+        pages = self._client.query_iterator(
+            name,
+            filter=filters.EVERYTHING,
+            output_fields=schema.RECORD_FIELDS,
+            batch_size=PAGE,
+            timeout=milvus.TIMEOUT_S,
+        )
+        try:
+            while page := pages.next():
+                yield from map(schema.memory_from_row, page)
+        finally:
+            pages.close()
+        self._let_go(number)
 
     def vectors(self, number: int, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Return the passages' vectors of memories of a volume, by id: shape (passages, dimension)."""
@@ -135,7 +134,7 @@ class Volumes:
         return {i: np.stack([of_one[k] for k in sorted(of_one)]) for i, of_one in rows.items()}
 
     def put(self, entries: Sequence[Entry], numbers: Sequence[int | None]) -> list[int]:
-        """Write memories; return the number of the volume of each.
+        """Write memories; return the number of the volume of each. To be followed by :meth:`done`.
 
         :param numbers: volume of each memory that is there already; None: it is new
         """
@@ -143,50 +142,62 @@ class Volumes:
         if known:
             self._journal.begin(Change(replaced=tuple(known)))
             self._replace(known)
-        used = []
+        used: list[int] = []
         fresh = [entry for entry, number in zip(entries, numbers, strict=True) if number is None]
+        count = self._held(self._last)
         while fresh:
-            if self._counts[self._last] >= FULL:
+            if count >= FULL:
                 self._begin()
-            room = FULL - self._counts[self._last]
-            part, fresh = fresh[:room], fresh[room:]
+                count = 0
+            part, fresh = fresh[: FULL - count], fresh[FULL - count :]
             self._doubtful += [(self._last, entry.memory.id) for entry in part]
             # Records last: one that is there has its passages.
             self._send(schema.passages_of(self._name(self._last)), [r for e in part for r in _passages(e)])
             self._send(self._name(self._last), [schema.record_row(e.memory, True) for e in part])
-            self._counts[self._last] += len(part)
+            count += len(part)
             used += [self._last] * len(part)
         self._doubtful = []
-        if known:
-            self._journal.end()
         new = iter(used)
         return [next(new) if number is None else number for number in numbers]
 
     def update(self, memories: Sequence[tuple[int, Memory]]) -> None:
-        """Rewrite records, whose texts stay the same.
+        """Rewrite records, whose texts stay the same. To be followed by :meth:`done`.
 
         :param memories: with the number of the volume of each
         """
         self._change(Change(updated=tuple(memories)))
 
     def delete(self, ids: Sequence[tuple[int, str]]) -> None:
-        """Delete memories.
+        """Delete memories. To be followed by :meth:`done`.
 
         :param ids: with the number of the volume of each
         """
         self._change(Change(deleted=tuple(ids)))
 
     def settle(self) -> Change | None:
-        """Finish a change that was cut off and return it; remove what was added, but not acknowledged."""
+        """Finish a change that was cut off and return it; remove what was added, but not acknowledged.
+
+        To be followed by :meth:`done`.
+        """
         for number, ids in _by_volume(self._doubtful).items():
             self._remove(number, ids)
         self._doubtful = []
         change = self._journal.pending
         if change is not None:
             self._apply(change)
-        if change is not None or self._journal.torn:  # what is torn has texts, too
-            self._journal.end()
         return change
+
+    def done(self) -> None:
+        """Forget the last change: all that it is about has been told."""
+        if self._journal.pending is not None or self._journal.torn:  # what is torn has texts, too
+            self._journal.end()
+
+    def drop_empty(self, numbers: Iterable[int]) -> None:
+        """Delete those of these volumes that have no memories any more and get none."""
+        for number in numbers:
+            if number and number != self._last and not self._held(number):
+                for collection in (self._name(number), schema.passages_of(self._name(number))):
+                    self._client.drop_collection(collection)
 
     def _is_of_these(self, change: Change) -> bool:
         """Tell whether a change can be of these volumes."""
@@ -199,7 +210,6 @@ class Volumes:
         if change != Change():
             self._journal.begin(change)
             self._apply(change)
-            self._journal.end()
 
     def _apply(self, change: Change) -> None:
         self._replace(change.replaced)
@@ -208,8 +218,6 @@ class Volumes:
             self._let_go(number)
         for number, ids in _by_volume(change.deleted).items():
             self._remove(number, ids)
-            self._counts[number] -= len(ids)
-            self._drop_empty(number)
             self._let_go(number)
 
     def _remove(self, number: int, ids: Sequence[str]) -> None:
@@ -276,14 +284,8 @@ class Volumes:
 
     def _begin(self) -> None:
         self._last += 1
-        self._counts.append(0)
         self.create(self._client, self._name(self._last), self._dimension)
         self._let_go(self._last - 1)
-
-    def _drop_empty(self, number: int) -> None:
-        if number and number != self._last and self._counts[number] <= 0:
-            for collection in (self._name(number), schema.passages_of(self._name(number))):
-                self._client.drop_collection(collection)
 
     def _let_go(self, number: int) -> None:
         if number != self._last:

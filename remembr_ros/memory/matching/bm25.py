@@ -1,8 +1,9 @@
-"""BM25 over the memories' words, in memory."""
+"""BM25 over the memories' words, in memory; what is kept of them on the disk is up to who asks."""
 
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ K1 = 1.2
 
 B = 0.75
 """How much a long text has to say a word more often."""
+
+POSTING = np.dtype([('term', '<u4'), ('count', '<u2')])
+"""That a text has a word so many times."""
 
 _QUESTION_STEMS = frozenset(map(stem, STOP_WORDS))
 _MOST = np.iinfo(np.uint16).max
@@ -27,8 +31,11 @@ class WordIndex:
     """
 
     def __init__(self) -> None:
-        self._rows: dict[str, array[int]] = {}
-        self._counts: dict[str, array[int]] = {}
+        self.terms: list[str] = []
+        """By their number; those that no text has any more are empty after :meth:`purge`."""
+        self._numbers: dict[str, int] = {}
+        self._rows: list[array[int]] = []
+        self._counts: list[array[int]] = []
         self._lengths = array('i')
         self._slots = array('i')
         """Of each row; -1: its text was removed."""
@@ -40,26 +47,62 @@ class WordIndex:
         """Return how many texts there are."""
         return len(self._row_of)
 
-    def add(self, slot: int, text: str) -> None:
+    def load(
+        self,
+        terms: list[str],
+        slots: NDArray[np.int64],
+        lengths: NDArray[np.uint32],
+        sizes: NDArray[np.uint32],
+        postings: NDArray[np.void],
+    ) -> None:
+        """Take in what :meth:`add` returned of many texts, in the place of everything.
+
+        :param slots: of the texts
+        :param lengths: how many words each has
+        :param sizes: how many postings each has
+        :param postings: of all texts, one after the other
+        """
+        # Of 16 bits numpy sorts in a tenth of the time.
+        of = postings['term'].astype(np.uint16 if len(terms) <= 1 << 16 else np.uint32)
+        order = np.argsort(of, kind='stable')
+        rows = np.repeat(np.arange(len(slots), dtype=np.int32), sizes)[order]
+        counts = postings['count'][order]
+        bounds = [0, *np.cumsum(np.bincount(of, minlength=len(terms))).tolist()]
+        self.terms = terms
+        self._numbers = {term: number for number, term in enumerate(terms) if term}
+        self._rows = [array('i', rows[a:b].tobytes()) for a, b in pairwise(bounds)]
+        self._counts = [array('H', counts[a:b].tobytes()) for a, b in pairwise(bounds)]
+        self._lengths = array('i', lengths.astype(np.int32).tobytes())
+        self._slots = array('i', slots.astype(np.int32).tobytes())
+        self._row_of = dict(zip(slots.tolist(), range(len(slots)), strict=True))
+        self._total = int(lengths.sum())
+
+    def add(self, slot: int, text: str) -> tuple[NDArray[np.void], int]:
         """Keep the words of a text; they replace those that the slot has.
 
         :param slot: 0 or more; scores have a place for each up to the largest
+        :return: the postings, and how many words the text has
         """
         self.remove(slot)
         row = len(self._lengths)
         stems = [stem(word) for word in words(text)]
-        counts: dict[str, int] = {}
-        for one in stems:
-            counts[one] = counts.get(one, 0) + 1
-        for one, count in counts.items():
-            if one not in self._rows:
-                self._rows[one], self._counts[one] = array('i'), array('H')
-            self._rows[one].append(row)
-            self._counts[one].append(min(count, _MOST))
+        counts = Counter(stems)
+        postings = np.zeros(len(counts), POSTING)
+        for at, (one, count) in enumerate(counts.items()):
+            number = self._numbers.get(one)
+            if number is None:
+                number = self._numbers[one] = len(self.terms)
+                self.terms.append(one)
+                self._rows.append(array('i'))
+                self._counts.append(array('H'))
+            self._rows[number].append(row)
+            self._counts[number].append(min(count, _MOST))
+            postings[at] = number, min(count, _MOST)
         self._lengths.append(len(stems))
         self._slots.append(slot)
         self._row_of[slot] = row
         self._total += len(stems)
+        return postings, len(stems)
 
     def remove(self, slot: int) -> None:
         """Forget the words of a slot; nothing happens if it has none."""
@@ -69,7 +112,7 @@ class WordIndex:
         self._total -= self._lengths[row]
         self._slots[row] = -1
         if len(self._slots) > 2 * len(self._row_of) + 1_000:
-            self._sweep()
+            self.purge()
 
     def scores(self, text: str) -> NDArray[np.float32]:
         """Return the BM25 score of each slot for a text: shape (largest slot + 1,), 0 without a common word.
@@ -101,8 +144,9 @@ class WordIndex:
         by_row = np.zeros(len(slots), np.float32)
         most = 0.0
         for one in asked_stems(text):
-            rows = np.array(self._rows.get(one, ()), np.intp)
-            counts = np.array(self._counts.get(one, ()), np.float32)
+            number = self._numbers.get(one)
+            rows = np.array(() if number is None else self._rows[number], np.intp)
+            counts = np.array(() if number is None else self._counts[number], np.float32)
             if not whole:
                 there = alive[rows]
                 rows, counts = rows[there], counts[there]
@@ -116,18 +160,19 @@ class WordIndex:
             out[slots[alive]] = by_row[alive]
         return out, most
 
-    def _sweep(self) -> None:
-        """Drop the rows of removed texts."""
+    def purge(self) -> None:
+        """Forget the words that only removed texts had."""
         alive = np.array(self._slots, np.int32) >= 0
         renumbered = np.cumsum(alive) - 1
-        for one in list(self._rows):
-            rows = np.array(self._rows[one], np.intp)
+        for number, term in enumerate(self.terms):
+            rows = np.array(self._rows[number], np.intp)
             there = alive[rows]
             if not there.any():
-                del self._rows[one], self._counts[one]
-                continue
-            self._rows[one] = array('i', renumbered[rows[there]].astype(np.int32).tobytes())
-            self._counts[one] = array('H', np.array(self._counts[one], np.uint16)[there].tobytes())
+                self._numbers.pop(term, None)
+                self.terms[number] = ''
+            counts = np.array(self._counts[number], np.uint16)[there]
+            self._rows[number] = array('i', renumbered[rows[there]].astype(np.int32).tobytes())
+            self._counts[number] = array('H', counts.tobytes())
         self._lengths = array('i', np.array(self._lengths, np.int32)[alive].tobytes())
         self._slots = array('i', np.array(self._slots, np.int32)[alive].tobytes())
         self._row_of = {slot: row for row, slot in enumerate(self._slots)}

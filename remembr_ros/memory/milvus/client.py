@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.milvus.lite_process import lite_server
+from remembr_ros.memory.milvus.lite_process import Mark, lite_server, new_token
 from remembr_ros.redaction import shown_url
 
 logger = logging.getLogger(__name__)
@@ -87,18 +87,19 @@ def translated(uri: str) -> Iterator[None]:
         raise StoreUnavailable(f'the memory at {uri} does not work: {message}') from error
 
 
-def connect(uri: str, token: str = '') -> Any:
+def connect(uri: str, token: str = '', mark: int = 0) -> Any:
     """Return a pymilvus.MilvusClient.
 
     :param uri: file or http(s)://host:port
     :param token: 'user:password' or an API key of a server
+    :param mark: what an embedded database is marked with if this starts it, see :func:`marks`
     :raises StoreUnavailable: there is no database, or another process has the file
     """
     from pymilvus import MilvusClient
 
     # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
     logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
-    address = uri if is_server(uri) else _start_lite(database_path(uri))
+    address = uri if is_server(uri) else _start_lite(database_path(uri), mark)
     options = {} if is_server(uri) else {'grpc_options': _LITE_CHANNEL}
     with translated(uri), ExitStack() as undo:
         if not is_server(uri):
@@ -190,6 +191,13 @@ def vacuum_file(path: Path) -> None:
         ) from error
 
 
+def marks(path: Path) -> tuple[Mark | None, int]:
+    """Return what an embedded database was marked with when this process started it, and what it is since."""
+    with _starting:
+        server, _ = _servers[path.resolve()]
+        return server.found, server.token
+
+
 def users(path: Path) -> int:
     """Return how many connections of this process an embedded database has."""
     with _starting:
@@ -210,7 +218,7 @@ def disconnect(client: Any, uri: str) -> None:
         _release_lite(database_path(uri))
 
 
-def _start_lite(path: Path) -> str:
+def _start_lite(path: Path, mark: int) -> str:
     """Return the address of the embedded database; start it if this process has not."""
     path = database_path(str(path.resolve()))  # of a link, the target's name counts
     if path.is_dir():
@@ -225,7 +233,7 @@ def _start_lite(path: Path) -> str:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _check_file(path)
                 _prepare(path)
-                server = lite_server(path)
+                server = lite_server(path, mark or new_token())
                 _start(server, path)
         except OSError as error:
             raise StoreUnavailable(f'cannot open {path}: {error}') from error

@@ -2,16 +2,60 @@
 
 import fcntl
 import os
+import secrets
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import warnings
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def lite_server(path: Path) -> Any:
+class Mark(NamedTuple):
+    """What tells whether a database is as it was.
+
+    :param token: of the process that last opened it
+    :param commits: how often it was written
+    """
+
+    token: int
+    commits: int
+
+
+def new_token() -> int:
+    """Return a token that no process had."""
+    return secrets.randbelow(2**31 - 1) + 1
+
+
+def commits(path: Path) -> int:
+    """Return how often a database was written: SQLite counts in its header.
+
+    :raises OSError: it cannot be read
+    """
+    with path.open('rb') as file:
+        return int.from_bytes(file.read(28)[24:], 'big')
+
+
+def mark(path: Path, token: int) -> Mark | None:
+    """Write a token into a database that nobody has open; return what it was marked with before.
+
+    None: it is damaged or cannot be written, and what starts it will say so.
+    """
+    with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute('begin immediate')  # what a killed process had begun is taken back
+        found = Mark(int(file.execute('pragma user_version').fetchone()[0]), commits(path))
+        file.execute(f'pragma user_version = {token}')
+        file.execute('commit')
+        return found
+    return None
+
+
+def lite_server(path: Path, token: int) -> Any:
     """Return a milvus_lite.server.Server of a file, with a home of its own while it runs.
+
+    The file is marked with the token; as what it was found is in ``found`` then.
 
     Milvus Lite makes and removes ~/.cache/milvus, whoever else uses it: where one database is closed while
     another is opened, the other fails.
@@ -22,6 +66,7 @@ def lite_server(path: Path) -> Any:
 
     class ServerWithHome(Server):  # type: ignore[misc]  # it has no types
         home = ''
+        found: Mark | None = None
 
         @property
         def args(self) -> list[Any]:
@@ -36,6 +81,7 @@ def lite_server(path: Path) -> Any:
                 fcntl.lockf(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return False
+            self.found = mark(path, token)
             libraries = os.pathsep.join((str(self._bin_path), os.environ.get('LD_LIBRARY_PATH', '')))
             environment = os.environ | {'LD_LIBRARY_PATH': libraries}
             self._p = subprocess.Popen(self.args, env=environment, cwd=self._work_dir)
@@ -46,4 +92,6 @@ def lite_server(path: Path) -> Any:
             if self.home:
                 shutil.rmtree(self.home, ignore_errors=True)
 
-    return ServerWithHome(str(path))
+    server = ServerWithHome(str(path))
+    server.token = token
+    return server

@@ -129,7 +129,7 @@ def secrets(path: str, make: Make) -> None:
 
 STEPS = [
     (EmbeddedEngine, 'delete', 1),
-    (EmbeddedEngine, '_remove', 1),
+    (EmbeddedEngine, 'remove', 1),
     (KeyframeFolder, 'remove', 0),
     (KeyframeFolder, '_delete', 3),
     (EmbeddedEngine, 'vacuum', 0),

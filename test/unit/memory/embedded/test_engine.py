@@ -12,8 +12,8 @@ import pytest
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.embedded import volumes
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
+from remembr_ros.memory.embedded.index_files import SCALE
 from remembr_ros.memory.embedded.journal import Change, Journal
-from remembr_ros.memory.embedded.vector_file import SCALE
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Entry
@@ -93,7 +93,9 @@ def test_a_memory_is_found_and_changed_in_whatever_volume_it_is(path: str, make:
 
 
 @pytest.mark.usefixtures('small_volumes')
-@pytest.mark.parametrize('lost', ['index', 'entries.bin', 'vectors.i16', 'checkpoint.json'])
+@pytest.mark.parametrize(
+    'lost', ['index', 'slots.bin', 'memories.bin', 'terms.txt', 'passages.i16', 'state.json']
+)
 def test_vectors_come_from_the_database_where_their_file_is_lost(path: str, make: Make, lost: str) -> None:
     engine = opened(path)
     entries = [entry(make(i), rows=1 + i % 4, seed=i) for i in range(9)]
@@ -116,8 +118,10 @@ def test_passages_whose_record_was_never_written_are_swept_out(path: str, make: 
     engine.put([entry(make(1))])
     rows = schema.passage_rows(make(2), np.ones((3, D), np.float16))
     kept = ('id', 'memory_id', 'vector')
-    engine._client.insert('memories_passages', [{k: row[k] for k in kept} for row in rows])
     engine.close()
+    client = milvus.connect(path)
+    client.insert('memories_passages', [{k: row[k] for k in kept} for row in rows])
+    milvus.disconnect(client, path)
     again = opened(path)
     left = again._client.query('memories_passages', filter='id != ""', output_fields=['memory_id'], limit=99)
     assert {row['memory_id'] for row in left} == {'m1'}

@@ -9,12 +9,56 @@ import numpy as np
 import pytest
 
 from remembr_ros.memory.embedded import passage_index
+from remembr_ros.memory.embedded.index_files import SCALE, SLOT, IndexFiles
 from remembr_ros.memory.embedded.passage_index import PassageIndex
-from remembr_ros.memory.embedded.vector_file import SCALE
+from remembr_ros.memory.embedded.scalar_index import Columns
+from remembr_ros.memory.matching.bm25 import POSTING
+from remembr_ros.memory.model.record import Memory
 
 D = 16
 Runs = list[np.ndarray]
-Open = Callable[[], PassageIndex]
+
+
+class Kept(PassageIndex):
+    """The passages of memories in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.kept = IndexFiles(folder, D)
+        self.columns = Columns()
+        super().__init__(self.kept)
+
+    def take(self, run: np.ndarray, paragraphs: int = 0) -> int:
+        """Take in the passages of a new memory; return its slot."""
+        memory = Memory(f'm{len(self.columns)}', 'r', 1, 2, '')
+        slot = self.columns.add(memory)
+        self.columns.table[slot]['paragraphs'] = paragraphs
+        self.kept.append(self.columns.table, [slot], [memory], [np.zeros(0, POSTING)], [run])
+        self.add(self.columns.table, [slot], [run])
+        return slot
+
+    def forget(self, slot: int) -> None:
+        self.remove(self.columns.table, slot)
+        self.kept.erase(self.columns.table, slot)
+
+    def reload(self) -> set[int]:
+        """Take back what the files hold; return the slots."""
+        table, *_, damaged = self.kept.load(0)
+        assert not damaged
+        self.columns = Columns(table, lambda slot: self.kept.memory(table[slot]))
+        self.load(table)
+        return set(np.flatnonzero(table['live']).tolist())
+
+    def leave(self) -> None:
+        """Close the index."""
+        self.close()
+        self.kept.close()
+
+    @property
+    def live_rows(self) -> int:
+        return len(self._runs.live)
+
+
+Open = Callable[[], Kept]
 
 
 @pytest.fixture
@@ -22,10 +66,10 @@ def open_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open
     """Open the index of a folder; small enough for clusters to begin with 300 passages."""
     monkeypatch.setattr(passage_index, 'FEW', 300)
     monkeypatch.setattr(passage_index, 'READ_AT_ONCE', 20 * D)
-    opened: list[PassageIndex] = []
+    opened: list[Kept] = []
 
-    def make() -> PassageIndex:
-        opened.append(PassageIndex(tmp_path / 'index', D))
+    def make() -> Kept:
+        opened.append(Kept(tmp_path / 'index'))
         return opened[-1]
 
     yield make
@@ -38,11 +82,11 @@ def unit(rng: np.random.Generator, rows: int) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def filled(index: PassageIndex, memories: int, seed: int = 0, first: int = 0) -> Runs:
+def filled(index: Kept, memories: int, seed: int = 0) -> Runs:
     rng = np.random.default_rng(seed)
     runs = [unit(rng, int(rng.integers(1, 8))) for _ in range(memories)]
-    for i, run in enumerate(runs, first):
-        index.add([i], [f'm{i}'], [i], [run], [len(run) // 2])
+    for run in runs:
+        index.take(run, len(run) // 2)
     return runs
 
 
@@ -72,7 +116,7 @@ def test_the_best_passage_of_each_memory_counts(open_index: Open, memories: int)
         right += len({slot for slot, _ in index.nearest(query, 5)[0][:5]} & {slot for slot, _ in expected})
     # Random vectors have no clusters at all: what anything says has more.
     assert right / (40 * min(5, memories)) >= (1.0 if memories < 100 else 0.95)
-    index.close()
+    index.leave()
 
 
 @pytest.mark.parametrize('memories', [60, 3_000], ids=['all', 'clusters'])
@@ -89,7 +133,7 @@ def test_paragraphs_are_told_from_sentences(open_index: Open, memories: int, sha
     part, whole = index.nearest(query, memories, mask)
     assert close_to(part, exact(runs, query, mask))
     assert close_to(whole, expected)
-    index.close()
+    index.leave()
 
 
 @pytest.mark.parametrize('memories', [60, 400])
@@ -102,7 +146,7 @@ def test_only_the_admitted_are_found_and_all_of_them(open_index: Open, memories:
     query = unit(rng, 1)[0]
     expected = exact(runs, query, mask)
     assert close_to(index.nearest(query, memories, mask)[0], expected)
-    index.close()
+    index.leave()
 
 
 def test_many_passages_of_one_memory_do_not_hide_the_others(open_index: Open) -> None:
@@ -110,12 +154,12 @@ def test_many_passages_of_one_memory_do_not_hide_the_others(open_index: Open) ->
     rng = np.random.default_rng(2)
     query = unit(rng, 1)[0]
     hog = query + 0.001 * rng.normal(size=(2_000, D)).astype(np.float32)
-    index.add([0], ['hog'], [0], [hog / np.linalg.norm(hog, axis=1, keepdims=True)], [1])
-    runs = filled(index, 50, seed=4, first=1)
+    index.take(hog / np.linalg.norm(hog, axis=1, keepdims=True), 1)
+    runs = filled(index, 50, seed=4)
     found = index.nearest(query, 6)[0][:6]
     assert found[0][0] == 0
     assert [slot for slot, _ in found[1:]] == [slot + 1 for slot, _ in exact(runs, query)[:5]]
-    index.close()
+    index.leave()
 
 
 @pytest.mark.parametrize('memories', [40, 500])
@@ -123,55 +167,74 @@ def test_many_passages_of_one_memory_do_not_hide_the_others(open_index: Open) ->
 def test_it_comes_back_after_a_restart(open_index: Open, memories: int, closed: bool) -> None:
     index = open_index()
     runs = filled(index, memories)
-    runs[3] = unit(np.random.default_rng(8), 2)
-    index.add([3], ['m3'], [77], [runs[3]], [1])
-    index.remove(5)
+    runs.append(unit(np.random.default_rng(8), 2))
+    assert index.take(runs[-1], 1) == memories
+    index.forget(5)
     if closed:
-        index.close()
+        index.leave()
     index.wait()
     again = open_index()
-    wanted = {f'm{i}': (i, i) for i in range(memories) if i != 5} | {'m3': (3, 77), 'unheard': (999, 1)}
-    assert again.restore(wanted) == {f'm{i}' for i in range(memories) if i != 5}
-    there = np.arange(memories) != 5
+    assert again.reload() == {i for i in range(memories + 1) if i != 5}
+    there = np.arange(memories + 1) != 5
     for seed in range(5):
         query = unit(np.random.default_rng(seed), 1)[0]
         assert close_to(again.nearest(query, 3)[0][:3], exact(runs, query, there)[:3])
     assert again.live_rows == sum(len(run) for run, live in zip(runs, there, strict=True) if live)
-    again.close()
+    again.leave()
 
 
-def test_other_texts_under_an_id_are_not_taken_for_its_own(open_index: Open) -> None:
-    index = open_index()
-    filled(index, 3)
-    index.close()
-    again = open_index()
-    assert again.restore({'m0': (0, 0), 'm1': (1, 12345), 'm2': (2, 2)}) == {'m0', 'm2'}
-    assert set(again.likeness(unit(np.random.default_rng(0), 1)[0], [0, 1, 2])) == {0, 2}
-    again.close()
-
-
-def test_damaged_clusters_are_built_anew(open_index: Open, tmp_path: Path) -> None:
+@pytest.mark.parametrize('end', ['.centres', '.codes'])
+@pytest.mark.parametrize('how', ['cut off', 'flipped', 'gone', 'zeros'])
+def test_damaged_clusters_are_mended(open_index: Open, tmp_path: Path, end: str, how: str) -> None:
     index = open_index()
     runs = filled(index, 400)
-    index.close()
-    (saved,) = (tmp_path / 'index').glob('clusters-*.faiss')
-    saved.write_bytes(saved.read_bytes()[:100])
+    index.leave()
+    (path,) = (tmp_path / 'index').glob(f'*{end}')
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    content = {'cut off': path.read_bytes()[:1000], 'flipped': bytes(data), 'zeros': bytes(len(data))}
+    path.unlink() if how == 'gone' else path.write_bytes(content[how])
+    for _ in range(2):  # mended for good
+        again = open_index()
+        again.reload()
+        query = unit(np.random.default_rng(1), 1)[0]
+        assert close_to(again.nearest(query, 3)[0][:3], exact(runs, query)[:3])
+        again.leave()
+
+
+def test_codes_of_rows_that_are_written_again_are_not_taken_for_theirs(
+    open_index: Open, tmp_path: Path
+) -> None:
+    index = open_index()
+    runs = filled(index, 400)
+    index.leave()
+    (path,) = (tmp_path / 'index').glob('*.codes')
+    codes = path.read_bytes()
+    with (tmp_path / 'index' / 'slots.bin').open('rb+') as slots:  # as after a write that was cut off
+        slots.truncate(399 * SLOT.itemsize)
     again = open_index()
-    again.restore({f'm{i}': (i, i) for i in range(400)})
-    query = unit(np.random.default_rng(1), 1)[0]
-    assert close_to(again.nearest(query, 3)[0][:3], exact(runs, query)[:3])
-    again.close()
+    again.reload()
+    mine = unit(np.random.default_rng(1), len(runs[-1]))
+    again.leave()
+    assert path.read_bytes()[: len(codes) // 2] == codes[: len(codes) // 2]
+    third = open_index()
+    third.reload()
+    slot = third.take(mine)
+    assert third.nearest(mine[0], 1)[0][0][0] == slot
+    third.leave()
+    last = open_index()
+    last.reload()
+    assert last.nearest(mine[0], 1)[0][0][0] == slot
+    last.leave()
 
 
-def clusters(
-    dimension: int, metric: int = faiss.METRIC_INNER_PRODUCT, kind: Any = None, first: int = 0
-) -> Any:
+def clusters(dimension: int, metric: int = faiss.METRIC_INNER_PRODUCT, kind: Any = None) -> Any:
     kind = faiss.ScalarQuantizer.QT_8bit if kind is None else kind
     centres = faiss.IndexFlat(dimension, metric)
     index = faiss.IndexIVFScalarQuantizer(centres, dimension, 4, kind, metric, False)
     vectors = np.random.default_rng(0).normal(size=(160, dimension)).astype(np.float32)
     index.train(vectors)
-    index.add_with_ids(vectors, np.arange(first, first + len(vectors)))
+    index.add_with_ids(vectors, np.arange(len(vectors)))
     return index
 
 
@@ -180,29 +243,27 @@ FOREIGN = {
     'another dimension': lambda: clusters(2 * D),
     'another measure': lambda: clusters(D, faiss.METRIC_L2),
     'other numbers': lambda: clusters(D, kind=faiss.ScalarQuantizer.QT_fp16),
-    'rows that there are not': lambda: clusters(D, first=10**9),
-    'negative rows': lambda: clusters(D, first=-5),
+    'rows already': lambda: clusters(D),
 }
 
 
 @pytest.fixture
 def saved(open_index: Open, tmp_path: Path) -> tuple[Runs, Path]:
-    """The clusters of 100 memories in their file."""
+    """The centres of the clusters of 100 memories in their file."""
     index = open_index()
     runs = filled(index, 100)
-    index.close()
-    (path,) = (tmp_path / 'index').glob('clusters-*.faiss')
+    index.leave()
+    (path,) = (tmp_path / 'index').glob('*.centres')
     return runs, path
 
 
 def replaced(path: Path, data: bytes) -> None:
-    """Put bytes in the place of saved clusters, with the checksum that they have."""
-    path.unlink()
-    path.with_name(f'{path.stem.rpartition("-")[0]}-{zlib.crc32(data):08x}.faiss').write_bytes(data)
+    """Put bytes in the place of saved centres, with the checksum that they have."""
+    path.write_bytes(zlib.crc32(data).to_bytes(8, 'little') + data)
 
 
-def is_found(index: PassageIndex, runs: Runs) -> bool:
-    index.restore({f'm{i}': (i, i) for i in range(len(runs))})
+def is_found(index: Kept, runs: Runs) -> bool:
+    index.reload()
     query = unit(np.random.default_rng(1), 1)[0]
     return close_to(index.nearest(query, 3)[0][:3], exact(runs, query)[:3])
 
@@ -213,16 +274,17 @@ def test_clusters_of_another_make_are_built_anew(
 ) -> None:
     """Though their checksum is right."""
     runs, path = saved
-    sentences = faiss.serialize_index(faiss.read_index(faiss.FileIOReader(str(path)))).tobytes()
-    replaced(path, sentences + faiss.serialize_index(FOREIGN[foreign]()).tobytes())
+    data = path.read_bytes()[8:]
+    size = int.from_bytes(data[8:16], 'little')
+    replaced(path, data[: 16 + size] + faiss.serialize_index(FOREIGN[foreign]()).tobytes())
     index = open_index()
     assert is_found(index, runs)
-    assert 'is built anew' in caplog.text
+    assert 'are found anew' in caplog.text
     mine = unit(np.random.default_rng(1), 1)
-    index.add([len(runs)], ['mine'], [0], [mine], [1])
-    assert index.nearest(mine[0], 1)[1][0][0] == len(runs)
-    index.remove(len(runs))
-    index.close()
+    slot = index.take(mine, 1)
+    assert index.nearest(mine[0], 1)[1][0][0] == slot
+    index.forget(slot)
+    index.leave()
 
 
 @pytest.mark.skipif(
@@ -232,15 +294,16 @@ def test_a_size_that_the_file_does_not_have_takes_no_memory(
     open_index: Open, saved: tuple[Runs, Path]
 ) -> None:
     runs, path = saved
-    lists = faiss.read_index(faiss.FileIOReader(str(path))).nlist
-    data = path.read_bytes()
+    data = path.read_bytes()[8:]
+    size = int.from_bytes(data[8:16], 'little')
+    lists = faiss.deserialize_index(np.frombuffer(data[16 : 16 + size], np.uint8)).nlist
     centres = data.index((D * lists).to_bytes(8, 'little'))
     replaced(path, data[:centres] + (1 << 28).to_bytes(8, 'little') + data[centres + 8 :])  # 1 GiB
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     index = open_index()
     assert is_found(index, runs)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 500_000
-    index.close()
+    index.leave()
 
 
 @pytest.mark.parametrize('make', ['folder', 'link'])
@@ -254,34 +317,37 @@ def test_what_is_no_file_is_not_read(open_index: Open, saved: tuple[Runs, Path],
         path.symlink_to('/dev/zero')
     index = open_index()
     assert is_found(index, runs)
-    index.discard_saved()
-    index.close()
+    index.leave()
     assert path.is_dir() == (make == 'folder')
 
 
 def test_no_file_holds_what_was_removed(open_index: Open, tmp_path: Path) -> None:
     index = open_index()
     runs = filled(index, 400)
-    index.close()
+    index.leave()
+    (path,) = (tmp_path / 'index').glob('*.codes')
+    width = path.stat().st_size // sum(map(len, runs))
+    first = sum(map(len, runs[:7]))
+    codes = path.read_bytes()[first * width : (first + len(runs[7])) * width]
     again = open_index()
-    again.restore({f'm{i}': (i, i) for i in range(400)})
-    again.remove(7)
-    again.discard_saved()
-    again.close()
-    trace = np.rint(runs[7] * SCALE).astype('<i2').tobytes()
-    for path in (tmp_path / 'index').iterdir():
-        assert trace not in path.read_bytes()
+    again.reload()
+    again.forget(7)
+    again.leave()
+    for trace in (np.rint(runs[7] * SCALE).astype('<i2').tobytes(), codes):
+        for file in (tmp_path / 'index').iterdir():
+            assert trace not in file.read_bytes()
 
 
 def test_everything_removed_leaves_an_empty_index_that_goes_on(open_index: Open) -> None:
     index = open_index()
     filled(index, 400)
     for slot in range(400):
-        index.remove(slot)
+        index.forget(slot)
     assert index.nearest(np.ones(D, np.float32), 3) == ([], [])
-    index.close()
+    index.leave()
     again = open_index()
-    assert again.restore({}) == set()
-    runs = filled(again, 5, seed=3)
-    assert close_to(again.nearest(runs[2][0], 1)[0][:1], exact(runs, runs[2][0])[:1])
-    again.close()
+    assert again.reload() == set()
+    run = unit(np.random.default_rng(3), 4)
+    slot = again.take(run)
+    assert again.nearest(run[2], 1)[0][0][0] == slot
+    again.leave()

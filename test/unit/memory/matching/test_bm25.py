@@ -55,7 +55,7 @@ def test_what_was_removed_is_swept_out() -> None:
         index.add(i % 10, f'room {i}')
     assert len(index) == 10
     assert len(index._slots) < 1_100
-    assert len(index._rows) < 1_200
+    assert len(index._numbers) < 1_200
     assert np.flatnonzero(index.scores('4997')).tolist() == [7]
     assert not index.scores('17').any()
 
