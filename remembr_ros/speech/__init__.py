@@ -1,1 +1,4 @@
-"""Audio to question. Start at listener.py, which cuts, transcribes and judges; sound/ is where it comes from."""
+"""Audio to question.
+
+Start at listener.py, which cuts, transcribes and judges; sound/ is where it comes from.
+"""

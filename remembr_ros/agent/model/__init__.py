@@ -1,1 +1,4 @@
-"""Questions, answers, and the rules by which answers rest on memories. Start at answer.py, then grounding.py."""
+"""Questions, answers, and the rules by which answers rest on memories.
+
+Start at answer.py, then grounding.py.
+"""

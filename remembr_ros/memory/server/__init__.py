@@ -1,1 +1,4 @@
-"""Memories on a Milvus server that a fleet of robots shares. opening.py gives a ServerEngine, see engine.py."""
+"""Memories on a Milvus server that a fleet of robots shares.
+
+opening.py gives a ServerEngine, see engine.py.
+"""
