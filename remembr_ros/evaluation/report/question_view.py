@@ -8,6 +8,7 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
 from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.report.tabulation import UNITS
 from remembr_ros.evaluation.report.track_map import Map, draw_map
 from remembr_ros.evaluation.run.reading import Key, TrackPoint, Tracks
 from remembr_ros.evaluation.run.record import AnswerRecord, QuestionRecord, TruthRecord
@@ -17,7 +18,6 @@ VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')
 """The worst first."""
 
 LIMITS = {Kind.POSITION: CORRECT_WITHIN_M, Kind.TIME: CORRECT_WITHIN_MIN, Kind.DURATION: CORRECT_WITHIN_MIN}
-UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 
 LEAD = 150
 CAPTION = 1_500
