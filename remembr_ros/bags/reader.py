@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from remembr_ros import images
@@ -85,12 +84,7 @@ class BagReader:
     def __enter__(self) -> 'BagReader':
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _frame(self, message: RawMessage) -> Frame:

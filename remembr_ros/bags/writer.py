@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,13 +50,8 @@ class BagWriter:
         self._writer.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._writer.__exit__(kind, error, traceback)
+    def __exit__(self, *raised: Any) -> None:
+        self._writer.__exit__(*raised)
 
     def write(self, stamp_ns: int, topic: str, message: Any) -> None:
         """Write one message; a topic begins with its first. The caller keeps to the order of time.

@@ -1,7 +1,9 @@
 """Options that several verbs share, and how their values are read."""
 
 import argparse
+import math
 import os
+from collections.abc import Callable
 from datetime import tzinfo
 from pathlib import Path
 
@@ -168,49 +170,34 @@ def name(text: str) -> str:
 
 def seconds(text: str) -> float:
     """Return a duration above zero."""
-    return _positive(text, 'number of seconds')
+    return _number(text, lambda number: number > 0.0, 'number of seconds above 0')
 
 
 def per_minute(text: str) -> float:
     """Return a rate above zero."""
-    return _positive(text, 'number of calls per minute')
-
-
-def _positive(text: str, what: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0.0 < number < float('inf'):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a {what} above 0')
-    return number
+    return _number(text, lambda number: number > 0.0, 'number of calls per minute above 0')
 
 
 def metres(text: str) -> float:
     """Return a length of at least zero."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0.0 <= number < float('inf'):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a length in metres')
-    return number
+    return _number(text, lambda number: number >= 0.0, 'length in metres')
 
 
 def coordinate(text: str) -> float:
     """Return a finite number."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float('nan')
-    if not abs(number) < float('inf'):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a coordinate in metres')
-    return number
+    return _number(text, math.isfinite, 'coordinate in metres')
 
 
 def radians(text: str) -> float:
     """Return a finite angle."""
+    return _number(text, math.isfinite, 'angle in radians', 'an')
+
+
+def _number(text: str, fits: Callable[[float], bool], what: str, article: str = 'a') -> float:
     try:
-        return coordinate(text)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f'{text!r} is not an angle in radians') from None
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and fits(number)):
+        raise argparse.ArgumentTypeError(f'{text!r} is not {article} {what}')
+    return number

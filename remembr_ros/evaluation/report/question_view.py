@@ -10,6 +10,7 @@ from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WIT
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.reading import Key, TrackPoint, Tracks
 from remembr_ros.evaluation.records.record import AnswerRecord, QuestionRecord, TruthRecord
+from remembr_ros.evaluation.report.tabulation import UNITS
 from remembr_ros.evaluation.report.track_map import Map, draw_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 
@@ -17,7 +18,6 @@ VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')
 """The worst first."""
 
 LIMITS = {Kind.POSITION: CORRECT_WITHIN_M, Kind.TIME: CORRECT_WITHIN_MIN, Kind.DURATION: CORRECT_WITHIN_MIN}
-UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 
 LEAD = 150
 CAPTION = 1_500

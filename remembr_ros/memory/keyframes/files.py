@@ -124,7 +124,7 @@ def remove_abandoned(folder: Path) -> None:
 def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
     """Write a keyframe so that it is there as a whole or not at all.
 
-    :return: the folders to give to :func:`sync`; before that the file may be gone after a power cut
+    :return: the folders to make durable; before that the file may be gone after a power cut
     :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: it cannot be written; nothing is left of it
     """
@@ -151,18 +151,6 @@ def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
                 os.unlink(temporary, dir_fd=within)
             raise
     return changed
-
-
-def sync(folder: Path) -> None:
-    """Make durable which files are in a folder.
-
-    :raises OSError: the disk does not work
-    """
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.durable import sync_folder
 from remembr_ros.memory.keyframes import files as keyframe_files
-from remembr_ros.memory.keyframes.files import is_keyframe_name, keyframe_name, keyframe_path, sync
+from remembr_ros.memory.keyframes.files import is_keyframe_name, keyframe_name, keyframe_path
 from remembr_ros.memory.keyframes.jpeg import check_jpeg, fitted_jpeg
 from remembr_ros.memory.problem import Problem
 
@@ -201,7 +202,7 @@ class KeyframeFolder:
         try:
             while changed:
                 with suppress(FileNotFoundError):
-                    sync(next(iter(changed)))
+                    sync_folder(next(iter(changed)))
                 changed.pop()
         except OSError as error:
             problem, names = self._explained(error), []
@@ -273,7 +274,7 @@ class KeyframeFolder:
                         failed = error
                 for folder in sorted(changed):
                     with suppress(OSError):  # gone all the same, unless the power fails soon
-                        sync(folder)
+                        sync_folder(folder)
         if failed:
             raise failed
         return removed
