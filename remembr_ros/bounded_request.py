@@ -1,20 +1,19 @@
 """HTTP requests that end in time: at a deadline, when they are cancelled, or when the reply is too long.
 
 An HTTP client's own timeouts are per read, so that a server that sends a byte a second holds a request for
-ever; and what reads in one thread is not stopped from another. So all requests run on one event loop, where
-each is cancelled wherever it stands, while the thread that asked waits. The server sees that and stops
-generating. No connection is kept for the next request, which also spares a robot that roams between networks
-the wait for one that is dead.
+ever; and what reads in one thread is not stopped from another. So a request has a thread and a connection of
+its own, and whoever waits for it shuts the connection down. The server sees that and stops generating. No
+connection is kept for the next request, which also spares a robot that roams between networks the wait for
+one that is dead.
 """
 
-import asyncio
-import os
+import socket
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from contextvars import ContextVar
-from functools import cache
 from typing import Any, TypeVar
 
 from remembr_ros.errors import Cancelled, ReplyInvalid
@@ -43,10 +42,11 @@ class Bounds:
     def __init__(self, deadline: float, cancel: threading.Event | None = None) -> None:
         self.sent = False
         """Whether the last request has left."""
-        self.connections: list[asyncio.WriteTransport] = []
-        """Made for the request."""
         self._deadline = deadline
         self._cancel = cancel or threading.Event()
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._ended = False
 
     @property
     def remaining_s(self) -> float:
@@ -71,71 +71,52 @@ class Bounds:
         self._cancel.wait(max(0.0, min(seconds, self.remaining_s)))
         self.check()
 
-    def run(self, request: Callable[[], Coroutine[Any, Any, _Found]]) -> _Found:
-        """Wait for a request.
+    def run(self, request: Callable[[], _Found]) -> _Found:
+        """Wait for a request by a client of :func:`bounded_client`.
 
-        :raises Cancelled, TimeOver: see :meth:`check`; it is cancelled then
+        :raises Cancelled, TimeOver: see :meth:`check`; the request ends then, or when it has a connection
         """
         self.sent = False
         self.check()
-        future = asyncio.run_coroutine_threadsafe(self._within(request), _loop(os.getpid()))
-        try:
-            return future.result()
-        finally:
-            future.cancel()  # if something else ended the wait, such as Ctrl-C
+        done: Future[_Found] = Future()
 
-    async def _within(self, request: Callable[[], Coroutine[Any, Any, _Found]]) -> _Found:
-        _CURRENT.set(self)
-        task = asyncio.ensure_future(request())
+        def work() -> None:
+            _CURRENT.set(self)
+            try:
+                done.set_result(request())
+            except Exception as error:  # noqa: BLE001  handed on to whoever waits
+                done.set_exception(error)
+
+        # Daemon: one that looks up a name cannot be stopped, and must not keep the process alive.
+        threading.Thread(target=work, name='chat', daemon=True).start()
         try:
-            while not task.done():
+            while not done.done():
                 self.check()
-                await asyncio.wait((task,), timeout=min(POLL_S, max(0.0, self.remaining_s)))
-            return task.result()
+                wait((done,), min(POLL_S, max(0.0, self.remaining_s)))
+            return done.result()
         finally:
-            if task.cancel():
-                await asyncio.wait((task,), timeout=1.0)
-                _ = task.done() and not task.cancelled() and task.exception()  # else asyncio logs it
-            while self.connections:  # the client forgets one that was made when the request was cancelled
-                self.connections.pop().abort()
+            if not done.done():
+                self._end()
+
+    def follow(self, event: str, about: Mapping[str, Any]) -> None:
+        """Take note of the connection; the HTTP client's trace callback."""
+        if event.endswith(('connect_tcp.complete', 'start_tls.complete')):
+            with self._lock:
+                self._socket = about['return_value'].get_extra_info('socket')
+                if self._ended:  # not by an exception: the client would lose the connection open
+                    _shut_down(self._socket)
+        if event.endswith('send_request_body.complete'):
+            self.sent = True
+
+    def _end(self) -> None:
+        with self._lock:
+            self._ended = True
+            if self._socket is not None:
+                _shut_down(self._socket)
 
 
 _CURRENT: ContextVar[Bounds] = ContextVar('bounds')
-
-
-class _Loop(asyncio.SelectorEventLoop):
-    """Knows the connections of each call; and does what blocks, such as looking up a name, in daemon threads.
-
-    One that hangs does not hold up the end of the process.
-    """
-
-    async def create_connection(self, *args: Any, **options: Any) -> Any:  # type: ignore[override]
-        transport, protocol = await super().create_connection(*args, **options)
-        _CURRENT.get().connections.append(transport)
-        return transport, protocol
-
-    def run_in_executor(  # type: ignore[override]  # its signature differs between versions of Python
-        self, executor: Any, func: Callable[..., Any], *args: Any
-    ) -> 'asyncio.Future[Any]':
-        future: Future[Any] = Future()
-
-        def work() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(func(*args))
-                except Exception as error:  # noqa: BLE001  handed on to whoever awaits
-                    future.set_exception(error)
-
-        threading.Thread(target=work, name='chat-blocking', daemon=True).start()
-        return asyncio.wrap_future(future, loop=self)
-
-
-@cache
-def _loop(_pid: int) -> _Loop:
-    """Return the event loop of this process, which is not that of the one it was forked from."""
-    loop = _Loop()
-    threading.Thread(target=loop.run_forever, name='requests', daemon=True).start()
-    return loop
+"""Those of the request of a thread."""
 
 
 def bounded_client(base: type[Any], login: tuple[str, str] | None = None) -> Any:
@@ -143,34 +124,28 @@ def bounded_client(base: type[Any], login: tuple[str, str] | None = None) -> Any
 
     It follows no redirects: what a question says is for the server that was named, and for no other.
 
-    :param base: the class of httpx's asynchronous clients that the openai package uses
+    :param base: the class of httpx's clients that the openai package uses
     :param login: user and password that the server wants, if any
     """
 
     class BoundedClient(base):  # type: ignore[misc]
-        async def send(self, request: Any, **options: Any) -> Any:
-            bounds = _CURRENT.get()
-
-            async def follow(event: str, _: Mapping[str, Any]) -> None:
-                if event.endswith('send_request_body.complete'):
-                    bounds.sent = True
-
-            request.extensions['trace'] = follow
+        def send(self, request: Any, **options: Any) -> Any:
+            request.extensions['trace'] = _CURRENT.get().follow
             # Compressed, 4 MB may be 4 GB. And a connection per request: see above.
             request.headers['Accept-Encoding'] = 'identity'
             request.headers['Connection'] = 'close'
-            response = await super().send(request, **{**options, 'stream': True})
+            response = super().send(request, **{**options, 'stream': True})
             try:
-                body = await _read(response)
+                body = _read(response)
             finally:
-                await response.aclose()
+                response.close()
             status, headers = response.status_code, response.headers
             return type(response)(status, headers=headers, content=body, request=request)
 
     return BoundedClient(auth=login, follow_redirects=False, event_hooks={'response': [_stay]})
 
 
-async def _stay(response: Any) -> None:
+def _stay(response: Any) -> None:
     """Refuse a redirect; before the client looks at where it leads, which may be no URL.
 
     :raises ReplyInvalid: it is one
@@ -180,12 +155,18 @@ async def _stay(response: Any) -> None:
         raise ReplyInvalid(f'it redirects ({response.status_code}) to {where}, which is not followed')
 
 
-async def _read(response: Any) -> bytes:
+def _read(response: Any) -> bytes:
     if response.headers.get('Content-Encoding', 'identity').lower() not in ('identity', ''):
         raise ReplyInvalid('it is compressed, which was not asked for')
     body = bytearray()
-    async for chunk in response.aiter_raw():
+    for chunk in response.iter_raw():
         body += chunk
         if len(body) > MAX_BODY:
             raise ReplyInvalid(f'it is longer than {MAX_BODY // 2**20} MB')
     return bytes(body)
+
+
+def _shut_down(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed already
+        # Not the method of an SSL socket, which takes the encryption away from under the thread that reads.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)

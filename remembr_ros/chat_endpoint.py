@@ -1,8 +1,8 @@
 """An OpenAI-compatible server to send requests to: connected late, asked again where that helps."""
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -13,7 +13,7 @@ from remembr_ros.redaction import redacted, shown_url, url_secrets
 from remembr_ros.retrying import may_help, wait_s
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import OpenAI
 
 CONNECT_S = 5.0
 """A server that takes longer to accept a connection is not there; there may be time to try again [s]."""
@@ -122,8 +122,8 @@ class ChatEndpoint:
         self._url, self._login = server.address
         self._max_retries = max_retries
         self._model_option = model_option
-        self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
-        """It belongs to a loop, of which a forked process has another."""
+        self._lock = threading.Lock()
+        self._client: OpenAI | None = None
 
     def create(self, fields: dict[str, Any], bounds: Bounds) -> Any:
         """Ask for a chat completion, once.
@@ -141,11 +141,9 @@ class ChatEndpoint:
         :raises ChatUnavailable: there is none
         :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
-
-        async def names(client: Any) -> list[Any]:
-            return [model async for model in client.models.list()]
-
-        listed = self.retried(lambda: self._request(names, bounds), bounds)
+        listed = self.retried(
+            lambda: self._request(lambda client: list(client.models.list()), bounds), bounds
+        )
         if not listed:
             raise ChatUnavailable(f'{self.where} offers no model; name one with {self._model_option}')
         name = str(getattr(listed[0], 'id', None) or '')
@@ -182,18 +180,15 @@ class ChatEndpoint:
         """Return what the server says; some repeat the key that they refuse, or the headers of a request."""
         return redacted(said, self._server.secrets)[:300]
 
-    def _request(self, send: Callable[[Any], Awaitable[_Found]], bounds: Bounds) -> _Found:
-        async def request() -> _Found:
-            client = await self._connected()
-            return await self._answered(send(client))
+    def _request(self, send: Callable[[Any], _Found], bounds: Bounds) -> _Found:
+        return bounds.run(lambda: self._answered(send))
 
-        return bounds.run(request)
-
-    async def _answered(self, answer: Awaitable[_Found]) -> _Found:
+    def _answered(self, send: Callable[[Any], _Found]) -> _Found:
+        client = self._connected()
         import openai
 
         try:
-            return await answer
+            return send(client)
         except openai.APIStatusError as error:
             raise Refused(
                 f'{self.where} refused: {error.status_code} {self._shown(error)}',
@@ -212,29 +207,25 @@ class ChatEndpoint:
         except (openai.OpenAIError, *_PARSING) as error:
             raise self.no_chat(error) from error
 
-    async def _connected(self) -> 'AsyncOpenAI':
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._client[0] is not loop:
-            # In a thread: to import the package takes a second, in which other requests go on.
-            self._client = loop, await loop.run_in_executor(None, self._connect)
-        return self._client[1]
+    def _connected(self) -> 'OpenAI':
+        with self._lock:
+            if self._client is None:
+                import openai
 
-    def _connect(self) -> 'AsyncOpenAI':
-        import openai
-
-        if not self._server.key and self._server.needs_key:
-            raise ChatUnavailable(f'no language model: {self._server.key_variable} is not set')
-        try:
-            return openai.AsyncOpenAI(
-                # Local servers want no key, but the package does.
-                api_key=self._server.key or 'none',
-                base_url=self._url,
-                max_retries=0,
-                timeout=openai.Timeout(None, connect=CONNECT_S),
-                http_client=bounded_client(openai.DefaultAsyncHttpxClient, self._login),
-            )
-        except Exception as error:
-            raise ChatUnavailable(f'{self.where} cannot be asked: {self._shown(error)}') from error
+                if not self._server.key and self._server.needs_key:
+                    raise ChatUnavailable(f'no language model: {self._server.key_variable} is not set')
+                try:
+                    self._client = openai.OpenAI(
+                        # Local servers want no key, but the package does.
+                        api_key=self._server.key or 'none',
+                        base_url=self._url,
+                        max_retries=0,
+                        timeout=openai.Timeout(None, connect=CONNECT_S),
+                        http_client=bounded_client(openai.DefaultHttpxClient, self._login),
+                    )
+                except Exception as error:
+                    raise ChatUnavailable(f'{self.where} cannot be asked: {self._shown(error)}') from error
+            return self._client
 
     def _shown(self, error: BaseException) -> str:
         return self.shown(str(error) or type(error).__name__)

@@ -139,6 +139,7 @@ def _opened() -> int:
     return len(os.listdir('/proc/self/fd'))
 
 
+@pytest.mark.filterwarnings('ignore:.*multi-threaded.*:DeprecationWarning')  # that is the point
 def test_a_forked_process_asks_on_its_own(server: ScriptedServer) -> None:
     chat = OpenAIChat('tiny', server.url, max_retries=0)
 
