@@ -125,7 +125,7 @@ def is_for_types_only(node: ast.AST) -> bool:
 def test_the_sources_are_found() -> None:
     assert 'memory/store.py' in SOURCES
     assert {Path(source).parts[0] for source in SOURCES if '/' in source} == set(LAYERS)
-    assert ('remembr_ros.memory.model.stamp', True) in set(imports('memory/store.py'))
+    assert ('remembr_ros.memory.model.engine', True) in set(imports('memory/store.py'))
     assert ('pymilvus', False) in set(imports('memory/milvus/client.py'))
 
 

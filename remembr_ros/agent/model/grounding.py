@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
 from remembr_ros.agent.model.same_place import SamePlace
-from remembr_ros.agent.times.time_expression import TENS, TO_TWENTY
 from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences

@@ -3,6 +3,7 @@
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
+from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS, parse_time
 
@@ -15,11 +16,6 @@ UNITS = {
     'month': 30 * 86_400,
     'year': 365 * 86_400,
 }
-TO_TWENTY = (
-    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen '
-    'seventeen eighteen nineteen twenty'
-).split()
-TENS = 'twenty thirty forty fifty sixty seventy eighty ninety hundred'.split()
 _NUMBERS = {word: float(number) for number, word in enumerate(TO_TWENTY)}
 _NUMBERS |= {word: 10.0 * number for number, word in enumerate(TENS, 2)}
 _NUMBERS |= {f'{ten} {one}': _NUMBERS[ten] + _NUMBERS[one] for ten in TENS[:-1] for one in TO_TWENTY[1:10]}

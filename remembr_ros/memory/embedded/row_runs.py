@@ -10,7 +10,7 @@ Rows = NDArray[np.int64]
 Slots = NDArray[np.int64]
 
 
-class Run(NamedTuple):
+class RowRun(NamedTuple):
     """The rows of one memory.
 
     :param first: number of its first row
@@ -60,11 +60,11 @@ class Runs:
         self._owner[rows] = np.repeat(slots, sizes)
         self._is_paragraph[rows] = within < np.repeat(paragraphs, sizes)
 
-    def detach(self, slot: int) -> Run | None:
+    def detach(self, slot: int) -> RowRun | None:
         """Take a slot's run from it and return it; None: it has none."""
         if slot >= len(self._first) or self._first[slot] < 0:
             return None
-        run = Run(int(self._first[slot]), int(self._count[slot]))
+        run = RowRun(int(self._first[slot]), int(self._count[slot]))
         self._owner[run.first : run.first + run.size] = -1
         self._first[slot] = -1
         return run

@@ -1,7 +1,6 @@
 """Each caption that comes to the memory node is answered, once its fate is settled."""
 
 import pytest
-from test.node.memory.test_keeping import JPEG, caption
 
 from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -10,6 +9,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.memory_conversion import caption_id
 from remembr_ros.nodes.memory.node import MemoryNode
+from test.node.memory.test_node_keeping import JPEG, caption
 
 
 @pytest.fixture

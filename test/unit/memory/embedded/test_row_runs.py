@@ -1,6 +1,6 @@
 import numpy as np
 
-from remembr_ros.memory.embedded.row_runs import Run, Runs
+from remembr_ros.memory.embedded.row_runs import RowRun, Runs
 
 
 def attach(runs: Runs, slot: int, first: int, size: int, paragraphs: int) -> None:
@@ -16,7 +16,7 @@ def test_rows_belong_to_the_slot_that_they_were_given_to_last() -> None:
     slots, counts = runs.in_order(np.array([3, 7, 5_000, 99_999]))
     assert (slots.tolist(), counts.tolist()) == ([5_000, 3], [2, 3])
     assert runs.rows_of(np.array([3, 5_000, 4])).tolist() == [0, 1, 2, 3, 4]
-    assert runs.detach(5_000) == Run(0, 2)
+    assert runs.detach(5_000) == RowRun(0, 2)
     assert runs.detach(5_000) is None
     assert runs.detach(10**6) is None
     attach(runs, 4, first=1_999, size=1, paragraphs=1)
