@@ -215,7 +215,12 @@ def _filled(folder: str, of: Material, count: int) -> MemoryStore:
     if batch:
         engine.put(batch)
     return MemoryStore(
-        lambda: engine, path, 'memories', embedder=embedder, keyframes=KeyframeFolder(Path(folder) / 'frames')
+        lambda: engine,
+        path,
+        'memories',
+        embedder=embedder,
+        keyframes=KeyframeFolder(Path(folder) / 'frames'),
+        undone=Path(folder) / 'undone',
     )
 
 

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +50,9 @@ SIZES = ((10_000, 1024), (100_000, 1024), (300_000, 384))
 TARGETS = {'text': 15.0, 'filtered': 3.0, 'position': 3.0, 'time': 3.0, 'insert': 10.0, 'resident': 2500.0}
 """At 100,000 memories of 1024 numbers [ms, MB]."""
 
+STARTS = {(100_000, 1024): 2.0, (300_000, 384): 5.0}
+"""Longest starts [s]."""
+
 CALLS = 60
 CHECKED = 24
 """Searches whose results are compared with exact ones."""
@@ -82,15 +86,21 @@ def measure(of: Material, count: int, dimension: int) -> list[Figure]:
         engine = _opened(path, dimension)
         store = MemoryStore(
             lambda: engine, path, 'memories', embedder=GivenQueries(of),
-            keyframes=KeyframeFolder(Path(folder) / 'keyframes'),
+            keyframes=KeyframeFolder(Path(folder) / 'keyframes'), undone=Path(folder) / 'undone',
         )  # fmt: skip
-        figures.append(Figure(f'{name}: start', time.perf_counter() - began, None, 's'))
+        start = time.perf_counter() - began
         for question in QUESTIONS:
             store.find(Query(question))
         # Before anything is compared exactly, for which all vectors are read.
         most = TARGETS['resident'] if held else None
         figures.append(Figure(f'{name}: resident, all processes', resident_mb(), None, 'MB', most=most))
         figures += _searches(name, engine, store, of, count=count, held=held)
+        began = time.perf_counter()
+        for number in sorted(engine.volumes()):
+            deque(engine._volumes.read(number), 0)
+        rows = time.perf_counter() - began
+        most = STARTS.get((count, dimension))
+        figures.append(Figure(f'{name}: start (baseline: reading all records)', start, rows, 's', most=most))
         size = engine.summary().bytes or 0
         raw = 4 * dimension * of.vectors.shape[1] * count
         figures.append(Figure(f'{name}: disk (baseline: the vectors)', size / 1e6, raw / 1e6, 'MB'))

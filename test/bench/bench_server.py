@@ -103,7 +103,12 @@ def measure(server: MilvusProcess, of: Material, count: int, folder: Path) -> li
     engine.close()
     engine = opened()
     store = MemoryStore(
-        lambda: engine, server.uri, 'bench', embedder=GivenQueries(of), keyframes=KeyframeFolder(folder / 'k')
+        lambda: engine,
+        server.uri,
+        'bench',
+        embedder=GivenQueries(of),
+        keyframes=KeyframeFolder(folder / 'k'),
+        undone=folder / 'undone',
     )
     figures += _searches(name, engine, store, kept=kept, ids=ids, queries=list(of.queries))
     more = [[entry] for entry in entries(of, 20, seed=1)]

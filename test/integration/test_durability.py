@@ -199,7 +199,10 @@ def damage(file: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize('seed', range(3))
-@pytest.mark.parametrize('name', ['entries.bin', 'vectors.i16', 'clusters-*.faiss', 'checkpoint.json'])
+@pytest.mark.parametrize(
+    'name',
+    ['slots.bin', 'memories.bin', 'terms.txt', 'passages.i16', '*.codes', '*.centres', 'state.json'],
+)
 def test_a_damaged_file_beside_the_database_is_mended_from_it(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, seed: int
 ) -> None:

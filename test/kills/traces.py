@@ -8,8 +8,7 @@ import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.memory.embedded.index_files import SCALE
-from remembr_ros.memory.embedded.passage_index import _SAVED
-from remembr_ros.memory.embedded.vector_clusters import VectorClusters
+from remembr_ros.memory.embedded.vector_clusters import CODES, _read_centres
 from remembr_ros.memory.matching.sentences import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
@@ -25,14 +24,14 @@ def traces(folder: Path, ids: Sequence[str], *, erased: bool) -> list[str]:
     vectors = np.unique(get_embedder(EMBEDDER).embed(texts), axis=0)
     found = []
     for file in sorted(file for file in folder.rglob('*') if file.is_file()):
-        if not erased and file.name != 'vectors.i16':
+        if not erased and file.name != 'passages.i16':
             continue
         data = file.read_bytes()
         if erased and SECRET.encode() in data:
             found.append(f'a caption in {file.relative_to(folder)}')
         if any(form in data for vector in vectors for form in _forms(vector)):
             found.append(f'a vector in {file.relative_to(folder)}')
-        if file.suffix == '.faiss' and _in_clusters(file, vectors):
+        if file.suffix == CODES and _in_clusters(file, vectors):
             found.append(f'a vector in {file.relative_to(folder)}')
     return found
 
@@ -47,11 +46,15 @@ def _forms(vector: np.ndarray) -> Iterator[bytes]:
 
 
 def _in_clusters(file: Path, vectors: np.ndarray) -> bool:
-    name = _SAVED.fullmatch(file.name)
-    if name is None:
+    """Tell whether codes of vectors are in the clusters' file."""
+    if not file.with_suffix('.centres').exists():
         return False
-    clusters = VectorClusters.load(file, vectors.shape[1], int(name[2]), int(name[3]), int(name[4], 16))
-    if clusters is None:
-        return False
-    kinds = [kind for vector in vectors for kind in clusters.nearest(vector, 1, None, 1000)]
-    return any(len(kind.cosines) and kind.cosines.max() > 0.999 for kind in kinds)
+    _, indexes = _read_centres(file.with_suffix('.centres'), vectors.shape[1])
+    for index in indexes:
+        width = -(-index.sa_code_size() // 8) * 8 + 8
+        rows = np.fromfile(file, np.uint8)
+        rows = rows[: len(rows) // width * width].reshape(-1, width)
+        rows = np.ascontiguousarray(rows[rows.any(axis=1), : index.sa_code_size()])
+        if len(rows) and (index.sa_decode(rows) @ vectors.T).max() > 0.999:
+            return True
+    return False

@@ -12,7 +12,7 @@ from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.embedded.index import MemoryIndex
 from remembr_ros.memory.embedded.index_files import Damaged
 from remembr_ros.memory.embedded.index_state import IndexState
-from remembr_ros.memory.embedded.journal import Journal
+from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus.lite_process import Mark, commits, new_token
@@ -217,6 +217,7 @@ class EmbeddedEngine(MemoryIndex):
         if since == 0:
             doubtful |= self.volumes()  # of which some may not be there
         self._begin()
+        change = self._volumes.settle()  # first: of what was being replaced the rows may be missing
         try:
             for number in sorted(doubtful):
                 self._reconcile(number)
@@ -225,7 +226,7 @@ class EmbeddedEngine(MemoryIndex):
         if last in doubtful:
             self._volumes.sweep(self.ids_in(last))
         self._volumes.drop_empty(doubtful)
-        self._settle()
+        self._follow(change)
         self._end()
 
     def _reconcile(self, number: int) -> None:
@@ -264,14 +265,13 @@ class EmbeddedEngine(MemoryIndex):
                 self._reconnect()
             with milvus.translated(self._uri):
                 self._begin()
-                self._settle()
+                self._follow(self._volumes.settle())  # a write that failed half-way
                 yield
                 self._volumes.done()
                 self._end()
 
-    def _settle(self) -> None:
-        """Finish a write that failed half-way."""
-        change = self._volumes.settle()
+    def _follow(self, change: Change | None) -> None:
+        """Change in the index what the database has now."""
         if change is not None:
             with self._indexing():
                 self.take([entry for _, entry in change.replaced], [number for number, _ in change.replaced])

@@ -189,6 +189,31 @@ def test_what_is_cut_off_anywhere_is_as_the_rows_say(
     engine.close()
 
 
+@pytest.mark.parametrize('change', ['update', 'replace'])
+def test_rows_that_were_deleted_to_be_inserted_again_are_not_lost(
+    path: str, make: Make, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    engine = filled(path, make)
+    send = Volumes._send
+
+    def cut_off(self: Volumes, collection: str, rows: list[Any], replace: bool = False) -> None:
+        if replace:
+            for row in rows:
+                self._client.delete(collection, filter=f'id == "{row["id"]}"')
+            raise Killed
+        send(self, collection, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Volumes, '_send', cut_off)
+        with pytest.raises(Killed):
+            CHANGES[change](engine, make)
+    killed(engine)
+    engine = opened(path)
+    assert {f'm{i}' for i in range(12)} <= {memory.id for memory in engine.select()}
+    engine.close()
+    check(path)
+
+
 def test_only_the_volume_that_was_written_is_read_after_a_kill(
     path: str, make: Make, reads: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
