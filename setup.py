@@ -49,6 +49,7 @@ setup(
         package_name: [
             'py.typed',
             'agent/llm/prompts/*.md',
+            'memory/embedded/README.md',
             'captioning/captioners/prompts/*.md',
             'evaluation/prompts/*.md',
             'evaluation/report/templates/*.j2',

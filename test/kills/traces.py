@@ -8,7 +8,7 @@ import numpy as np
 
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.memory.embedded.index_files import SCALE
-from remembr_ros.memory.embedded.vector_clusters import CODES, _read_centres
+from remembr_ros.memory.embedded.vector_clusters import CODES, _lists, _read_centres
 from remembr_ros.memory.matching.sentences import passages
 from test.kills.verbs import EMBEDDER, SECRET, memory
 
@@ -50,11 +50,13 @@ def _in_clusters(file: Path, vectors: np.ndarray) -> bool:
     if not file.with_suffix('.centres').exists():
         return False
     _, indexes = _read_centres(file.with_suffix('.centres'), vectors.shape[1])
-    for index in indexes:
-        width = -(-index.sa_code_size() // 8) * 8 + 8
-        rows = np.fromfile(file, np.uint8)
-        rows = rows[: len(rows) // width * width].reshape(-1, width)
-        rows = np.ascontiguousarray(rows[rows.any(axis=1), : index.sa_code_size()])
-        if len(rows) and (index.sa_decode(rows) @ vectors.T).max() > 0.999:
+    width = -(-max(index.sa_code_size() for index in indexes) // 8) * 8 + 8
+    raw = np.fromfile(file, np.uint8)
+    rows = raw[: len(raw) // width * width].reshape(-1, width)
+    rows = rows[rows.any(axis=1)]
+    for index in indexes:  # which of both a row is of is not in the file
+        codes = np.ascontiguousarray(rows[:, : index.sa_code_size()])
+        codes = codes[_lists(index, codes) < index.nlist]
+        if len(codes) and (index.sa_decode(codes) @ vectors.T).max() > 0.999:
             return True
     return False
