@@ -70,7 +70,7 @@ class CaptionerFailed(RemembrError):
     :param scene_text: what could be read in it all the same, one entry per sign, as of a caption
     """
 
-    def __init__(self, message: str, scene_text: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str = '', scene_text: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.scene_text = scene_text
 

@@ -136,7 +136,7 @@ def test_two_robots_in_their_namespaces_share_a_server_and_lose_nothing_when_it_
 ) -> None:
     from remembr_msgs.msg import Memory as MemoryMsg
     from remembr_msgs.srv import Ask
-    from remembr_ros.nodes.base.conversions import observation_to_msg
+    from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 
     robot, start = graph.robot, graph.processes.start
     captions, stored = {}, {}

@@ -16,6 +16,7 @@ from remembr_ros.nodes.base.bounds import MAX_NAME, MAX_REASON
 from remembr_ros.nodes.base.conversions import acks_topic
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id, observation_from_msg
+from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.services import READ_ONLY
 from remembr_ros.nodes.memory.store_writer import StoreWriter
@@ -25,7 +26,7 @@ ARRIVE_S = 0.2
 
 
 class CaptionIntake:
-    """Hears captions until :meth:`end`, has them stored, and answers each until :meth:`close`.
+    """Hears captions from :meth:`listen` to :meth:`end`, has them stored, and answers each until :meth:`close`.
 
     :param on_stored: called with memories once they are durable, in the writer's thread
     """
@@ -59,11 +60,17 @@ class CaptionIntake:
             batch_size=p.batch_size,
             retry_period_s=p.retry_period,
         )
-        self._captions = node.topics.subscribe(MemoryMsg, 'captions', self._hear, qos.CAPTIONS, eager=True)
+        self._captions: WatchedSubscription | None = None
+
+    def listen(self) -> None:
+        """Hear captions."""
+        topics = self._node.topics
+        self._captions = topics.subscribe(MemoryMsg, 'captions', self._hear, qos.CAPTIONS, eager=True)
 
     def end(self) -> None:
         """Hear no more."""
-        self._node.topics.close(self._captions)
+        if self._captions is not None:
+            self._node.topics.close(self._captions)
 
     def close(self) -> None:
         """Answer no more; wait a little for the last answers to arrive."""

@@ -107,6 +107,7 @@ class MemoryNode(ManagedNode):
             deletes=not p.read_only,
         )
         self._intake = CaptionIntake(self, store, p, self._publish_stored)
+        self._intake.listen()
         clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
         self._endpoints = [self._intake.end, lambda: self.topics.close(clicks)]
         self._offers = MemoryServices(

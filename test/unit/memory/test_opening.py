@@ -43,7 +43,7 @@ def test_a_new_memory_loads_its_embedder_once(tmp_path: Path, monkeypatch: pytes
         loaded.append(name)
         return HashingEmbedder(16)
 
-    for module in ('opening', 'store'):
+    for module in ('opening', 'connected_store'):
         monkeypatch.setattr(f'remembr_ros.memory.{module}.get_embedder', load)
     with open_store(str(tmp_path / 'm.db'), 'hashing-16') as store:
         assert store.embedder.name == 'hashing-16'
@@ -67,7 +67,7 @@ def test_a_memory_can_be_opened_while_its_embedder_is_loaded(
         assert behind
         return EmbedderBehind('hashing-16', 16, load)
 
-    for module in ('opening', 'store'):
+    for module in ('opening', 'connected_store'):
         monkeypatch.setattr(f'remembr_ros.memory.{module}.get_embedder', get_embedder)
     with open_store(path, None if not is_new else 'hashing-16', behind=True) as store:
         assert (store.embedder.name, store.count(), store.find(Query())) == ('hashing-16', 0, [])

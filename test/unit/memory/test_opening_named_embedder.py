@@ -7,7 +7,7 @@ import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import EmbedderUnavailable
-from remembr_ros.memory import store as store_module
+from remembr_ros.memory import connected_store
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
@@ -41,7 +41,7 @@ def test_it_is_loaded_only_for_who_names_it(
         asked.append(given)
         return Named(name)
 
-    monkeypatch.setattr(store_module, 'get_embedder', load)
+    monkeypatch.setattr(connected_store, 'get_embedder', load)
     with open_store(path) as foreign:
         assert foreign.find(Query(limit=1))[0].memory == note
         with pytest.raises(EmbedderUnavailable, match='--embedder'):

@@ -176,7 +176,7 @@ def test_a_model_that_hangs_is_answered_for_in_time(
         threading.Event().wait(2.0)
         return load(name)
 
-    monkeypatch.setattr('remembr_ros.memory.store.get_embedder', slowly)
+    monkeypatch.setattr('remembr_ros.memory.connected_store.get_embedder', slowly)
     options = ('--llm', 'x', '--llm-url', silent_server, '--timeout', '2')
     answer = command_json('ask', 'Where is the lift?', '--memory', memory_file, *NOW, *options)
     assert (answer['kind'], answer['planner']) == ('position', 'offline')
