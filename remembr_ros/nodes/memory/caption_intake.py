@@ -26,7 +26,7 @@ ARRIVE_S = 0.2
 
 
 class CaptionIntake:
-    """Hears captions from :meth:`listen` to :meth:`end`, has them stored, and answers each until :meth:`close`.
+    """Hears captions from listen() to end(), has them stored, and answers each until close().
 
     :param on_stored: called with memories once they are durable, in the writer's thread
     """
