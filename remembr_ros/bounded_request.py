@@ -19,11 +19,8 @@ from typing import Any, TypeVar
 from remembr_ros.errors import Cancelled, ReplyInvalid
 from remembr_ros.redaction import shown_url
 
-MAX_BODY = 4 * 2**20
-"""Bytes read of a reply; a chat reply has some thousand."""
-
-POLL_S = 0.02
-"""How soon a cancelled request ends [s]."""
+MAX_BODY = 4 * 2**20  # bytes read of a reply; a chat reply has some thousand
+POLL_S = 0.02  # [s] how soon a cancelled request ends
 
 _Found = TypeVar('_Found')
 
@@ -115,8 +112,7 @@ class Bounds:
                 _shut_down(self._socket)
 
 
-_CURRENT: ContextVar[Bounds] = ContextVar('bounds')
-"""Those of the request of a thread."""
+_CURRENT: ContextVar[Bounds] = ContextVar('bounds')  # those of the request of a thread
 
 
 def bounded_client(base: type[Any], login: tuple[str, str] | None = None) -> Any:

@@ -10,11 +10,8 @@ from dataclasses import dataclass, field
 
 from remembr_ros.errors import InvalidRequest
 
-PRESETS = ('laptop_offline', 'jetson_orin', 'gpu_server', 'fleet')
-"""Files of config/presets."""
-
-HOME = 'remembr'
-"""The namespace of the nodes, within the robot's."""
+PRESETS = ('laptop_offline', 'jetson_orin', 'gpu_server', 'fleet')  # files of config/presets
+HOME = 'remembr'  # the namespace of the nodes, within the robot's
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +145,8 @@ ARGUMENTS = (
     Argument('log_level', 'info', 'what is logged: debug, info, warn, error or fatal, or LOGGER:=LEVEL'),
 )
 
-RATES = (0.01, 1000.0)
-"""Lowest and highest rate of replay.launch.py, times real speed."""
-
-PATIENCES = (1.0, 86_400.0)
-"""Shortest and longest end_patience of replay.launch.py [s]."""
+RATES = (0.01, 1000.0)  # lowest and highest rate of replay.launch.py, times real speed
+PATIENCES = (1.0, 86_400.0)  # [s] shortest and longest end_patience of replay.launch.py
 
 _TOPICS = tuple(argument.name for argument in ARGUMENTS if argument.name.endswith('_topic'))
 

@@ -33,8 +33,7 @@ class Pose:
         return (self.x, self.y, self.z)
 
 
-MAX_COORDINATE = 1e9
-"""[m] No map is larger; a square of it still fits the 32-bit floats of an index."""
+MAX_COORDINATE = 1e9  # [m] No map is larger; a square of it still fits the 32-bit floats of an index
 
 
 def is_place(pose: Pose) -> bool:
@@ -78,8 +77,7 @@ class Lost:
     stamp_ns: int
 
 
-MAX_POSITION_STD_M = 1.0
-"""A pose that is less certain than this is none, unless somebody says otherwise [m]."""
+MAX_POSITION_STD_M = 1.0  # [m] a pose that is less certain than this is none, unless somebody says otherwise
 
 
 def position_std(covariance: Sequence[float]) -> float:

@@ -58,13 +58,11 @@ _INTERLEAVED = {
     },
 }
 _MEASURED = {'16uc1': 'u2', '32fc1': 'f4'}
-_STRIPE = 2**20
-"""[px]"""
+_STRIPE = 2**20  # [px]
 
 _SEMI_PLANAR = ('nv12', 'nv21', 'nv24')
 
-ENCODINGS = (*_INTERLEAVED, *_MEASURED, *_SEMI_PLANAR)
-"""What decode_raw understands, in lower case."""
+ENCODINGS = (*_INTERLEAVED, *_MEASURED, *_SEMI_PLANAR)  # what decode_raw understands, in lower case
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 MASK = '***'
 
-SHORTEST = 3
-"""Characters of a secret that is looked for in texts; a shorter one would be found everywhere."""
+SHORTEST = 3  # characters of a secret that is looked for in texts; a shorter one would be found everywhere
 
 _SCHEME = re.compile(r'([A-Za-z][A-Za-z0-9+.-]*:)?//')
 

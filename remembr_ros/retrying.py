@@ -7,8 +7,7 @@ from email.utils import parsedate_to_datetime
 FIRST_S = 0.5
 """The first wait is at most so long, each further one at most twice as long as the one before [s]."""
 
-LONGEST_S = 8.0
-"""No wait is longer, unless the server asks for it [s]."""
+LONGEST_S = 8.0  # [s] no wait is longer, unless the server asks for it
 
 
 def may_help(status: int | None, said: str = '') -> bool:

@@ -11,11 +11,8 @@ from dateutil import tz
 
 from remembr_ros.errors import InvalidRequest
 
-NS = 1_000_000_000
-"""Nanoseconds in a second."""
-
-MAX_NS = 2**63 - 1
-"""The latest time that can be asked for."""
+NS = 1_000_000_000  # nanoseconds in a second
+MAX_NS = 2**63 - 1  # the latest time that can be asked for
 
 EARLIEST_NS = 946_684_800 * NS
 """2000-01-01: no robot that this runs on is older. A wall clock that says less was never set, or is that of

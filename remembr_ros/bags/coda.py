@@ -33,8 +33,7 @@ _log = logging.getLogger(__name__)
 
 MAP, LIDAR, BASE = 'map', 'os1', 'base_link'
 
-_FORMATS = {b'\xff\xd8\xff': 'jpeg', b'\x89PNG\r\n\x1a\n': 'png'}
-"""How files of each format begin."""
+_FORMATS = {b'\xff\xd8\xff': 'jpeg', b'\x89PNG\r\n\x1a\n': 'png'}  # how files of each format begin
 
 Progress = Callable[[int, int], None]
 

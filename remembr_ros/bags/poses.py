@@ -25,8 +25,7 @@ POSE_STAMPED = 'geometry_msgs/msg/PoseStamped'
 ODOMETRY = 'nav_msgs/msg/Odometry'
 NAV_SAT_FIX = 'sensor_msgs/msg/NavSatFix'
 
-ENU_FRAME = 'enu'
-"""The frame of poses that come from NavSatFix: east, north, up from the first fix."""
+ENU_FRAME = 'enu'  # the frame of poses that come from NavSatFix: east, north, up from the first fix
 
 MIN_COURSE_M = 1.0
 """Course over ground is taken over at least this distance; below it a receiver's noise decides."""

@@ -22,8 +22,7 @@ drop: the oldest is forgotten: the robot's present counts more than its past
 MOST_SPAN_NS = 30 * NS
 """No segment is merged to a longer one: what a caption says should have a time and a place."""
 
-MOST_APART_M = 5.0
-"""Nor one from farther away [m]."""
+MOST_APART_M = 5.0  # [m] nor one from farther away
 
 MOST_GAP_NS = 2 * NS
 

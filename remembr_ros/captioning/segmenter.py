@@ -12,14 +12,9 @@ from remembr_ros.timestamps import NS
 
 _log = logging.getLogger(__name__)
 
-_INTERVALS = 15
-"""Intervals between frames that the usual one is the median of."""
-
-_SLOW_CAMERA = 3.0
-"""A gap is at least this many usual intervals long: a camera at 0.5 Hz has no gaps of 2 s."""
-
-_SWAPPED = 1.5
-"""A frame that swapped places with its neighbour is up to this many usual intervals late."""
+_INTERVALS = 15  # intervals between frames that the usual one is the median of
+_SLOW_CAMERA = 3.0  # a gap is at least this many usual intervals long: a camera at 0.5 Hz has no gaps of 2 s
+_SWAPPED = 1.5  # a frame that swapped places with its neighbour is up to this many usual intervals late
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from remembr_ros.geometry import Pose, distance, wrap_angle
 from remembr_ros.images import Bgr
 from remembr_ros.timestamps import NS
 
-SIZE = (64, 48)
-"""Images are reduced to so many cells: noise averages out [width, height]."""
+SIZE = (64, 48)  # [width, height] images are reduced to so many cells: noise averages out
 
 PATCH = 4
 """Cells: the patch of so many squared that changed most counts. What moves in a corner changes the scene."""

@@ -8,11 +8,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import MAX_NS
 
-MAX_BYTES = 60_000
-"""Of a note, as UTF-8: what the store keeps of a caption."""
-
-MAX_AT_ONCE = 10_000
-"""Notes of one robot within as many nanoseconds; more are not written by people."""
+MAX_BYTES = 60_000  # of a note, as UTF-8: what the store keeps of a caption
+MAX_AT_ONCE = 10_000  # notes of one robot within as many nanoseconds; more are not written by people
 
 
 def note(

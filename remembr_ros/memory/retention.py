@@ -26,23 +26,15 @@ from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import LATEST_NS, NS, format_duration
 
-CELL_M = 1.0
-"""Side of a place."""
-
-ALIKE = 0.5
-"""Share of words that two memories of the same scene have in common."""
-
-SOON_NS = 3600 * NS
-"""What is seen again within this time says nothing new."""
-
-MOST_AT_ONCE = 0.5
-"""Share of the memories that may become too old in a moment, after a hole of MAX_HOLE_NS."""
+CELL_M = 1.0  # side of a place
+ALIKE = 0.5  # share of words that two memories of the same scene have in common
+SOON_NS = 3600 * NS  # what is seen again within this time says nothing new
+MOST_AT_ONCE = 0.5  # share of the memories that may become too old in a moment, after a hole of MAX_HOLE_NS
 
 MAX_HOLE_NS = 7 * 86_400 * NS
 """A robot is off for a night, a weekend, a holiday; a longer hole may be a clock that jumped."""
 
-CONFIRMED_NS = 86_400 * NS
-"""A clock that jumped and was not put right for a day is believed."""
+CONFIRMED_NS = 86_400 * NS  # a clock that jumped and was not put right for a day is believed
 
 _WORD = re.compile(r'\w+')
 _BITS = 1024

@@ -14,14 +14,9 @@ from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, consecu
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
-MAX_LIMIT = 1_000
-"""More hits than this are no recall any more."""
-
-MAX_QUERY = 10_000
-"""Characters of a search text that count; embedders read far less."""
-
-WORDED = 30
-"""Fewest that it looks for by their words, which decide where numbers and names are asked for."""
+MAX_LIMIT = 1_000  # more hits than this are no recall any more
+MAX_QUERY = 10_000  # characters of a search text that count; embedders read far less
+WORDED = 30  # fewest that it looks for by their words, which decide where numbers and names are asked for
 
 
 class StoreSearch(ABC):

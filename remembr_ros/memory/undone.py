@@ -25,8 +25,7 @@ from remembr_ros.memory.durable import sync_folder, write_at
 _NEW, _BEGUN, _ROWS = '.part', '.begun', '.rows'
 _NAME = re.compile(r'[0-9a-f]{32}\.(part|begun|rows)')
 
-MAX_BYTES = 2**28
-"""A larger file is no note: a million memories that are moved take less."""
+MAX_BYTES = 2**28  # a larger file is no note: a million memories that are moved take less
 
 
 class Placed(BaseModel):

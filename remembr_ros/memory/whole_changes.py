@@ -20,8 +20,7 @@ from remembr_ros.memory.undone import Placed, Undertaking, Undone, Work
 
 logger = logging.getLogger(__name__)
 
-BATCH = 500
-"""Memories rewritten at once."""
+BATCH = 500  # memories rewritten at once
 
 
 class WholeChanges:

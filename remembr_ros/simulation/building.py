@@ -14,8 +14,7 @@ Shape = Literal['box', 'cylinder', 'ball']
 
 WALL_HEIGHT_M = 2.8
 HALF_WALL_M = 0.075
-LETTER_ASPECT = 0.86
-"""Mean advance of a letter on a sign, as a part of the letters' height."""
+LETTER_ASPECT = 0.86  # mean advance of a letter on a sign, as a part of the letters' height
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.simulation.building import Building, SignPanel, Solid, Thing
 
 WIDTH, HEIGHT = 640, 480
-FOCAL_PX = 525.0
-"""fx and fy; the horizontal field of view is 63 degrees."""
-CENTRE_PX = ((WIDTH - 1) / 2, (HEIGHT - 1) / 2)
-"""cx and cy."""
+FOCAL_PX = 525.0  # fx and fy; the horizontal field of view is 63 degrees
+CENTRE_PX = ((WIDTH - 1) / 2, (HEIGHT - 1) / 2)  # cx and cy
 DEPTH_DIVISOR = 4
 FORWARD_M, UP_M = 0.2, 1.2
 """Where the camera sits on the robot: before and above base_link."""

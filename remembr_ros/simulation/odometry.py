@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from remembr_ros.geometry import Pose, wrap_angle
 
-SCALE_ERROR = 0.01
-"""Standard deviation of the error of the wheels' radius, as a part of it."""
+SCALE_ERROR = 0.01  # standard deviation of the error of the wheels' radius, as a part of it
 YAW_DRIFT_RAD_PER_M = 0.002
 """Standard deviation of the heading's random walk, per square root of a metre driven."""
 

@@ -12,11 +12,8 @@ from remembr_ros.speech.sound.resampling import StreamResampler
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.utterances import Utterance, UtteranceCutter
 
-GAP_NS = 1 * NS
-"""Sound that comes so much later than it should: something was lost in between."""
-
-MAX_PARTS = 3
-"""Utterances that were too long are put together from so many parts; nobody asks for longer."""
+GAP_NS = 1 * NS  # sound that comes so much later than it should: something was lost in between
+MAX_PARTS = 3  # utterances that were too long are put together from so many parts; nobody asks for longer
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,8 @@ from remembr_ros.speech.sound.audio_ring_buffer import Tape
 from remembr_ros.speech.voice_activity import WINDOW, Detector, SpeechSegment, SpeechTracker
 from remembr_ros.speech.whisper import SileroStream
 
-STEP = 128
-"""[samples] How finely the quietest place is sought, 8 ms."""
-
-GAP = 12
-"""Steps that have to be quiet there: between words it is silent for about 0.1 s."""
+STEP = 128  # [samples] how finely the quietest place is sought, 8 ms
+GAP = 12  # steps that have to be quiet there: between words it is silent for about 0.1 s
 
 
 @dataclass(frozen=True, slots=True)

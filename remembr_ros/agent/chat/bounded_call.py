@@ -13,8 +13,7 @@ from remembr_ros.errors import ChatUnavailable, RemembrError
 
 logger = logging.getLogger(__name__)
 
-RESERVE_S = 1.0
-"""Time kept back for what follows when the model does not answer."""
+RESERVE_S = 1.0  # time kept back for what follows when the model does not answer
 
 
 def allowed_s(call_timeout_s: float, remaining_s: float) -> float:

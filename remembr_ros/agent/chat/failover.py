@@ -13,14 +13,9 @@ from remembr_ros.errors import ChatUnavailable
 
 logger = logging.getLogger(__name__)
 
-SHARE = 0.6
-"""Of the time left, what a client may take while there is another one."""
-
-REST_FACTOR = 10.0
-"""A client that failed is left alone so many times as long as the failure took."""
-
-LONGEST_REST_S = 60.0
-"""But not longer [s]."""
+SHARE = 0.6  # of the time left, what a client may take while there is another one
+REST_FACTOR = 10.0  # a client that failed is left alone so many times as long as the failure took
+LONGEST_REST_S = 60.0  # [s] but not longer
 
 OF_ALL = (401, 403, 404, 429)
 """By these a server refuses every request alike; by any other 4xx only this one, such as for its length."""

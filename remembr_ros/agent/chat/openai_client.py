@@ -19,8 +19,7 @@ from remembr_ros.errors import ChatUnavailable, ReplyInvalid
 
 logger = logging.getLogger(__name__)
 
-MAX_REFUSALS = 12
-"""Refusals of a part of a request after which a server is given up; there are fewer parts."""
+MAX_REFUSALS = 12  # refusals of a part of a request after which a server is given up; there are fewer parts
 
 
 class OpenAIChat:

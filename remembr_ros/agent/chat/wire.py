@@ -10,14 +10,9 @@ from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ReplyInvalid
 
-MAX_TOKENS = 1_000
-"""A reply is some tool calls or a short answer; more is a model that runs on."""
-
-MAX_CALLS = 50
-"""Tool calls kept of one reply."""
-
-CHARACTERS_PER_TOKEN = 4
-"""Of English, about; for servers that do not count."""
+MAX_TOKENS = 1_000  # a reply is some tool calls or a short answer; more is a model that runs on
+MAX_CALLS = 50  # tool calls kept of one reply
+CHARACTERS_PER_TOKEN = 4  # of English, about; for servers that do not count
 
 
 def request_fields(

@@ -25,11 +25,8 @@ from remembr_ros.simulation.recording import record_building
 from remembr_ros.simulation.truth import RecordingTruth, SignTruth, load_truth
 from remembr_ros.timestamps import NS
 
-NEAR_M = 5.0
-"""A place is right if it lies this near to where the sign is readable."""
-
-SOON_S = 5.0
-"""A time is right if it lies this near to when the sign is readable."""
+NEAR_M = 5.0  # a place is right if it lies this near to where the sign is readable
+SOON_S = 5.0  # a time is right if it lies this near to when the sign is readable
 
 
 @dataclass(frozen=True, slots=True)

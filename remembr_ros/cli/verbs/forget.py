@@ -15,8 +15,7 @@ from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-SHOWN = 10
-"""Memories listed for a person."""
+SHOWN = 10  # memories listed for a person
 
 _UNITS_S = {'s': 1, 'min': 60, 'h': 3600, 'd': 86_400, 'w': 7 * 86_400}
 _DURATION = re.compile(r'(\d+(?:\.\d+)?)(s|min|h|d|w)')

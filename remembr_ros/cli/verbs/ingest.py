@@ -28,8 +28,7 @@ from remembr_ros.timestamps import NS, format_duration
 
 _log = logging.getLogger(__name__)
 
-BATCH = 16
-"""Memories embedded and stored together."""
+BATCH = 16  # memories embedded and stored together
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

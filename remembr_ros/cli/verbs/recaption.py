@@ -20,8 +20,7 @@ from remembr_ros.memory.milvus.client import shown
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
 
-PATIENCE = 3
-"""After so many failures in a row the captioner is given up."""
+PATIENCE = 3  # after so many failures in a row the captioner is given up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,8 +14,7 @@ from remembr_ros.timestamps import NS, parse_time
 
 Event = dict[str, Any]
 
-MAX_SHOWN = 300
-"""Characters shown of one text."""
+MAX_SHOWN = 300  # characters shown of one text
 
 _HEAD = ('at', 'question_id', 'event')
 

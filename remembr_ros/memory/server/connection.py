@@ -8,8 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.redaction import shown_url
 
-PORT = 19530
-"""Where a Milvus server listens, unless its uri says otherwise."""
+PORT = 19530  # where a Milvus server listens, unless its uri says otherwise
 
 SECRETS = {
     'token': 'REMEMBR_MILVUS_TOKEN',

@@ -29,8 +29,7 @@ logger = logging.getLogger(__name__)
 
 _PLACE_AND_TIME = ['id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z']
 
-NAMES = 100
-"""Keyframes asked for at once: each is a term of the filter."""
+NAMES = 100  # keyframes asked for at once: each is a term of the filter
 
 
 class ServerEngine:

@@ -15,11 +15,8 @@ logger = logging.getLogger(__name__)
 RETRY_S = 1.0
 """While the server is away, one call every so often asks whether it is back [s]; the others fail at once."""
 
-PROBE_S = 0.8
-"""How long that question may take [s]."""
-
-CONNECT_S = 5.0
-"""For the first connection [s]; a TLS handshake over a mobile network takes about one."""
+PROBE_S = 0.8  # [s] how long that question may take
+CONNECT_S = 5.0  # for the first connection [s]; a TLS handshake over a mobile network takes about one
 
 _CHANNEL = {
     'grpc.max_send_message_length': -1,

@@ -18,8 +18,7 @@ logger = logging.getLogger(__name__)
 
 _NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,199}')
 
-_LOAD_S = 600.0
-"""For a server to load what it has on its disks into memory [s]."""
+_LOAD_S = 600.0  # [s] for a server to load what it has on its disks into memory
 
 
 def open_server(

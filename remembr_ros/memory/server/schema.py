@@ -14,11 +14,8 @@ from remembr_ros.memory.model.stamp import Stamp
 
 logger = logging.getLogger(__name__)
 
-INDEX = {'M': 16, 'efConstruction': 128}
-"""Of the graph over the passages' vectors (HNSW)."""
-
-EF = 160
-"""Candidates that a search in that graph keeps; recall@5 and the time it costs: docs/fleet.md."""
+INDEX = {'M': 16, 'efConstruction': 128}  # of the graph over the passages' vectors (HNSW)
+EF = 160  # candidates that a search in that graph keeps; recall@5 and the time it costs: docs/fleet.md
 
 PARTITIONS = 16
 """The robots are spread over these, so that recall of one robot's memories searches its part alone."""

@@ -24,11 +24,8 @@ MAX_BYTES = 512_000_000
 """A day of a driving robot, one memory with two keyframes every 10 s, is about as much."""
 
 _MAGIC = b'remembr spool 1\n'
-_FRAME = struct.Struct('<II')
-"""Before each entry: its length, and the CRC-32 of its bytes."""
-
-_DRAINED = 0x80
-"""In the last byte of the length: the entry was dropped."""
+_FRAME = struct.Struct('<II')  # before each entry: its length, and the CRC-32 of its bytes
+_DRAINED = 0x80  # in the last byte of the length: the entry was dropped
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,9 @@ from remembr_ros.memory.spool.spool import Spool
 
 logger = logging.getLogger(__name__)
 
-BATCH = 32
-"""Observations that are drained at once."""
-
-RETRY_S = 2.0
-"""Between attempts while the server is away [s]."""
-
-CLOSE_S = 5.0
-"""For what is on its way to the server when this is closed [s]."""
+BATCH = 32  # observations that are drained at once
+RETRY_S = 2.0  # [s] between attempts while the server is away
+CLOSE_S = 5.0  # [s] for what is on its way to the server when this is closed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 
-SAMPLE_RATE = 16_000
-"""[Hz]"""
-
-MAX_RATE = 768_000
-"""[Hz] No sound card is faster."""
+SAMPLE_RATE = 16_000  # [Hz]
+MAX_RATE = 768_000  # [Hz] No sound card is faster
 
 Audio = NDArray[np.float32]
 """Shape (samples,), SAMPLE_RATE, full scale at -1 and 1."""

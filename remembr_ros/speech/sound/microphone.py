@@ -21,8 +21,7 @@ RETRY_S = 2.0
 
 CLOSE_S = 5.0
 
-MAX_CHANNELS = 32
-"""Of real devices; ALSA's virtual ones claim more."""
+MAX_CHANNELS = 32  # of real devices; ALSA's virtual ones claim more
 
 
 class Microphone:
