@@ -178,6 +178,17 @@ def is_measurement(encoding: str) -> bool:
     return name.startswith(('16uc1', '32fc1')) or 'compresseddepth' in name
 
 
+def scaled(image: Bgr, scale: float) -> Bgr:
+    """Return the image with its sides multiplied by a number; itself if that would not make it smaller."""
+    import cv2
+
+    if scale >= 1.0:
+        return image
+    height, width = image.shape[:2]
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+
+
 def encode_jpeg(image: Bgr, quality: int = 90) -> bytes:
     """Return the image as JPEG.
 

@@ -13,17 +13,15 @@ way that the robot faces. map -> os1 (--tf map os1) is CODa's position itself, w
 import heapq
 import logging
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from remembr_ros.bags.coda_calibration import Calibration, Intrinsics, read_calibration
+from remembr_ros.bags.coda_calibration import Calibration, read_calibration
 from remembr_ros.bags.coda_folder import CAMERAS, CodaSequence, read_sequence
 from remembr_ros.bags.transforms import IDENTITY
 from remembr_ros.bags.writer import BagWriter, Message
@@ -34,6 +32,8 @@ _log = logging.getLogger(__name__)
 MAP, LIDAR, BASE = 'map', 'os1', 'base_link'
 
 _FORMATS = {b'\xff\xd8\xff': 'jpeg', b'\x89PNG\r\n\x1a\n': 'png'}  # how files of each format begin
+
+GARBAGE = 'images that are neither JPEG nor PNG'
 
 Progress = Callable[[int, int], None]
 
@@ -92,21 +92,21 @@ def convert_coda(
     _check_place(out, replace)
     found = read_sequence(root, sequence, camera, poses)
     calibration = read_calibration(root / 'calibrations' / str(sequence), camera, rectified=found.rectified)
-    counted = _Counted(found, progress)
+    left_out = found.left_out
     try:
         with _moved_when_complete(out) as path, BagWriter(path) as bag:
             moving = _motion(bag, found, calibration, camera)
-            pictures = counted.pictures(bag, calibration, camera)
+            pictures = _pictures(bag, found, calibration, camera, progress)
             for message in heapq.merge(moving, pictures, key=itemgetter(0)):
                 bag.write(*message)
-            if not counted.frames:
+            frames = len(found.frames) - left_out[GARBAGE]
+            if not frames:
                 raise BagUnreadable(
                     f'none of the {len(found.frames)} images in {root / found.images} is a JPEG or PNG; '
                     'unpack the download again'
                 )
     except OSError as error:
         raise InvalidRequest(f'{out} cannot be written: {error.strerror or error}') from error
-    left_out = found.left_out + Counter({'images that are neither JPEG nor PNG': counted.garbage})
     if left_out:
         listed = ', '.join(f'{count} {reason}' for reason, count in left_out.items())
         _log.warning('sequence %d: left out %s', sequence, listed)
@@ -115,7 +115,7 @@ def convert_coda(
         sequence,
         out,
         found.images,
-        counted.frames,
+        frames,
         len(found.poses),
         min(first_ns, found.frames[0][0]),
         max(last_ns, found.frames[-1][0]),
@@ -164,43 +164,24 @@ def _motion(bag: BagWriter, found: CodaSequence, calibration: Calibration, camer
         yield stamp_ns, '/tf', bag.tf(bag.transform(stamp_ns, MAP, LIDAR, pose))
 
 
-class _Counted:
-    """Reads the images one by one and counts them.
-
-    :ivar frames: how many were images
-    :ivar garbage: how many were not
-    """
-
-    def __init__(self, found: CodaSequence, progress: Progress | None) -> None:
-        self.frames = 0
-        self.garbage = 0
-        self._found = found
-        self._progress = progress
-
-    def pictures(self, bag: BagWriter, calibration: Calibration, camera: str) -> Iterator[Message]:
-        """Yield each image, and its camera's intrinsics where they are known."""
-        topic = f'/{camera}/image_{"rect" if self._found.rectified else "raw"}/compressed'
-        intrinsics = calibration.intrinsics
-        for done, (stamp_ns, path) in enumerate(self._found.frames, start=1):
-            data = _read(path)
-            form = next((name for start, name in _FORMATS.items() if data.startswith(start)), None)
-            if form is None:
-                self.garbage += 1
-            else:
-                self.frames += 1
-                header = bag.header(stamp_ns, _optical(camera))
-                picture = bag.compressed_image(header, form, np.frombuffer(data, np.uint8))
-                yield stamp_ns, topic, picture
-                if intrinsics is not None:
-                    yield stamp_ns, f'/{camera}/camera_info', _camera_info(bag, header, intrinsics)
-            if self._progress is not None:
-                self._progress(done, len(self._found.frames))
-
-
-def _camera_info(bag: BagWriter, header: Any, intrinsics: Intrinsics) -> Any:
-    return bag.camera_info(
-        header, intrinsics.size, k=intrinsics.k, p=intrinsics.p, d=intrinsics.d, r=intrinsics.r
-    )
+def _pictures(
+    bag: BagWriter, found: CodaSequence, calibration: Calibration, camera: str, progress: Progress | None
+) -> Iterator[Message]:
+    """Yield each image, and its camera's intrinsics where they are known; count those that are none."""
+    topic = f'/{camera}/image_{"rect" if found.rectified else "raw"}/compressed'
+    for done, (stamp_ns, path) in enumerate(found.frames, start=1):
+        data = _read(path)
+        form = next((name for start, name in _FORMATS.items() if data.startswith(start)), None)
+        if form is None:
+            found.left_out[GARBAGE] += 1
+        else:
+            header = bag.header(stamp_ns, _optical(camera))
+            yield stamp_ns, topic, bag.compressed_image(header, form, np.frombuffer(data, np.uint8))
+            if (known := calibration.intrinsics) is not None:
+                info = bag.camera_info(header, known.size, k=known.k, p=known.p, d=known.d, r=known.r)
+                yield stamp_ns, f'/{camera}/camera_info', info
+        if progress is not None:
+            progress(done, len(found.frames))
 
 
 def _optical(camera: str) -> str:

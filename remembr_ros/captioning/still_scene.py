@@ -20,24 +20,13 @@ Cells = NDArray[np.float32]
 """Shades of grey, 0 to 255, shape (48, 64)."""
 
 
-@dataclass(frozen=True, slots=True)
-class StillSceneConfig:
-    """When nothing has changed. How the numbers were measured: docs/captioning.md.
-
-    :param most_change: greatest mean difference of a patch from the captioned segment [shades of grey of 255]
-    :param most_light: so much of it may be light that changed everywhere [shades of grey of 255]
-    :param stands_within_m: the robot stands while it is so near to where the caption was made [m]
-    :param stands_within_rad: and turned by no more [rad]
-    :param max_gap_ns: after a longer time without segments the scene is looked at anew [ns]
-    :param max_span_ns: a caption stands for no longer time [ns]
-    """
-
-    most_change: float = 6.0
-    most_light: float = 8.0
-    stands_within_m: float = 0.5
-    stands_within_rad: float = math.radians(20.0)
-    max_gap_ns: int = 60 * NS
-    max_span_ns: int = 3600 * NS
+# When nothing has changed. How the numbers were measured: docs/captioning.md.
+MOST_CHANGE = 6.0  # [shades of grey of 255] greatest mean difference of a patch from the captioned segment
+MOST_LIGHT = 8.0  # [shades of grey of 255] so much of it may be light that changed everywhere
+STANDS_WITHIN_M = 0.5  # [m] the robot stands while it is so near to where the caption was made
+STANDS_WITHIN_RAD = math.radians(20.0)  # [rad] and turned by no more
+MAX_GAP_NS = 60 * NS  # after a longer time without segments the scene is looked at anew
+MAX_SPAN_NS = 3600 * NS  # a caption stands for no longer time
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +42,7 @@ class _Scene:
 class StillScene:
     """The scene of the last caption, as long as nothing in it changes. Not safe to share between threads."""
 
-    def __init__(self, config: StillSceneConfig | None = None) -> None:
-        self._config = config or StillSceneConfig()
+    def __init__(self) -> None:
         self._scene: _Scene | None = None
         self._end_ns = 0
 
@@ -63,14 +51,14 @@ class StillScene:
 
         A segment without a place is told by its images alone.
         """
-        scene, segment, config = self._scene, placed.segment, self._config
-        if scene is None or not _stands(scene, placed, config):
+        scene, segment = self._scene, placed.segment
+        if scene is None or not _stands(scene, placed):
             return False
-        if not 0 <= segment.start_ns - self._end_ns <= config.max_gap_ns:
+        if not 0 <= segment.start_ns - self._end_ns <= MAX_GAP_NS:
             return False
-        if segment.end_ns - scene.start_ns > config.max_span_ns:
+        if segment.end_ns - scene.start_ns > MAX_SPAN_NS:
             return False
-        if not all(self._shows(frame.image, scene.cells) for frame in segment.frames):
+        if not all(_shows(frame.image, scene.cells) for frame in segment.frames):
             return False
         self._end_ns = segment.end_ns
         return True
@@ -83,12 +71,13 @@ class StillScene:
         segment = placed.segment
         cells = cells_of(segment.frames[-1].image)
         self._scene = None
-        if all(self._shows(frame.image, cells) for frame in segment.frames[:-1]):
+        if all(_shows(frame.image, cells) for frame in segment.frames[:-1]):
             self._scene = _Scene(cells, placed.pose, placed.frame_id, segment.start_ns)
             self._end_ns = segment.end_ns
 
-    def _shows(self, image: Bgr, cells: Cells) -> bool:
-        return change(cells_of(image), cells, self._config.most_light) <= self._config.most_change
+
+def _shows(image: Bgr, cells: Cells) -> bool:
+    return change(cells_of(image), cells, MOST_LIGHT) <= MOST_CHANGE
 
 
 def cells_of(image: Bgr) -> Cells:
@@ -121,11 +110,11 @@ def _patch_means(cells: Cells) -> Cells:
     return np.asarray(patches.mean(axis=(1, 3)), np.float32)
 
 
-def _stands(last: _Scene, placed: PlacedSegment, config: StillSceneConfig) -> bool:
+def _stands(last: _Scene, placed: PlacedSegment) -> bool:
     if last.pose is None or placed.pose is None:
         return last.pose is None and placed.pose is None
     if last.frame_id != placed.frame_id:
         return False
     turned = abs(wrap_angle(last.pose.yaw - placed.pose.yaw))
     moved = distance(last.pose.position, placed.pose.position)
-    return moved <= config.stands_within_m and turned <= config.stands_within_rad
+    return moved <= STANDS_WITHIN_M and turned <= STANDS_WITHIN_RAD

@@ -9,9 +9,11 @@ Topics:
     /amcl_pose                     geometry_msgs/PoseWithCovarianceStamped (5 Hz) in map, with noise of 1 cm
 """
 
+import heapq
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -77,19 +79,16 @@ def record_building(
     if (path / 'bag').exists():
         shutil.rmtree(path / 'bag')
     with _TourBag(path / 'bag') as bag, Renderer(building) as renderer:
-        motion = iter(sorted(bag.motion(tour, length_s, random.Random(seed)), key=lambda message: message[0]))
-        pending = next(motion, None)
-        for i, frame in enumerate(frames):
-            while pending is not None and pending[0] <= frame.stamp_ns:
-                bag.write(*pending)
-                pending = next(motion, None)
-            for message in bag.images(frame.stamp_ns, renderer.shoot(frame.pose)):
-                bag.write(*message)
-            if progress is not None:
-                progress(i + 1, count)
-        while pending is not None:
-            bag.write(*pending)
-            pending = next(motion, None)
+
+        def images() -> Iterator[Message]:
+            for done, frame in enumerate(frames, start=1):
+                yield from bag.images(frame.stamp_ns, renderer.shoot(frame.pose))
+                if progress is not None:
+                    progress(done, count)
+
+        motion = sorted(bag.motion(tour, length_s, random.Random(seed)), key=itemgetter(0))
+        for message in heapq.merge(motion, images(), key=itemgetter(0)):
+            bag.write(*message)
     save_truth(truth, path / 'truth.json')
     return truth
 

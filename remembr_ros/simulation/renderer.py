@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import cv2
@@ -70,9 +69,7 @@ class Renderer:
     def __enter__(self) -> 'Renderer':
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

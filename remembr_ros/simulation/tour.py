@@ -57,20 +57,17 @@ class Tour:
 
     def _schedule(self, steps: Array, speed: Array, dwells: dict[int, float]) -> tuple[Array, Array, Array]:
         """Return times [s], path lengths [m] and speeds [m/s]; where the robot stands, two rows."""
-        times, at, speeds = [], [], []
+        rows = []
         now = 0.0
         for i in range(len(speed)):
             if i:
                 now += 2 * steps[i - 1] / (speed[i - 1] + speed[i])
-            times.append(now)
-            at.append(self._s[i])
-            speeds.append(speed[i])
+            rows.append((now, self._s[i], speed[i]))
             if i in dwells:
                 now += dwells[i]
-                times.append(now)
-                at.append(self._s[i])
-                speeds.append(speed[i])
-        return np.array(times), np.array(at), np.array(speeds)
+                rows.append((now, self._s[i], speed[i]))
+        times, at, speeds = np.array(rows).T
+        return times, at, speeds
 
     @property
     def duration_s(self) -> float:

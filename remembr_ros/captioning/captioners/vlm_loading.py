@@ -157,10 +157,11 @@ def _cannot_load(name: str, error: BaseException) -> str:
     if 'Unrecognized configuration class' in said:
         return f'{name} is no model that captions images, or transformers is too old for it: {INSTALL}'
     return (
-        f'{name} cannot be loaded: {_short(error)}; give a folder, or a name on the Hugging Face hub that is '
+        f'{name} cannot be loaded: {short(error)}; give a folder, or a name on the Hugging Face hub that is '
         f'downloaded already or can be; for missing packages: {INSTALL}'
     )
 
 
-def _short(error: BaseException) -> str:
+def short(error: BaseException) -> str:
+    """Return what an error says on one line of bounded length."""
     return ' '.join((str(error) or type(error).__name__).split())[:300]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from remembr_ros.captioning.captioners.vlm_loading import load_vlm
+from remembr_ros.captioning.captioners.vlm_loading import load_vlm, short
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
@@ -74,7 +74,7 @@ class VlmModel:
         except Exception as error:
             if is_out_of_memory(error):
                 raise OutOfMemory(self._too_large()) from error
-            raise CaptionerFailed(f'{self._name} failed on the frames: {_short(error)}') from error
+            raise CaptionerFailed(f'{self._name} failed on the frames: {short(error)}') from error
 
     @property
     def device(self) -> str:
@@ -92,9 +92,10 @@ class VlmModel:
 
         tokenizer = self._processor.tokenizer
         pictures = [[Image.fromarray(image[..., ::-1]) for image in images] for images in segments]
+        said = {'type': 'text', 'text': prompt}
         texts = [
             self._processor.apply_chat_template(
-                [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), _said(prompt)]}],
+                [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), said]}],
                 add_generation_prompt=True,
                 tokenize=False,
             )
@@ -117,10 +118,8 @@ class VlmModel:
         settings.do_sample, settings.num_beams = False, 1
         # Their defaults: what is None here, generate takes from the model all the same.
         settings.temperature, settings.top_p, settings.top_k = 1.0, 1.0, 50
-        settings.max_length = None
-        settings.max_new_tokens = self._options.max_tokens
-        settings.max_time = timeout_s
-        settings.pad_token_id = self._processor.tokenizer.pad_token_id
+        settings.max_length, settings.max_new_tokens = None, self._options.max_tokens
+        settings.max_time, settings.pad_token_id = timeout_s, self._processor.tokenizer.pad_token_id
         if again:
             settings.repetition_penalty, settings.no_repeat_ngram_size = 1.1, 8
         return settings
@@ -167,11 +166,3 @@ def gpu_peak_bytes() -> int | None:
     if torch is None or not torch.cuda.is_initialized():
         return None
     return int(sum(torch.cuda.max_memory_allocated(gpu) for gpu in range(torch.cuda.device_count())))
-
-
-def _said(prompt: str) -> dict[str, str]:
-    return {'type': 'text', 'text': prompt}
-
-
-def _short(error: BaseException) -> str:
-    return ' '.join((str(error) or type(error).__name__).split())[:300]

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.captioning import pose_buffer
+from remembr_ros.captioning.pose_buffer import HISTORY_NS, PoseBuffer
 from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import NS
@@ -114,19 +115,19 @@ def test_poses_beyond_any_map_are_ignored(bad: float):
 
 
 def test_history_is_bounded():
-    buffer = PoseBuffer(history_s=5.0)
-    for i in range(2_000):
+    buffer = PoseBuffer()
+    for i in range(4_000):
         buffer.add(at(i / 50, float(i)))
-    assert len(buffer) <= 5 * 50 + 2
-    assert x_at(buffer, 1_800 / 50) == 1_800.0
-    assert buffer.newest_ns == at(1_999 / 50).stamp_ns
+    assert len(buffer) <= HISTORY_NS // NS * 50 + 2
+    assert x_at(buffer, 2_550 / 50) == 2_550.0
+    assert buffer.newest_ns == at(3_999 / 50).stamp_ns
 
 
 def test_options_without_sense_are_refused():
     with pytest.raises(InvalidRequest, match='max_age_s'):
         PoseBuffer(max_age_s=-1.0)
-    with pytest.raises(InvalidRequest, match='history_s'):
-        PoseBuffer(history_s=math.nan)
+    with pytest.raises(InvalidRequest, match='hold_s'):
+        PoseBuffer(hold_s=math.nan)
 
 
 @settings(max_examples=100)
@@ -136,8 +137,9 @@ def test_arrival_order_within_a_second_does_not_change_the_answer(order: list[in
     assert buffer.at(T0 + offset_ns).pose.x == pytest.approx(offset_ns / 1e8)
 
 
-def test_reading_while_adding_always_gives_a_pose_on_the_line():
-    buffer = filled(at(0, 0.0), history_s=0.5)
+def test_reading_while_adding_always_gives_a_pose_on_the_line(monkeypatch):
+    monkeypatch.setattr(pose_buffer, 'HISTORY_NS', NS // 2)
+    buffer = filled(at(0, 0.0))
     wrong: list[float] = []
 
     def read() -> None:
@@ -170,8 +172,9 @@ def lost_between(**options) -> PoseBuffer:
 
 
 @pytest.mark.parametrize('tenth', [16, 20, 25, 30, 34])
-def test_while_the_robot_is_lost_no_pose_is_held_or_interpolated(tenth):
-    poses = lost_between(hold_s=3600.0, max_age_s=0.5, max_interpolation_s=10.0)
+def test_while_the_robot_is_lost_no_pose_is_held_or_interpolated(tenth, monkeypatch):
+    monkeypatch.setattr(pose_buffer, 'MAX_INTERPOLATION_NS', 10 * NS)
+    poses = lost_between(hold_s=3600.0, max_age_s=0.5)
     if tenth == 16:  # not lost yet
         assert poses.at(tenth * NS // 10).pose.x == 1.0
         return
