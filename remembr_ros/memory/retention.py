@@ -16,7 +16,7 @@ import math
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -117,14 +117,7 @@ def estimated_bytes(memory: Memory) -> int:
     return 500 + 3 * text + 1600 * len(passages(memory)) + 60_000 * len(memory.keyframes)
 
 
-def doomed(
-    memories: Iterable[Memory],
-    policy: RetentionPolicy,
-    now_ns: int,
-    *,
-    bytes_of: Callable[[Memory], int] = estimated_bytes,
-    trust_clock: bool = False,
-) -> Doomed:
+def doomed(memories: Iterable[Memory], policy: RetentionPolicy, now_ns: int) -> Doomed:
     """Return the memories that have to go; the same for the same memories in any order.
 
     Takes O(n log n) for n memories and holds some hundred bytes of each.
@@ -138,8 +131,6 @@ def doomed(
 
     :param memories: all of them
     :param now_ns: nanoseconds since the Unix epoch
-    :param bytes_of: what a memory takes; the sum is held against policy.max_bytes
-    :param trust_clock: True: what is too old goes, whatever the hole
     """
     kept_count = kept_bytes = 0
     spans: list[tuple[int, int]] = []
@@ -147,7 +138,7 @@ def doomed(
     need_size = policy.max_bytes is not None
     limited = need_size or policy.max_memories is not None
     for memory in memories:
-        size = bytes_of(memory) if need_size else 0
+        size = estimated_bytes(memory) if need_size else 0
         if memory.end_ns <= LATEST_NS:  # one of 2100, as older programs stored it, is no hole of the clock
             spans.append((memory.start_ns, memory.end_ns))
         if memory.source in policy.keep_sources:
@@ -160,7 +151,7 @@ def doomed(
     if policy.max_age_s is not None:
         horizon_ns = now_ns - round(policy.max_age_s * NS)
         old = sorted((c for c in candidates if c.end_ns < horizon_ns), key=lambda c: c.age_order)
-        problem = '' if trust_clock or not old else _suspicion(old, len(candidates), spans, now_ns)
+        problem = '' if not old else _suspicion(old, len(candidates), spans, now_ns)
         if problem:
             old = []
     going = {candidate.id for candidate in old}
@@ -204,8 +195,7 @@ def _suspicion(
     return (
         f'{len(old)} of {candidates} memories would be too old at once, and there are none for '
         f'{format_duration(hole_ns / NS)}: did the clock jump, or does simulated time meet real time? '
-        'Nothing is forgotten for its age until the robot has remembered for a day, or somebody confirms the '
-        'clock'
+        'Nothing is forgotten for its age until the robot has remembered for a day'
     )
 
 

@@ -65,7 +65,8 @@ class Undertaking:
     def __init__(self, path: Path, file: FileIO, work: Work) -> None:
         self._path = path
         self._file = file
-        self._ended = False
+        self.has_ended = False
+        """Whether there is nothing left to do."""
         self.work = work
 
     @property
@@ -77,11 +78,6 @@ class Undertaking:
     def has_rows(self) -> bool:
         """Whether rows of the database are still to be changed."""
         return self._path.suffix == _BEGUN and bool(self.work.ids or self.work.placed)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether there is nothing left to do."""
-        return self._ended
 
     def rows_are_done(self) -> None:
         """Note that no row has to be changed any more: what is stored from now on stays.
@@ -99,7 +95,7 @@ class Undertaking:
         """
         with _writing(self._path):
             os.unlink(self._path)
-            self._ended = True
+            self.has_ended = True
             sync_folder(self._path.parent)
         self.leave()
 

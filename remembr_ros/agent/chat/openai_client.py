@@ -50,7 +50,8 @@ class OpenAIChat:
         preset = find_preset(url)
         self._model = model or preset.model
         self._endpoint = ChatEndpoint(preset, max_retries)
-        self._capabilities = preset.capabilities
+        self.capabilities = preset.capabilities
+        """What the model can do, as far as is known."""
         self._proven = False
         """It has replied to a request with tools: when it refuses one later, that has another cause."""
         self._accepted: frozenset[str] = frozenset()
@@ -62,11 +63,6 @@ class OpenAIChat:
     @property
     def model(self) -> str:
         return self._model or 'llm'
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the model can do, as far as is known."""
-        return self._capabilities
 
     def complete(
         self,
@@ -93,7 +89,7 @@ class OpenAIChat:
 
     def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, bounds: Bounds) -> Reply:
         """Ask, and in simpler ways if the server, which was never of use yet, refuses without a reason."""
-        can = self._capabilities
+        can = self.capabilities
         try:
             reply = self._endpoint.retried(lambda: ask(can), bounds)
         except Refused as refusal:
@@ -137,11 +133,11 @@ class OpenAIChat:
                 raise self._endpoint.no_chat(error) from error
             ledger.charge(reply.usage)
             # Only now: what fails all the same was refused for another reason. So was what it took before.
-            can = replace(can, **{name: getattr(self._capabilities, name) for name in self._accepted})
+            can = replace(can, **{name: getattr(self.capabilities, name) for name in self._accepted})
             self._accepted |= used_in(fields)
-            if can != self._capabilities:
+            if can != self.capabilities:
                 logger.info('%s is asked with %s from now on', self._model, can)
-                self._capabilities = can
+                self.capabilities = can
             return replace(reply, model=self._model)
         where = self._endpoint.where
         raise ChatUnavailable(f'{where} refuses every form of the request; is it a chat model?')

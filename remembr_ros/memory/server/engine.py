@@ -42,7 +42,8 @@ class ServerEngine:
     def __init__(self, link: Link, collection: str, stamp: Stamp, able: Features, full_text: bool) -> None:
         self._link = link
         self._collection = collection
-        self._stamp = stamp
+        self.stamp = stamp
+        """What the collection says of itself."""
         self._able = able
         self._full_text = full_text
         self._writing = threading.Lock()
@@ -52,11 +53,6 @@ class ServerEngine:
 
     compares = 30
     """In 5 ms, where the server is on the same machine."""
-
-    @property
-    def stamp(self) -> Stamp:
-        """What the collection says of itself."""
-        return self._stamp
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Write memories, in place of those with the same ids; durable when it returns."""
@@ -112,7 +108,7 @@ class ServerEngine:
         among = [names[start : start + NAMES] for start in range(0, len(names), NAMES)]
         conditions = [filters.lists_any_of('keyframes', some) for some in among]
         # Version 1 may have lists that this filter does not reach, and Milvus Lite dies of it now and then.
-        if names and (self._stamp.version == 1 or self._able.lite):
+        if names and (self.stamp.version == 1 or self._able.lite):
             conditions = [filters.EVERYTHING]
         with self._tables() as (records, _):
             rows = [row for condition in conditions for row in records.rows(condition, ['keyframes'])]

@@ -59,7 +59,8 @@ class Link:
         self.connection = connection
         self._lock = threading.Lock()
         self._client: Any = None
-        self._problem = ''
+        self.problem = ''
+        """Why the server is away; empty while it works."""
         self._retry_at = 0.0
         self._closed = False
 
@@ -67,11 +68,6 @@ class Link:
     def timeout_s(self) -> float:
         """For one request [s]."""
         return self.connection.timeout_s
-
-    @property
-    def problem(self) -> str:
-        """Why the server is away; empty while it works."""
-        return self._problem
 
     @contextmanager
     def client(self) -> Iterator[Any]:
@@ -108,17 +104,17 @@ class Link:
         with self._lock:
             if self._closed:
                 raise StoreUnavailable(f'the memory at {self.connection.shown} is closed')
-            if self._problem:
+            if self.problem:
                 if time.monotonic() < self._retry_at:
-                    raise StoreUnavailable(self._problem)
+                    raise StoreUnavailable(self.problem)
                 self._retry_at = time.monotonic() + PROBE_S + RETRY_S  # the others need not ask meanwhile
             client = self._client
             if client is None:
-                client = self._client = self._connect(PROBE_S if self._problem else CONNECT_S)
-        if self._problem:
+                client = self._client = self._connect(PROBE_S if self.problem else CONNECT_S)
+        if self.problem:
             self._probe(client)
             logger.info('the memory at %s works again', self.connection.shown)
-            self._problem = ''
+            self.problem = ''
         return client
 
     def _connect(self, timeout_s: float) -> Any:
@@ -167,7 +163,7 @@ class Link:
         problem = f'the memory at {shown} cannot be reached: {remedy} ({_short(details)})'
         with self._lock:
             self._retry_at = time.monotonic() + RETRY_S
-            self._problem = problem
+            self.problem = problem
         return StoreUnavailable(problem)
 
     def _unusable(self, error: Exception) -> StoreUnavailable:

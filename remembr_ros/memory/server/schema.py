@@ -125,13 +125,10 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
     fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
     _add_scalars(fields, able)
-    for name in ('frame_id', 'captioner'):
-        fields.add_field(name, DataType.VARCHAR, max_length=256)
-    for name in ('yaw', 'travelled'):
-        fields.add_field(name, DataType.DOUBLE)
+    _add(fields, DataType.VARCHAR, 'frame_id', 'captioner', max_length=256)
+    _add(fields, DataType.DOUBLE, 'yaw', 'travelled')
     fields.add_field('caption', DataType.VARCHAR, max_length=65_535)
-    for name in _LISTS:
-        fields.add_field(name, DataType.JSON)
+    _add(fields, DataType.JSON, *_LISTS)
     fields.add_field('merged', DataType.INT64)
     fields.add_field('position', DataType.FLOAT_VECTOR, dim=3)
     index = client.prepare_index_params()
@@ -140,22 +137,10 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
         for name in ('start_ns', 'end_ns'):
             index.add_index(name, index_type='STL_SORT')
     if able.full_text:
-        fields.add_field(
-            'text',
-            DataType.VARCHAR,
-            max_length=65_535,
-            enable_analyzer=True,
-            analyzer_params={'type': 'english'},
-        )
+        analyzer = {'enable_analyzer': True, 'analyzer_params': {'type': 'english'}}
+        fields.add_field('text', DataType.VARCHAR, max_length=65_535, **analyzer)
         fields.add_field('words', DataType.SPARSE_FLOAT_VECTOR)
-        fields.add_function(
-            Function(
-                name='bm25',
-                input_field_names=['text'],
-                output_field_names=['words'],
-                function_type=FunctionType.BM25,
-            )
-        )
+        fields.add_function(Function('bm25', FunctionType.BM25, ['text'], ['words']))
         index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
     client.create_collection(collection, schema=fields, index_params=index, timeout=timeout_s, **_kind(able))
 
@@ -202,13 +187,15 @@ def _add_scalars(fields: Any, able: Features) -> None:
     from pymilvus import DataType
 
     fields.add_field('robot', DataType.VARCHAR, max_length=256, is_partition_key=able.robots_apart)
-    for name in ('map_id', 'source'):
-        fields.add_field(name, DataType.VARCHAR, max_length=256)
-    for name in ('start_ns', 'end_ns'):
-        fields.add_field(name, DataType.INT64)
-    for name in ('x', 'y', 'z'):
-        fields.add_field(name, DataType.DOUBLE)
+    _add(fields, DataType.VARCHAR, 'map_id', 'source', max_length=256)
+    _add(fields, DataType.INT64, 'start_ns', 'end_ns')
+    _add(fields, DataType.DOUBLE, 'x', 'y', 'z')
     fields.add_field('placed', DataType.BOOL)
+
+
+def _add(fields: Any, kind: Any, *names: str, **options: Any) -> None:
+    for name in names:
+        fields.add_field(name, kind, **options)
 
 
 def _kind(able: Features) -> dict[str, Any]:

@@ -43,25 +43,13 @@ class Microphone:
         self._stopped = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._name = self._device or 'the default microphone'
-        self._problem = ''
+        self.name = self._device or 'the default microphone'
+        self.live, self.problem = True, ''
         self._heard_at = 0.0
         self.overflows = 0
         """How often the computer was too slow to take the sound."""
         self.losses = 0
         """How often the microphone was lost, or could not be opened."""
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def live(self) -> bool:
-        return True
-
-    @property
-    def problem(self) -> str:
-        return self._problem
 
     def check(self) -> None:
         """Raise SoundUnavailable if sounddevice or PortAudio is not installed."""
@@ -70,7 +58,7 @@ class Microphone:
     def start(self, deliver: Deliver) -> None:
         # Of this start alone: a thread that a device held for long finds its own end.
         stopped = self._stopped = threading.Event()
-        self._problem = ''
+        self.problem = ''
         self._thread = threading.Thread(
             target=self._supervise, args=(_sounddevice(), deliver, stopped), name='microphone', daemon=True
         )
@@ -90,7 +78,7 @@ class Microphone:
                 self._listen(library, deliver, stopped)
             except (SoundUnavailable, library.PortAudioError, OSError, ValueError) as error:
                 self.losses += 1
-                self._problem = f'microphone {self._name}: {error}; trying again'
+                self.problem = f'microphone {self.name}: {error}; trying again'
             if stopped.wait(self._retry_s):
                 return
             # PortAudio knows only the devices that were there when it started.
@@ -105,7 +93,7 @@ class Microphone:
         """
         devices = library.query_devices()
         number = find_device(devices, self._device, library.default.device[0])
-        self._name = f'{number}: {devices[number]["name"]}'
+        self.name = f'{number}: {devices[number]["name"]}'
         rate = round(float(devices[number]['default_samplerate']))
         self._wake.clear()
         if stopped.is_set():
@@ -115,7 +103,7 @@ class Microphone:
         def hear(frames: Any, count: int, when: Any, status: Any) -> None:
             self._heard_at = time.monotonic()
             self.overflows += bool(status.input_overflow)
-            self._problem = ''
+            self.problem = ''
             if not stopped.is_set():
                 deliver(Block(frames.copy(), rate, time.monotonic_ns()))
 

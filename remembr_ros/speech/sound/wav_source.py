@@ -27,24 +27,12 @@ class WavSource:
         real_time: bool = True,
         clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._path = path
-        self._real_time = real_time
+        self._path, self.name = path, str(path)
+        self.live = real_time
         self._clock_ns = clock_ns
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._problem = ''
-
-    @property
-    def name(self) -> str:
-        return str(self._path)
-
-    @property
-    def live(self) -> bool:
-        return self._real_time
-
-    @property
-    def problem(self) -> str:
-        return self._problem
+        self.problem = ''
 
     def check(self) -> None:
         """Open the file once.
@@ -54,7 +42,7 @@ class WavSource:
         WavFile(self._path).__exit__()
 
     def start(self, deliver: Deliver) -> None:
-        self._problem = ''
+        self.problem = ''
         self._stopped.clear()
         self._thread = threading.Thread(target=self._play, args=(deliver,), name='wav', daemon=True)
         self._thread.start()
@@ -72,12 +60,12 @@ class WavSource:
                 while not self._stopped.is_set() and (frames := file.read(round(BLOCK_S * file.rate))).size:
                     played += len(frames)
                     due_ns = begin_ns + played * 1_000_000_000 // file.rate
-                    if self._real_time and self._stopped.wait(max(due_ns - self._clock_ns(), 0) / 1e9):
+                    if self.live and self._stopped.wait(max(due_ns - self._clock_ns(), 0) / 1e9):
                         return
                     deliver(Block(frames, file.rate, self._clock_ns()))
         except BagUnreadable as error:
-            self._problem = str(error)
+            self.problem = str(error)
         except OSError as error:  # the file went away while it was played
-            self._problem = f'{self._path} cannot be read on: {error}'
+            self.problem = f'{self._path} cannot be read on: {error}'
         if not self._stopped.is_set():
             deliver(None)

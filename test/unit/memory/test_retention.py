@@ -110,9 +110,7 @@ def test_bytes_are_held_against_their_limit() -> None:
     memories = days(10)
     size = estimated_bytes(memories[0])
     assert gone(memories, max_bytes=7 * size) == ['d10', 'd9', 'd8']
-    assert doomed(memories, RetentionPolicy(max_bytes=35), NOW, bytes_of=lambda _: 10).ids == [
-        f'd{i}' for i in range(10, 3, -1)
-    ]
+    assert gone(memories, max_bytes=4 * size - 1) == [f'd{i}' for i in range(10, 3, -1)]
     assert gone(memories, max_bytes=10**9) == []
 
 
@@ -159,12 +157,6 @@ def test_after_a_long_pause_the_old_goes_once_the_robot_remembers_for_a_day() ->
     morning = [memory(f'new{i}', -i * 3600 * NS, x=float(i)) for i in range(30)]
     assert doomed([*old, *morning[:3]], policy, NOW + 3 * 3600 * NS).ids == []
     assert len(doomed([*old, *morning], policy, NOW + 30 * 3600 * NS).ids) == 20
-
-
-def test_who_confirms_the_clock_is_believed() -> None:
-    found = doomed(days(5, 100), RetentionPolicy(max_age_s=86_400.0), NOW, trust_clock=True)
-    assert len(found.ids) == 5
-    assert found.problem == ''
 
 
 def test_a_shorter_limit_on_a_memory_without_holes_is_followed() -> None:
