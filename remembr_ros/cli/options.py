@@ -5,7 +5,9 @@ import math
 import os
 from collections.abc import Callable
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.milvus.client import database_path, is_server, shown
@@ -15,7 +17,11 @@ from remembr_ros.memory.server.connection import SECRETS, Connection
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import parse_time, zone_named
 
-_SERVER = ('db_name', 'user', 'token_file', 'ca_pem', 'client_pem', 'client_key', 'server_name')
+_SERVER = {
+    **{name: name for name in ('db_name', 'server_name')},
+    **{name: f'{name}_path' for name in ('ca_pem', 'client_pem', 'client_key')},
+}
+"""Options of a server, and the fields of a Connection that they fill."""
 
 
 def default_memory() -> str:
@@ -56,25 +62,15 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def open_memory(
     args: argparse.Namespace,
-    *,
-    create: bool = False,
-    read_only: bool = False,
-    must_connect: bool = True,
-    consolidation: bool = False,
+    **parameters: bool,
 ) -> MemoryStore:
-    """Open the memory that the options of add_memory say; the parameters are those of open_store.
+    """Open the memory that the options of add_memory say; it is made only by create=True.
 
+    :param parameters: of open_store
     :raises InvalidRequest: the options do not go together
     """
-    return open_store(
-        args.memory,
-        args.embedder,
-        create=create,
-        read_only=read_only,
-        connection=_connection(args),
-        must_connect=must_connect,
-        consolidation=consolidation,
-    )
+    chosen: dict[str, Any] = {'create': False, **parameters}
+    return open_store(args.memory, args.embedder, connection=_connection(args), **chosen)
 
 
 def check_memory(args: argparse.Namespace) -> None:
@@ -87,7 +83,9 @@ def check_memory(args: argparse.Namespace) -> None:
 
 
 def _connection(args: argparse.Namespace) -> Connection | None:
-    given = {name: value for name in _SERVER if (value := getattr(args, name)) is not None}
+    given = {
+        name: value for name in (*_SERVER, 'user', 'token_file') if (value := getattr(args, name)) is not None
+    }
     if not is_server(args.memory):
         if given:
             option = next(iter(given)).replace('_', '-')
@@ -100,13 +98,7 @@ def _connection(args: argparse.Namespace) -> Connection | None:
         raise InvalidRequest(f'--{empty[0].replace("_", "-")} is empty; leave it out or fill it in')
     if 'user' in given and 'token_file' in given:
         raise InvalidRequest('--user and --token-file are two ways to log in; give one of them')
-    options: dict[str, object] = {
-        'db_name': given.get('db_name', ''),
-        'ca_pem_path': given.get('ca_pem', ''),
-        'client_pem_path': given.get('client_pem', ''),
-        'client_key_path': given.get('client_key', ''),
-        'server_name': given.get('server_name', ''),
-    }
+    options: dict[str, object] = {field: given.get(name, '') for name, field in _SERVER.items()}
     if bool(options['client_pem_path']) != bool(options['client_key_path']):
         raise InvalidRequest('--client-pem and --client-key go together')
     if 'user' in given:
@@ -168,36 +160,18 @@ def name(text: str) -> str:
     return text.strip()
 
 
-def seconds(text: str) -> float:
-    """Return a duration above zero."""
-    return _number(text, lambda number: number > 0.0, 'number of seconds above 0')
-
-
-def per_minute(text: str) -> float:
-    """Return a rate above zero."""
-    return _number(text, lambda number: number > 0.0, 'number of calls per minute above 0')
-
-
-def metres(text: str) -> float:
-    """Return a length of at least zero."""
-    return _number(text, lambda number: number >= 0.0, 'length in metres')
-
-
-def coordinate(text: str) -> float:
-    """Return a finite number."""
-    return _number(text, math.isfinite, 'coordinate in metres')
-
-
-def radians(text: str) -> float:
-    """Return a finite angle."""
-    return _number(text, math.isfinite, 'angle in radians', 'an')
-
-
-def _number(text: str, fits: Callable[[float], bool], what: str, article: str = 'a') -> float:
+def _number(what: str, fits: Callable[[float], bool], text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and fits(number)):
-        raise argparse.ArgumentTypeError(f'{text!r} is not {article} {what}')
+        raise argparse.ArgumentTypeError(f'{text!r} is not {what}')
     return number
+
+
+seconds = partial(_number, 'a number of seconds above 0', lambda number: number > 0.0)
+per_minute = partial(_number, 'a number of calls per minute above 0', lambda number: number > 0.0)
+metres = partial(_number, 'a length in metres', lambda number: number >= 0.0)
+coordinate = partial(_number, 'a coordinate in metres', math.isfinite)
+radians = partial(_number, 'an angle in radians', math.isfinite)

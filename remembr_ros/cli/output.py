@@ -97,6 +97,14 @@ def print_json(value: dict[str, Any]) -> None:
     print(text)
 
 
+def print_result(as_json: bool, value: dict[str, Any], text: str) -> None:
+    """Print what a verb did: for programs or, in words, for people."""
+    if as_json:
+        print_json(value)
+    else:
+        print(text)
+
+
 def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
     """Return an answer as `remembr ask --json` prints it."""
     time_ns = answer.time_ns
@@ -162,7 +170,8 @@ def hit_json(hit: Hit) -> dict[str, Any]:
 def answer_lines(question: Question, answer: Answer) -> str:
     """Return an answer for a person: the sentence, the evidence, what it took."""
     lines = [answer.text]
-    lines += [f'  evidence  {hit_line(hit, question.now_ns, question.zone)}' for hit in answer.evidence[:3]]
+    evidence = (memory_line(hit.memory, question.now_ns, question.zone) for hit in answer.evidence[:3])
+    lines += [f'  evidence  {line}' for line in evidence]
     cost = answer.cost
     took = f'  planner   {answer.planner}, {cost.seconds:.2f} s'
     if cost.calls:
@@ -171,11 +180,6 @@ def answer_lines(question: Question, answer: Answer) -> str:
     if answer.kind is Kind.NOT_SEEN:
         lines[0] = f'Not seen. {lines[0]}'
     return '\n'.join([*lines, took])
-
-
-def hit_line(hit: Hit, now_ns: int | None = None, zone: tzinfo = timezone.utc) -> str:
-    """Return a recalled memory on one line for a person."""
-    return memory_line(hit.memory, now_ns, zone)
 
 
 def memory_line(memory: Memory, now_ns: int | None = None, zone: tzinfo = timezone.utc) -> str:

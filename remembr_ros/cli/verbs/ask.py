@@ -11,7 +11,7 @@ from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
 from remembr_ros.agent.planner import Progress
 from remembr_ros.cli.options import add_json, add_memory, coordinate, metres, open_memory, seconds, time_zone
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import answer_json, answer_lines, print_json, stdout_for_json
+from remembr_ros.cli.output import answer_json, answer_lines, print_result, stdout_for_json
 from remembr_ros.geometry import Pose
 
 
@@ -107,10 +107,7 @@ def run(args: argparse.Namespace) -> int:
             same_place=SamePlace(args.same_place),
         )
         answer = agent.ask(question, on_progress=None if args.json else _show)
-    if args.json:
-        print_json(answer_json(question, answer))
-    else:
-        print(answer_lines(question, answer))
+    print_result(args.json, answer_json(question, answer), answer_lines(question, answer))
     return 0
 
 

@@ -13,7 +13,7 @@ from remembr_ros.captioning.captioners.captioner import Captioner, Clip, caption
 from remembr_ros.captioning.captioners.vlm_model import gpu_peak_bytes
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.options import add_json
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import CaptionerFailed, RemembrError
 from remembr_ros.images import Bgr, decode_compressed
 
@@ -50,10 +50,7 @@ def run(args: argparse.Namespace) -> int:
                 tested.append(
                     {'captioner': name, 'segments': [_caption(captioner, *s) for s in segments], **_memory()}
                 )
-    if args.json:
-        print_json({'captioners': tested})
-    else:
-        print('\n\n'.join(_lines(one) for one in tested))
+    print_result(args.json, {'captioners': tested}, '\n\n'.join(map(_lines, tested)))
     return int(any(segment['error'] for one in tested for segment in one['segments']))
 
 

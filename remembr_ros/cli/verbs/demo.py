@@ -6,7 +6,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,25 +97,18 @@ def run(args: argparse.Namespace) -> int:
             answer, published = graph.ask(asked.text, asked.navigate)
             right = is_right(asked, answer, truth)
             goal = published or goal
-            found[asked.text] = answer.evidence
+            found[asked.text] = answer.evidence[:5]
             print(f'\nQ: {asked.text}\nA: {answer_lines(question, answer)}')
             if published:
-                print(
-                    '  goal      ({:.1f}, {:.1f}), facing {:.0f} degrees'.format(*_goal_words(published.pose))
-                )
+                at = published.pose
+                print(f'  goal      ({at.x:.1f}, {at.y:.1f}), facing {math.degrees(at.yaw):.0f} degrees')
             print(f'  truth     {"right" if right else "WRONG"}')
-            results.append(
-                {
-                    **answer_json(question, answer),
-                    'goal': _goal_json(published),
-                    'signs': asked.texts,
-                    'right': right,
-                }
-            )
+            more = {'goal': _goal_json(published), 'signs': asked.texts, 'right': right}
+            results.append({**answer_json(question, answer), **more})
     count = sum(result['right'] for result in results)
     track = [segment.pose.position for segment in truth.segments]
     title = f'What the robot remembers ({len(memories)} memories)'
-    draw_plan(out / 'map.png', truth, track, memories, _evidence(found), goal.pose if goal else None, title)
+    draw_plan(out / 'map.png', truth, track, memories, found, goal.pose if goal else None, title)
     summary = {
         'planner': results[0]['planner'],
         'seed': args.seed,
@@ -129,7 +122,8 @@ def run(args: argparse.Namespace) -> int:
         f'\n{count} of {len(results)} answers are right (planner {summary["planner"]}), '
         f'{time.monotonic() - began:.0f} s in all. See {out / "map.png"} and {out / "answers.json"}.'
     )
-    if not _uses_llm():
+    config = config_from_environment(AgentConfig())
+    if not (config.llm or config.llm_url):
         print('For a language model: OPENAI_API_KEY, or REMEMBR_LLM_URL and REMEMBR_LLM (Ollama, vLLM, ...).')
     return 0 if count >= len(results) - 1 else 1
 
@@ -204,23 +198,10 @@ def _recording(folder: Path, seed: int) -> RecordingTruth:
     return truth
 
 
-def _evidence(found: Mapping[str, Sequence[Hit]]) -> dict[str, Sequence[Hit]]:
-    return {question: hits[:5] for question, hits in found.items()}
-
-
-def _goal_words(pose: Pose) -> tuple[float, float, float]:
-    return pose.x, pose.y, math.degrees(pose.yaw)
-
-
 def _goal_json(goal: StampedPose | None) -> dict[str, Any] | None:
     if goal is None:
         return None
     return {'frame_id': goal.frame_id, 'position': list(goal.pose.position), 'yaw': goal.pose.yaw}
-
-
-def _uses_llm() -> bool:
-    config = config_from_environment(AgentConfig())
-    return bool(config.llm or config.llm_url)
 
 
 def _say(text: str) -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json, add_memory, open_memory
-from remembr_ros.cli.output import print_json, progress, stdout_for_json
+from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.exchange.transfer import export_memories
@@ -50,8 +50,6 @@ def run(args: argparse.Namespace) -> int:
             on_progress=show,
         )
     size = path.stat().st_size
-    if args.json:
-        print_json({'file': str(path), 'memories': count, 'bytes': size})
-    else:
-        print(f'{count} memories in {path}, {size / 1e6:.1f} MB')
+    result = {'file': str(path), 'memories': count, 'bytes': size}
+    print_result(args.json, result, f'{count} memories in {path}, {size / 1e6:.1f} MB')
     return 0

@@ -2,10 +2,11 @@
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json, add_memory, name, open_memory
-from remembr_ros.cli.output import print_json, progress, stdout_for_json
+from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.memory.exchange import portable
 from remembr_ros.memory.exchange.transfer import import_memories
 from remembr_ros.memory.milvus.client import shown
@@ -39,22 +40,17 @@ def run(args: argparse.Namespace) -> int:
                 store, args.file, robot=args.robot or '', map_id=args.map_id, on_progress=show
             )
         memories = store.count()
-    if args.json:
-        print_json(
-            {
-                'file': str(args.file),
-                'memory': shown(args.memory),
-                'read': done.read,
-                'added': done.added,
-                'replaced': done.replaced,
-                'unchanged': done.unchanged,
-                'embedded': done.embedded,
-                'memories': memories,
-            }
-        )
-    else:
-        print(
-            f'{done.read} memories read: {done.added} new, {done.replaced} replaced, {done.unchanged} known; '
-            f'{shown(args.memory)} holds {memories} memories'
-        )
+    memory = shown(args.memory)
+    print_result(
+        args.json,
+        {
+            'file': str(args.file),
+            'memory': memory,
+            'unchanged': done.unchanged,
+            **asdict(done),
+            'memories': memories,
+        },
+        f'{done.read} memories read: {done.added} new, {done.replaced} replaced, {done.unchanged} known; '
+        f'{memory} holds {memories} memories',
+    )
     return 0

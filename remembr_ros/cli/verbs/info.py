@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from remembr_ros.cli.options import add_json, add_memory, open_memory
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.timestamps import NS, format_clock, format_duration, format_iso
 
@@ -18,10 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), open_memory(args, read_only=True, must_connect=False) as store:
         info = store.info()
-    if args.json:
-        print_json(_json(info))
-    else:
-        print(_lines(info))
+    print_result(args.json, _json(info), _lines(info))
     return 0
 
 

@@ -17,7 +17,7 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory
 from remembr_ros.cli.options import name as robot_name
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Frame
@@ -74,18 +74,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         result = _ingest(args)
-    if args.json:
-        print_json(result)
-    else:
-        if result['datum']:
-            print('positions are east, north and up of {:.7f}, {:.7f}, {:.2f} m'.format(*result['datum']))
-        print(
-            f'{result["segments"]} segments from '
-            f'{format_duration(result["duration_sec"])} of recording in '
-            f'{format_duration(result["elapsed_sec"])} ({result["speed"]:.1f} times real time), '
-            f'{result["captioned"]} captioned, remembered as {result["remembered"]} memories; '
-            f'{shown(args.memory)} holds {result["memories"]} memories'
-        )
+    if result['datum'] and not args.json:
+        print('positions are east, north and up of {:.7f}, {:.7f}, {:.2f} m'.format(*result['datum']))
+    text = (
+        f'{result["segments"]} segments from {format_duration(result["duration_sec"])} of recording in '
+        f'{format_duration(result["elapsed_sec"])} ({result["speed"]:.1f} times real time), '
+        f'{result["captioned"]} captioned, remembered as {result["remembered"]} memories; '
+        f'{shown(args.memory)} holds {result["memories"]} memories'
+    )
+    print_result(args.json, result, text)
     return 0
 
 

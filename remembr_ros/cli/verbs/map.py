@@ -5,7 +5,7 @@ import sys
 from contextlib import ExitStack
 
 from remembr_ros.cli.options import add_json, add_memory, name, open_memory
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import RigidTransform
 
@@ -64,10 +64,9 @@ def run(args: argparse.Namespace) -> int:
             moved = store.move_map(args.map_id, transform, new_map_id=args.new_map_id, frame_id=frame_id)
         if cut_off:
             print('this had been cut off; now it is finished, and no memory was moved twice', file=sys.stderr)
-        if args.json:
-            print_json({'map_id': args.map_id, 'new_map_id': new_map_id, 'moved': moved})
-        else:
-            print(f'{moved} memories of map {args.map_id!r} are now in map {new_map_id!r}')
+        result = {'map_id': args.map_id, 'new_map_id': new_map_id, 'moved': moved}
+        text = f'{moved} memories of map {args.map_id!r} are now in map {new_map_id!r}'
+        print_result(args.json, result, text)
         # Said before the store is closed, which forgets what was asked for: who has not heard asks again.
         sys.stdout.flush()
     return 0

@@ -4,7 +4,7 @@ import argparse
 
 from remembr_ros.cli.options import add_json, add_memory, coordinate, count, metres, open_memory
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import hit_json, hit_line, print_json, stdout_for_json
+from remembr_ros.cli.output import hit_json, memory_line, print_result, stdout_for_json
 from remembr_ros.cli.scope import add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import Query
@@ -57,11 +57,6 @@ def run(args: argparse.Namespace) -> int:
     )
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         hits = store.find(query)
-    if args.json:
-        print_json({'memories': [hit_json(hit) for hit in hits]})
-    else:
-        for hit in hits:
-            print(f'{hit.score:.2f}  {hit_line(hit)}')
-        if not hits:
-            print('nothing found')
+    lines = [f'{hit.score:.2f}  {memory_line(hit.memory)}' for hit in hits] or ['nothing found']
+    print_result(args.json, {'memories': [hit_json(hit) for hit in hits]}, '\n'.join(lines))
     return 0

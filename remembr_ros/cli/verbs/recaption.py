@@ -12,7 +12,7 @@ from tqdm import tqdm
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
 from remembr_ros.cli.options import add_json, add_memory, check_memory, count, open_memory
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr, decode_compressed
@@ -40,12 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         result = _recaption(args)
-    if args.json:
-        print_json(result)
-    else:
-        without = f', {result["without_images"]} have no keyframes' if result['without_images'] else ''
-        failed = f', {result["failed"]} still have no new caption' if result['failed'] else ''
-        print(f'{result["captioned"]} of {result["memories"]} memories captioned{without}{failed}')
+    without = f', {result["without_images"]} have no keyframes' if result['without_images'] else ''
+    failed = f', {result["failed"]} still have no new caption' if result['failed'] else ''
+    text = f'{result["captioned"]} of {result["memories"]} memories captioned{without}{failed}'
+    print_result(args.json, result, text)
     return 1 if result['failed'] else 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from remembr_ros.cli.options import add_json, add_memory, coordinate, name, open_memory, radians
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import memory_json, print_json, stdout_for_json
+from remembr_ros.cli.output import memory_json, print_result, stdout_for_json
 from remembr_ros.cli.scope import point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, wrap_angle
@@ -59,8 +59,5 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), open_memory(args, create=True) as store:
         memory = noted(lambda memory_id: next(iter(store.get([memory_id])), None))
         (memory,) = store.add([Observation(memory)])
-    if args.json:
-        print_json(memory_json(memory))
-    else:
-        print(memory.id)
+    print_result(args.json, memory_json(memory), memory.id)
     return 0
