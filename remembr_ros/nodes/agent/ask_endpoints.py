@@ -65,7 +65,7 @@ class AskEndpoints:
         self._service = node.create_service(
             AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
         )
-        self._topic = node.topics.subscribe(
+        node.topics.subscribe(
             String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True, callback_group=group
         )
 
@@ -73,7 +73,6 @@ class AskEndpoints:
         """Take no more questions."""
         self._action.destroy()
         self._node.destroy_service(self._service)
-        self._node.topics.close(self._topic)
         for publisher in (self.answers, self.answer_texts):
             self._node.destroy_publisher(publisher)
 

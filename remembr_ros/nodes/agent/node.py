@@ -40,7 +40,7 @@ class AgentNode(ManagedNode):
         super().__init__('agent', AgentParameters, **kwargs)
         self._agent: Agent | None = None
         self._here: StampedPose | None = None
-        self._inquiries = Inquiries(self, self._steady)
+        self._inquiries = Inquiries(self)
         self._poses: PoseSubscription | None = None
         self._recall: RecallClient | None = None
         self._pool: WorkerPool | None = None
@@ -69,7 +69,7 @@ class AgentNode(ManagedNode):
         self._recall = RecallClient(self, p.recall_timeout)
         self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
-        self._navigator = Navigator(self, self._steady, p)
+        self._navigator = Navigator(self, p)
         self._markers = AnswerMarkers(self)
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
         self._endpoints = AskEndpoints(
@@ -86,9 +86,7 @@ class AgentNode(ManagedNode):
         self._inquiries.cancel_all()
         if self._navigator is not None:
             self._navigator.stop()
-        if self._poses is not None:
-            self._poses.close()
-            self._poses = None
+        self._poses = None
         if self._markers is not None:
             self._markers.clear()
 

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 
@@ -15,6 +14,7 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import MAX_REASON
 from remembr_ros.nodes.base.conversions import acks_topic
+from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id
 from remembr_ros.printable import printable
@@ -75,7 +75,7 @@ class Outbox:
         )
         topic = acks_topic(self._publisher.topic_name)
         self._acks = node.topics.subscribe(CaptionAck, topic, self._on_ack, qos.CAPTIONS, eager=True)
-        self._timer = node.create_timer(1.0, self.send_due, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(1.0, self.send_due, clock=STEADY)
 
     def __len__(self) -> int:
         """Return how many captions are not known to be stored."""
@@ -119,7 +119,6 @@ class Outbox:
         """Send no more; wait a little for the last ones to arrive."""
         self._publisher.wait_for_all_acked(Duration(seconds=ARRIVE_S))
         self._node.destroy_timer(self._timer)
-        self._node.topics.close(self._acks)
         self._node.destroy_publisher(self._publisher)
 
     def send_due(self) -> None:

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from geometry_msgs.msg import PointStamped
@@ -20,6 +20,7 @@ from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_name
+from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
@@ -70,7 +71,6 @@ class MemoryNode(ManagedNode):
         self._clock_watch: ClockWatch | None = None
         self._memories: Publisher | None = None
         self._marker_publisher: Publisher | None = None
-        self._endpoints: list[Callable[[], object]] = []
 
     def load(self) -> None:
         p = self.parameters
@@ -108,13 +108,12 @@ class MemoryNode(ManagedNode):
         )
         self._intake = CaptionIntake(self, store, p, self._publish_stored)
         self._intake.listen()
-        clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
-        self._endpoints = [self._intake.end, lambda: self.topics.close(clicks)]
+        self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
         self._offers = MemoryServices(
             self, p, store, self._gauge, on_stored=self._publish_stored, on_deleted=self._show_newest
         )
-        timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
-        self._endpoints.append(lambda: self.destroy_timer(timer))
+        timer = self.create_timer(1.0, self._publish_markers, clock=STEADY)
+        self.while_active.callback(self.destroy_timer, timer)
 
     def adapt(self) -> None:
         if self._housekeeping is not None:
@@ -127,11 +126,6 @@ class MemoryNode(ManagedNode):
         timeout_s = self.parameters.drain_timeout
         if self._stop_by is not None:  # the process ends: some of it has been spent on lingering
             timeout_s = max(END_S, self._stop_by - time.monotonic())
-        for destroy in self._endpoints:
-            destroy()
-        self._endpoints = []
-        if self._offers is not None:
-            self._offers.withdraw()
         if self._intake is not None:
             writer = self._intake.writer
             writer.drain(timeout_s)

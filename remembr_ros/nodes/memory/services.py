@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
@@ -17,6 +16,7 @@ from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import check_forget, check_names, check_recall
 from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
@@ -39,7 +39,7 @@ MAX_IDS = 10_000
 
 
 class MemoryServices:
-    """Offers the services of a node, each request on a thread of a pool.
+    """Offers the services of a node while it is active, each request on a thread of a pool.
 
     :param node: its parameters name the robot and the frame of notes that name none
     :param gauge: asked before a thread is occupied with a store that does not answer
@@ -63,33 +63,24 @@ class MemoryServices:
         self._gauge = gauge
         self._on_stored = on_stored
         self._on_deleted = on_deleted
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._noting = threading.Lock()
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
         # Reentrant: a recall that awaits its thread does not keep the next one waiting.
         group = ReentrantCallbackGroup()
-        self._services = [
-            node.create_service(
+        for kind, name, work in (
+            (Recall, 'recall', self._recall),
+            (Remember, 'remember', self._remember),
+            (Forget, 'forget', self._forget),
+            (GetKeyframe, 'get_keyframe', self._get_keyframe),
+        ):
+            service = node.create_service(
                 kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
             )
-            for kind, name, work in (
-                (Recall, 'recall', self._recall),
-                (Remember, 'remember', self._remember),
-                (Forget, 'forget', self._forget),
-                (GetKeyframe, 'get_keyframe', self._get_keyframe),
-            )
-        ]
-
-    def withdraw(self) -> None:
-        """Take no more requests."""
-        for service in self._services:
-            self._node.destroy_service(service)
-        self._services = []
+            node.while_active.callback(node.destroy_service, service)
 
     def close(self, timeout_s: float) -> None:
-        """Take no more requests and wait for those under way, at most so long."""
-        self.withdraw()
+        """Wait for the requests that are under way, at most so long."""
         self._pool.close(timeout_s)
 
     def _off_the_executor(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
@@ -127,13 +118,9 @@ class MemoryServices:
         behind = self._store.embedder_behind
         if behind is None or not behind.loading:
             return
-        node, enough = self._node, Future()
-        timer = node.create_timer(LOADING_S, lambda: settle(node, enough), clock=self._steady)
-        try:
-            behind.then(lambda: settle(node, enough))
-            await enough
-        finally:
-            node.destroy_timer(timer)
+        loaded = Future()
+        behind.then(lambda: settle(self._node, loaded))
+        await first_of(self._node, LOADING_S, loaded)
 
     def _refuse_if_read_only(self) -> None:
         if self._parameters.read_only:

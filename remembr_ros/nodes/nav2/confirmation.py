@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 
 from geometry_msgs.msg import PoseArray
-from rclpy.clock import Clock
 from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool
@@ -26,9 +25,8 @@ class Confirmation:
     :param timeout_s: after this time nobody is going to confirm [s]
     """
 
-    def __init__(self, node: Node, clock: Clock, timeout_s: float) -> None:
+    def __init__(self, node: Node, timeout_s: float) -> None:
         self._node = node
-        self._clock = clock
         self._timeout_s = timeout_s
         self._waiting: Future | None = None
         self._replaced_at = -LOOK_S
@@ -54,7 +52,7 @@ class Confirmation:
         waiting = self._waiting = Future()
         self._publish(goals)
         try:
-            await first_of(self._node, self._clock, self._timeout_s, waiting, stopped)
+            await first_of(self._node, self._timeout_s, waiting, stopped)
         finally:
             if self._waiting is waiting:
                 self._waiting = None
