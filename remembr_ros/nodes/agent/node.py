@@ -1,6 +1,5 @@
 """The agent node: questions, answers, and goals to drive to."""
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -222,7 +221,7 @@ class AgentNode(ManagedNode):
 
 def main(args: list[str] | None = None) -> None:
     """Run the agent node until it is told to end."""
-    sys.exit(run(AgentNode, args))
+    run(AgentNode, args)
 
 
 if __name__ == '__main__':

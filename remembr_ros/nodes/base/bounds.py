@@ -1,34 +1,19 @@
 """How long what others send may be: whoever can publish shall not fill memory or disk with one message."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, Recall
 from remembr_ros.errors import InvalidRequest
 
-MAX_NAME = 200
-"""Characters of a name: robot, map, camera, captioner, frame, asker, id."""
-
-MAX_TEXT = 60_000
-"""Characters of a caption, and of all that was read in a scene: what the store keeps."""
-
-MAX_QUERY = 10_000
-"""Characters of a text that is searched for."""
-
-MAX_SIGNS = 1_000
-"""Texts read in one scene."""
-
-MAX_KEYFRAMES = 20
-"""Keyframes that come with a caption; the captioner sends at most 10."""
-
-MAX_KEYFRAME_BYTES = 50_000_000
-"""Of all keyframes of a caption."""
-
-MAX_REASON = 500
-"""Characters of why a caption is not stored."""
-
-MAX_IDS = 10_000
-"""Ids, or robots, named in one request."""
+MAX_NAME = 200  # characters of a name: robot, map, camera, captioner, frame, asker, id
+MAX_TEXT = 60_000  # characters of a caption, and of all that was read in a scene: what the store keeps
+MAX_QUERY = 10_000  # characters of a text that is searched for
+MAX_SIGNS = 1_000  # texts read in one scene
+MAX_KEYFRAMES = 20  # keyframes that come with a caption; the captioner sends at most 10
+MAX_KEYFRAME_BYTES = 50_000_000  # of all keyframes of a caption
+MAX_REASON = 500  # characters of why a caption is not stored
+MAX_IDS = 10_000  # ids, or robots, named in one request or response
 
 
 def check_caption(msg: MemoryMsg) -> None:
@@ -75,11 +60,10 @@ def check_names(**names: str) -> None:
         _length(what, len(name), MAX_NAME, 'characters')
 
 
-def _list(what: str, names: Iterable[str]) -> None:
-    given = list(names)
-    _length(what, len(given), MAX_IDS, 'names')
-    for name in given:
-        _length(what, len(name), MAX_NAME, 'characters')
+def _list(what: str, names: Sequence[str]) -> None:
+    _length(what, len(names), MAX_IDS, 'names')
+    for name in names:
+        check_names(**{what: name})
 
 
 def _length(what: str, length: int, most: int, unit: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
 import rclpy
 from lifecycle_msgs.msg import State, Transition
@@ -25,8 +25,6 @@ from remembr_ros.errors import NodeUnavailable
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.stop import Stop, stop_on_signals
 
-NodeT = TypeVar('NodeT', bound=Node)
-
 _STEPS = {
     State.PRIMARY_STATE_UNCONFIGURED: (Transition.TRANSITION_CONFIGURE, 'configured'),
     State.PRIMARY_STATE_INACTIVE: (Transition.TRANSITION_ACTIVATE, 'activated'),
@@ -36,16 +34,11 @@ TRY_S = 5.0  # [s] a call to a node that is brought up is made again after this 
 LOADING_S = 1.0  # [s] a node that loads is given so long to finish before its process ends
 
 
-def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> int:
-    """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work.
-
-    :return: exit code: 0 after a signal, 1 when the node cannot be made
-    """
+def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> None:
+    """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work."""
     answer_new_clients()
     with until_signal(args) as stop:
-        node = make_node_or_explain(make_node)
-        if node is None:
-            return 1
+        node = make_node()
         with spinning(node) as executor:
             if node.parameters.autostart:
                 executor.create_task(autostart, node)  # not waited for: a signal may come while a model loads
@@ -54,16 +47,20 @@ def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> 
             node.linger()
             if not wound_down(executor, node) or node.is_busy_behind():
                 leave_at_once(node)
-    return 0
 
 
 @contextmanager
 def until_signal(args: list[str] | None = None) -> Iterator[Stop]:
-    """Have rclpy inside; what comes is set by SIGINT and SIGTERM."""
+    """Have rclpy inside; what comes is set by SIGINT and SIGTERM.
+
+    :raises SystemExit: a node cannot be made of its parameters; standard error says why
+    """
     stop = stop_on_signals()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
         yield stop
+    except ParameterException as error:
+        sys.exit(f'wrong parameter: {error}')
     finally:
         rclpy.try_shutdown()
 
@@ -99,15 +96,6 @@ def answer_new_clients() -> None:
     names = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')  # Fast DDS 2 and 3
     if not any(name in os.environ for name in names):
         os.environ.update(dict.fromkeys(names, str(Path(__file__).with_name('services.xml'))))
-
-
-def make_node_or_explain(make_node: Callable[[], NodeT]) -> NodeT | None:
-    """Return the node; None, with the reason on standard error, if its parameters are wrong."""
-    try:
-        return make_node()
-    except ParameterException as error:
-        sys.stderr.write(f'wrong parameter: {error}\n')
-        return None
 
 
 def spin(executor: Executor, ended: threading.Event) -> None:

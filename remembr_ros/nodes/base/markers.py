@@ -32,13 +32,13 @@ def clear(markers: Iterable[Marker] = ()) -> MarkerArray:
     return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
-def ramp(value: float, alpha: float = 0.9) -> ColorRGBA:
+def ramp(value: float) -> ColorRGBA:
     """Return the colour of a value from 0 (dark blue) to 1 (yellow); NaN counts as 0."""
     at = 2.0 * min(1.0, max(0.0, value if not math.isnan(value) else 0.0))
     low, high = _RAMP[:2] if at <= 1.0 else _RAMP[1:]
     part = at if at <= 1.0 else at - 1.0
     red, green, blue = (a + part * (b - a) for a, b in zip(low, high, strict=True))
-    return ColorRGBA(r=red, g=green, b=blue, a=alpha)
+    return ColorRGBA(r=red, g=green, b=blue, a=0.9)
 
 
 def age_colour(age_ns: int) -> ColorRGBA:
@@ -59,13 +59,11 @@ def balls(
     return marker
 
 
-def label(
-    frame_id: str, namespace: str, pose: Pose, text: str, *, above_m: float = 0.5, height_m: float = 0.25
-) -> Marker:
+def label(frame_id: str, namespace: str, pose: Pose, text: str, *, above_m: float = 0.5) -> Marker:
     """Return a text above a pose that faces whoever looks."""
     marker = _marker(frame_id, namespace, Marker.TEXT_VIEW_FACING)
     marker.pose.position = _point(pose, above_m)
-    marker.scale.z = height_m
+    marker.scale.z = 0.25  # [m] the height of a capital
     marker.color = WHITE
     marker.text = text
     return marker

@@ -64,10 +64,9 @@ class PoseSubscription:
     not known where the robot is, until a better one comes.
 
     :param node: its time stands in for stamps of zero
-    :param parameters: what does not change meanwhile
+    :param parameters: checked by :func:`check_pose_parameters`
     :param on_pose: called in the executor's thread
     :param on_lost: the same, with the stamp [ns] of a pose that is too uncertain
-    :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
     """
 
     def __init__(
@@ -93,7 +92,6 @@ class PoseSubscription:
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
         self._fixes = FixTrack(_datum(parameters))
-        check_pose_parameters(parameters)
         source = parameters.pose_source
         if source == 'tf':
             self._listen_to_tf()

@@ -12,41 +12,22 @@ def _last(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSPro
     )
 
 
+# Where the camera is reliable, too: best effort loses nearly all raw images, which have megabytes.
 IMAGES = _last(10)
-"""Where the camera is reliable, too: best effort loses nearly all raw images, which have megabytes."""
-
-POSES = _last(100, reliable=False)
-"""Odometry and fixes, at whatever reliability they are published."""
-
+POSES = _last(100, reliable=False)  # odometry and fixes, at whatever reliability they are published
+# AMCL's pose, which is published only when it changes; does not match volatile publishers.
 LATCHED_POSE = _last(100, latched=True)
-"""AMCL's pose, which is published only when it changes; does not match volatile publishers."""
 
 TF = _last(100)
-
 TF_STATIC = _last(100, latched=True)
-
-CAPTIONS = _last(1000)
-"""None may be lost while the memory node is busy; deep, but bounded."""
-
+CAPTIONS = _last(1000)  # none may be lost while the memory node is busy; deep, but bounded
+# Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response.
 SERVICES = _last(1000)
-"""Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response."""
-
+# Many at once are counted rather than lost: what does not fit here DDS drops without a word.
 QUESTIONS = _last(1000)
-"""Many at once are counted rather than lost: what does not fit here DDS drops without a word."""
-
-ANSWERS = _last(1000)
-"""As many as there may be questions, for whoever takes them slowly."""
-
-MARKERS = _last(1, latched=True)
-"""RViz sees all markers even if it starts late."""
-
-CLICKS = _last(1, reliable=False)
-"""From whatever program somebody looks with."""
-
-MAPS = _last(1, latched=True)
-"""map_server's and Nav2's: published once, for whoever comes later."""
-
-MAP_UPDATES = _last(100)
-"""Each is a part of a map, so that none may be lost."""
-
+ANSWERS = _last(1000)  # as many as there may be questions, for whoever takes them slowly
+MARKERS = _last(1, latched=True)  # RViz sees all markers even if it starts late
+CLICKS = _last(1, reliable=False)  # from whatever program somebody looks with
+MAPS = _last(1, latched=True)  # map_server's and Nav2's: published once, for whoever comes later
+MAP_UPDATES = _last(100)  # each is a part of a map, so that none may be lost
 CLOCK = _last(10)

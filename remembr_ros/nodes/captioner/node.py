@@ -1,7 +1,5 @@
 """The captioner node: images and poses become captions of segments, placed where the frames were taken."""
 
-import sys
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,6 +25,7 @@ from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
+from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
 from remembr_ros.nodes.captioner.outbox import Outbox
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
@@ -50,8 +49,6 @@ class CaptionerNode(ManagedNode):
         self._pose_source: PoseSubscription | None = None
         self._images: dict[type, WatchedSubscription] = {}
         self._captions: Outbox | None = None
-        self._frames = self._unplaced = 0
-        self._lost = ''  # why the last segment has no place
         self._size = ''
 
     def check(self, parameters: CaptionerParameters) -> None:
@@ -86,7 +83,7 @@ class CaptionerNode(ManagedNode):
         )
         self._pose_source = PoseSubscription(self, p, self._on_pose, self._on_lost)
         self._frames = self._unplaced = 0
-        self._lost = ''
+        self._lost = ''  # why the last segment has no place
         self._last_image = time.monotonic()
         # Each image starts it anew.
         self._silence = self.create_timer(p.flush_after, self._end_segment, clock=STEADY)
@@ -132,9 +129,7 @@ class CaptionerNode(ManagedNode):
         captioner, self._captioner, self._describer = self._captioner, None, None
         if captioner is not None:
             # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
-            closing = threading.Thread(target=captioner.close, name='captioner-close', daemon=True)
-            closing.start()
-            closing.join(CLOSE_S)
+            ended_in_time(captioner.close, CLOSE_S, 'captioner-close')
         if self._captions is not None:
             if lost := self._captions.overdue():
                 self.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
@@ -142,8 +137,8 @@ class CaptionerNode(ManagedNode):
             self._captions = None
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
-        worker, describer = self._worker, self._describer
-        if worker is None or describer is None:
+        worker, describer, outbox, poses = self._worker, self._describer, self._captions, self._pose_source
+        if worker is None or describer is None or outbox is None or poses is None:
             return Level.OK, '', {}
         silent_s = time.monotonic() - self._last_image
         values = {
@@ -156,19 +151,18 @@ class CaptionerNode(ManagedNode):
             'merged': self._backlog.merged,
             'dropped': self._backlog.dropped,
             'without a place': self._unplaced,
-            'poses too uncertain': self._pose_source.uncertain if self._pose_source is not None else 0,
+            'poses too uncertain': poses.uncertain,
             'not placed yet': len(self._placer),
             'waiting': worker.waiting,
-            'not stored yet': len(self._captions or ()),
-            'refused': self._captions.refused if self._captions is not None else 0,
+            'not stored yet': len(outbox),
+            'refused': outbox.refused,
             'latency [s]': f'{worker.latency_s:.3f}',
         }
-        unstored = self._captions.problem if self._captions is not None else ''
         damaged = self._segmenter.problem
         silent = silent_s > max(5.0, self.parameters.flush_after)
         problems = (
             worker.problem or describer.problem,
-            unstored,
+            outbox.problem,
             f'images cannot be decoded: {damaged}' if damaged else '',
             f'no image for {silent_s:.0f} s' if silent else '',
             self._lost,
@@ -252,7 +246,7 @@ class CaptionerNode(ManagedNode):
 
 def main(args: list[str] | None = None) -> None:
     """Run the captioner node until it is told to end."""
-    sys.exit(run(CaptionerNode, args))
+    run(CaptionerNode, args)
 
 
 if __name__ == '__main__':

@@ -19,23 +19,12 @@ from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id
 from remembr_ros.printable import printable
 
-MAX_CAPTIONS = 1000
-"""Captions kept; then the oldest is given up."""
-
-MAX_BYTES = 64_000_000
-"""What they may take, their keyframes for the most part."""
-
-OVERDUE_S = 5.0
-"""A memory node that is there has answered by then; else a caption is sent again [s]."""
-
-MAX_PAUSE_S = 60.0
-"""Before it is sent once more, twice as long each time until then [s]."""
-
-AT_ONCE = 50
-"""Captions that are sent again within a second, to a memory node that does not answer."""
-
-ARRIVE_S = 0.5
-"""When the publisher goes, for the last captions to arrive [s]."""
+MAX_CAPTIONS = 1000  # captions kept; then the oldest is given up
+MAX_BYTES = 64_000_000  # what they may take, their keyframes for the most part
+OVERDUE_S = 5.0  # [s] a memory node that is there has answered by then; else a caption is sent again
+MAX_PAUSE_S = 60.0  # [s] before it is sent once more, twice as long each time until then
+AT_ONCE = 50  # captions that are sent again within a second, to a memory node that does not answer
+ARRIVE_S = 0.5  # [s] when the publisher goes, for the last captions to arrive
 
 
 @dataclass(slots=True)

@@ -37,9 +37,8 @@ class CaptionIntake:
         parameters: MemoryParameters,
         on_stored: Callable[[list[Memory]], None],
     ) -> None:
-        p = parameters
         self._node = node
-        self._read_only = p.read_only
+        self._read_only = parameters.read_only
         self._on_stored = on_stored
         self.last_at = float('-inf')
         """When the last caption came, on time.monotonic()."""
@@ -54,10 +53,7 @@ class CaptionIntake:
             self._stored,
             lambda observation, why: self._answer(observation.memory.id, CaptionAck.REFUSED, why),
             node.get_logger(),
-            queue_size=p.queue_size,
-            queue_bytes=round(p.queue_bytes_mb * 1e6),
-            batch_size=p.batch_size,
-            retry_period_s=p.retry_period,
+            parameters,
         )
 
     def listen(self) -> None:

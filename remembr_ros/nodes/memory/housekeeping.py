@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
@@ -11,19 +10,13 @@ from remembr_ros.errors import RemembrError
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.periodic_thread import Chore
+from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.timestamps import format_iso
 
 RETAIN_FIRST_S = 60.0
 RETAIN_PERIOD_S = 600.0
 COLLECT_FIRST_S = 300.0
 COLLECT_PERIOD_S = 3600.0
-
-
-class Doubts(Protocol):
-    """What knows the clock: remembr_ros.nodes.memory.clock_watch.ClockWatch."""
-
-    def doubt(self) -> str:
-        """Return why nothing shall be deleted for its age now; empty: the clock is believed."""
 
 
 class Housekeeping:
@@ -45,7 +38,7 @@ class Housekeeping:
         on_deleted: Callable[[], None],
         log: RcutilsLogger,
         *,
-        clock: Doubts,
+        clock: ClockWatch,
         deletes: bool = True,
     ) -> None:
         self._store = store

@@ -1,7 +1,5 @@
 """The memory node: sole owner of the store. It keeps what the captioner saw, and finds it again."""
 
-import sys
-import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -24,6 +22,7 @@ from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
+from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.memory.caption_intake import CaptionIntake
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
@@ -32,23 +31,14 @@ from remembr_ros.nodes.memory.markers import MemoryMarkers
 from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import TELLABLE
-from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
+from remembr_ros.nodes.memory.services import MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
-LINGER_S = 1.2
-"""When all nodes are stopped at once, the captioner's last captions come within this time [s]."""
-
-END_S = 1.0
-"""For the batch that is being stored when the time to drain is over [s]."""
-
-PART_END_S = 0.5
-"""For each other thread that is at work then [s]."""
-
-CLOSE_S = 30.0
-"""For an embedded database to be written and closed [s]."""
-
-HUNG_CLOSE_S = 2.0
-"""The same where the store hangs anyway [s]."""
+LINGER_S = 1.2  # [s] when all nodes are stopped at once, the captioner's last captions come within this time
+END_S = 1.0  # [s] for the batch that is being stored when the time to drain is over
+PART_END_S = 0.5  # [s] for each other thread that is at work then
+CLOSE_S = 30.0  # [s] for an embedded database to be written and closed
+HUNG_CLOSE_S = 2.0  # [s] the same where the store hangs anyway
 
 
 class MemoryNode(ManagedNode):
@@ -64,8 +54,6 @@ class MemoryNode(ManagedNode):
         self._housekeeping: Housekeeping | None = None
         self._gauge: StoreGauge | None = None
         self._markers = MemoryMarkers(0)
-        self._away = ''
-        self._hangs = False
         self._stop_by: float | None = None
         self._behind: EmbedderBehind | None = None
         self._clock_watch: ClockWatch | None = None
@@ -153,10 +141,7 @@ class MemoryNode(ManagedNode):
             return
         self._behind = store.embedder_behind
         # A store that hangs does not let go: leave it to itself rather than hang, too.
-        closing = threading.Thread(target=store.close, name='store-close', daemon=True)
-        closing.start()
-        closing.join(HUNG_CLOSE_S if self._hangs else CLOSE_S)
-        if closing.is_alive():
+        if not ended_in_time(store.close, HUNG_CLOSE_S if self._hangs else CLOSE_S, 'store-close'):
             self.get_logger().error('the store does not let itself be closed; it ends with this process')
         for publisher in (self._memories, self._marker_publisher):
             if publisher is not None:
@@ -179,18 +164,13 @@ class MemoryNode(ManagedNode):
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         if self._store is None or self._intake is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
-        level, message, values = diagnosis(
-            self._intake.writer,
+        return diagnosis(
+            self._intake,
             self._gauge.reading,
             self._housekeeping,
             embedder=self._store.embedder_behind,
-            invalid=self._intake.invalid,
             read_only=self.parameters.read_only,
         )
-        if self._intake.unwanted:
-            level = max(level, Level.WARN)
-            message = f'{self._intake.unwanted} captions were not stored: {READ_ONLY}'
-        return level, message, values
 
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""
@@ -236,7 +216,7 @@ class MemoryNode(ManagedNode):
 
 def main(args: list[str] | None = None) -> None:
     """Run the memory node until it is told to end."""
-    sys.exit(run(MemoryNode, args))
+    run(MemoryNode, args)
 
 
 if __name__ == '__main__':

@@ -14,7 +14,7 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import check_forget, check_names, check_recall
+from remembr_ros.nodes.base.bounds import MAX_IDS, check_forget, check_names, check_recall
 from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -25,17 +25,9 @@ from remembr_ros.nodes.memory.recall import forget_conditions, order_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
 THREADS = 4
-
-LOADING_S = 2.0
-"""What needs the embedder waits so long while that is being loaded; then it has to be asked again [s]."""
-
-RECENT_NOTES = 1000
-"""Notes of this process that are known even while the server is away."""
-
+LOADING_S = 2.0  # [s] what needs the embedder waits for it so long; then it has to be asked again
+RECENT_NOTES = 1000  # notes of this process that are known even while the server is away
 READ_ONLY = 'the memory is read-only (parameter read_only of the memory node): nothing is stored or deleted'
-
-MAX_IDS = 10_000
-"""Of a dry run; more do not fit well into a message."""
 
 
 class MemoryServices:
@@ -99,15 +91,12 @@ class MemoryServices:
             return response
 
         async def callback(request: Any, response: Any) -> Any:
-            if not isinstance(request, Remember.Request):  # a note can wait on this machine, an answer cannot
-                try:
-                    self._gauge.check()
-                except StoreUnavailable as error:
-                    _refuse(response, error)
-                    return response
-            if isinstance(request, Remember.Request) or (
-                isinstance(request, Recall.Request) and order_of(request) == 'text'
-            ):
+            noting = isinstance(request, Remember.Request)
+            # A note can wait on this machine, an answer cannot.
+            if not noting and (away := self._gauge.reading.away):
+                _refuse(response, StoreUnavailable(away))
+                return response
+            if noting or (isinstance(request, Recall.Request) and order_of(request) == 'text'):
                 await self._embedder_loaded()
             return await self._pool.call(guarded, request, response)
 
@@ -145,7 +134,8 @@ class MemoryServices:
             if identity in self._notes:
                 return self._notes[identity]
             try:
-                self._gauge.check()
+                if away := self._gauge.reading.away:
+                    raise StoreUnavailable(away)
                 return next(iter(self._store.get([identity])), None)
             except StoreUnavailable:
                 # Nobody noted anything else at this very nanosecond. At a time that was given, maybe.
@@ -199,14 +189,9 @@ class MemoryServices:
 
 
 def _refuse(response: Any, error: RemembrError) -> None:
-    response.error_code = _error_code(error)
-    response.error_msg = str(error)
-
-
-def _error_code(error: RemembrError) -> int:
-    """Return the error_code of service Recall, Remember or Forget for an error."""
+    """Fill a response of service Recall, Remember or Forget, whose codes are the same, with an error."""
+    response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, str(error)
     if isinstance(error, EmbedderLoading):
-        return int(Recall.Response.LOADING)
-    if isinstance(error, InvalidRequest):
-        return int(Recall.Response.INVALID_REQUEST)
-    return int(Recall.Response.STORE_UNAVAILABLE)
+        response.error_code = Recall.Response.LOADING
+    elif isinstance(error, InvalidRequest):
+        response.error_code = Recall.Response.INVALID_REQUEST

@@ -8,22 +8,15 @@ from pathlib import Path
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from remembr_ros.errors import RemembrError, StoreUnavailable
+from remembr_ros.errors import RemembrError
 from remembr_ros.memory.keyframes.folder import RESERVE_BYTES
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.periodic_thread import Chore
 
-PERIOD_S = 2.0
-"""Between looks at what is cheap."""
-
-AWAY_PERIOD_S = 0.5
-"""The same while the store does not answer."""
-
-SIZES_PERIOD_S = 30.0
-"""Between measurements of what takes a walk through files."""
-
-PATIENCE_S = 2.0
-"""A server that has not answered for so long is away until it does."""
+PERIOD_S = 2.0  # [s] between looks at what is cheap
+AWAY_PERIOD_S = 0.5  # [s] the same while the store does not answer
+SIZES_PERIOD_S = 30.0  # [s] between measurements of what takes a walk through files
+PATIENCE_S = 2.0  # [s] a server that has not answered for so long is away until it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +82,6 @@ class StoreGauge:
     def tell_again(self) -> None:
         """Call on_there once more, as soon as the store answers."""
         self._told = False
-
-    def check(self) -> None:
-        """Return at once if the store answers, as far as is known.
-
-        :raises StoreUnavailable: it does not
-        """
-        if away := self.reading.away:
-            raise StoreUnavailable(away)
 
     def close(self, timeout_s: float) -> None:
         """End; wait for the present reading, at most so long."""

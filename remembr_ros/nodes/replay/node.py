@@ -18,7 +18,7 @@ from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters
-from remembr_ros.nodes.base.lifecycle import make_node_or_explain, spinning, until_signal
+from remembr_ros.nodes.base.lifecycle import spinning, until_signal
 from remembr_ros.nodes.base.managed_node import NAMESPACE
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.replay.raw_bag import RawBag
@@ -168,9 +168,7 @@ def _profile(topic: str) -> QoSProfile:
 def play(args: list[str] | None = None) -> int:
     """Play a bag to its end; return the exit code."""
     with until_signal(args) as stop:
-        node = make_node_or_explain(BagPlayerNode)
-        if node is None:
-            return 1
+        node = BagPlayerNode()
         with spinning(node):
             try:
                 node.play(stop)

@@ -1,6 +1,5 @@
 """The speech node: sound becomes questions."""
 
-import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -217,7 +216,7 @@ def attention_of(p: SpeechParameters) -> dict[str, Any]:
 
 def main(args: list[str] | None = None) -> None:
     """Run the speech node until it is told to end."""
-    sys.exit(run(SpeechNode, args))
+    run(SpeechNode, args)
 
 
 if __name__ == '__main__':
