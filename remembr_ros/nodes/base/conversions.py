@@ -12,9 +12,10 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CompressedImage, Image
 
 from remembr_ros import errors, images
+from remembr_ros.bags.poses import stamp_of
 from remembr_ros.geometry import Point, Pose, StampedPose, quaternion_from_yaw, yaw_from_quaternion
 from remembr_ros.images import Frame
-from remembr_ros.timestamps import LATEST_NS, NS, is_stamp
+from remembr_ros.timestamps import LATEST_NS, NS
 
 MIN_WIRE_NS = -(2**31) * NS  # the earliest time that builtin_interfaces/Time can hold
 MAX_WIRE_NS = LATEST_NS  # the latest time that builtin_interfaces/Time can hold, in January 2038
@@ -37,12 +38,6 @@ def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
 def time_from_msg(msg: TimeMsg) -> int:
     """Return nanoseconds since the epoch."""
     return int(msg.sec * NS + msg.nanosec)
-
-
-def stamp_from_msg(msg: TimeMsg, arrival_ns: int) -> int:
-    """Return when something was seen [ns]: when it arrived if the stamp was not set, or by no real clock."""
-    stamp_ns = time_from_msg(msg)
-    return stamp_ns if is_stamp(stamp_ns) else arrival_ns
 
 
 def duration_to_msg(seconds: float) -> DurationMsg:
@@ -93,9 +88,7 @@ def stamped_pose_from_msg(
     :param arrival_ns: stands in for a stamp of zero, or one that cannot be
     """
     pose = msg.pose if isinstance(msg, PoseStamped) else msg.pose.pose
-    return StampedPose(
-        stamp_from_msg(msg.header.stamp, arrival_ns), pose_from_msg(pose), frame_name(msg.header.frame_id)
-    )
+    return StampedPose(stamp_of(msg.header, arrival_ns), pose_from_msg(pose), frame_name(msg.header.frame_id))
 
 
 def frame_name(frame_id: str) -> str:
@@ -108,7 +101,7 @@ def frame_from_image(msg: Image | CompressedImage, arrival_ns: int) -> Frame:
 
     :param arrival_ns: stands in for a stamp of zero, or one that cannot be
     """
-    stamp_ns = stamp_from_msg(msg.header.stamp, arrival_ns)
+    stamp_ns = stamp_of(msg.header, arrival_ns)
 
     def decode() -> images.Bgr:
         if isinstance(msg, CompressedImage):

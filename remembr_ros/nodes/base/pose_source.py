@@ -8,12 +8,13 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import NavSatFix
 
 from remembr_ros.bags.chain import ChainPoses
-from remembr_ros.bags.poses import FixTrack
+from remembr_ros.bags.poses import FixTrack, stamp_of
+from remembr_ros.bags.tf import add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose, position_std
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import stamp_from_msg, stamped_pose_from_msg, time_from_msg
+from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.pose_parameters import PoseParameters
 from remembr_ros.printable import printable
@@ -132,7 +133,7 @@ class PoseSubscription:
         self._node.get_logger().warning(problem, throttle_duration_sec=10.0)
 
     def _on_fix(self, msg: NavSatFix) -> None:
-        stamp_ns = stamp_from_msg(msg.header.stamp, self._node.now_ns())
+        stamp_ns = stamp_of(msg.header, self._node.now_ns())
         pose = self._fixes.pose(msg)
         if pose is None:
             self._warn(stamp_ns, 'the satellite receiver has no fix')
@@ -155,7 +156,7 @@ class PoseSubscription:
 
     def _on_tf(self, msg: Any, *, static: bool) -> None:
         assert self._chain is not None
-        self._add_transforms(msg, static=static)
+        add_transforms(self._tree, msg, self._node.now_ns(), static=static)
         if not self._chain.connected:
             p, frames = self._parameters, self._tree.frames
             more = f' and {len(frames) - 20} more' if len(frames) > 20 else ''
@@ -171,15 +172,3 @@ class PoseSubscription:
             if self.problem:
                 self.problem, self._until_ns = '', pose.stamp_ns
             self._on_pose(pose)
-
-    def _add_transforms(self, msg: Any, *, static: bool) -> None:
-        for transform in msg.transforms:
-            t, q = transform.transform.translation, transform.transform.rotation
-            self._tree.add(
-                transform.header.frame_id.lstrip('/'),
-                transform.child_frame_id.lstrip('/'),
-                time_from_msg(transform.header.stamp),
-                (t.x, t.y, t.z),
-                (q.x, q.y, q.z, q.w),
-                static=static,
-            )

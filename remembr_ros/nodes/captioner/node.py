@@ -87,6 +87,7 @@ class CaptionerNode(ManagedNode):
         self._last_image = time.monotonic()
         # Each image starts it anew.
         self._silence = self.create_timer(p.flush_after, self._end_segment, clock=STEADY)
+        self.while_active.callback(self.destroy_timer, self._silence)
         for transport, kind, topic in (
             ('raw', Image, 'image'),
             ('compressed', CompressedImage, 'image/compressed'),
@@ -98,7 +99,6 @@ class CaptionerNode(ManagedNode):
         flush = self.create_service(
             Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()
         )
-        self.while_active.callback(self.destroy_timer, self._silence)
         self.while_active.callback(self.destroy_service, flush)
 
     def adapt(self) -> None:

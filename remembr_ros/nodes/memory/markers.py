@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.base.markers import age_colour, balls, clear, described, label, numbered
+from remembr_ros.nodes.base.markers import age_colour, balls, clear, described, label
 
 MAX_LABELS = 100  # texts shown; more of them hide each other
 REACH_M = 1.0  # [m] a click this far from a memory still means it
@@ -80,7 +80,7 @@ class MemoryMarkers:
             self._changed = False
             memories = list(self._memories.values())
             selected = self._memories.get(self._selected)
-        return clear(numbered(_draw(memories, selected)))
+        return clear(_draw(memories, selected))
 
     def _keep(self, memories: Iterable[Memory]) -> None:
         """Keep these as the newest, and as many others as there is room for."""
@@ -95,13 +95,7 @@ class MemoryMarkers:
 
 def _draw(memories: list[Memory], selected: Memory | None) -> Iterable[Marker]:
     newest_ns = max((memory.end_ns for memory in memories), default=0)
-    for frame_id in sorted({memory.frame_id for memory in memories}):
-        placed = [
-            (memory.pose, age_colour(newest_ns - memory.end_ns))
-            for memory in memories
-            if memory.pose is not None and memory.frame_id == frame_id
-        ]
-        yield balls(frame_id, 'memories', placed, 0.3)
+    yield from balls('memories', ((m, age_colour(newest_ns - m.end_ns)) for m in memories), 0.3)
     for memory in [memory for memory in memories if memory.scene_text][-MAX_LABELS:]:
         if memory.pose is not None and memory is not selected:
             yield label(memory.frame_id, 'scene_text', memory.pose, '\n'.join(memory.scene_text[:4]))
