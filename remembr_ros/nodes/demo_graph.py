@@ -35,7 +35,6 @@ class DemoGraph:
 
     :param folder: where the nodes' logs go
     :param memory: file of the database
-    :param use_sim_time: the time is the bag's
     """
 
     def __init__(self, folder: Path, memory: Path) -> None:

@@ -15,6 +15,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter import Parameter
 
 from remembr_ros.errors import RemembrError
+from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
 from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.parameter_field import NodeParameters
@@ -24,8 +25,7 @@ NAMESPACE = '/remembr'
 
 ChangeStateCallback = Callable[[ChangeState.Request, ChangeState.Response], ChangeState.Response]
 
-END_S = 0.7
-"""When the process ends, for work that may also be left undone [s]."""
+END_S = 0.7  # [s] when the process ends, for work that may also be left undone
 
 
 class Level(IntEnum):
@@ -42,8 +42,6 @@ class ManagedNode(LifecycleNode):
     A subclass overrides :meth:`load`, :meth:`start`, :meth:`stop`, :meth:`release` and :meth:`diagnose`, and,
     where it has parameters that can be changed at any time, :meth:`adapt`.
 
-    :param name: node name
-    :param parameters: the dataclass of its parameters
     :param kwargs: handed on to the node; namespace is /remembr unless given or remapped
     """
 
@@ -188,11 +186,9 @@ class ManagedNode(LifecycleNode):
     def _attempt(self, what: str, step: Callable[[], None]) -> bool:
         try:
             step()
-        except RemembrError as error:
-            self.get_logger().error(f'cannot {what}: {error}')
-            return False
         except Exception as error:  # noqa: BLE001  a transition's callback: rclpy would drop the reason
-            self.get_logger().error(f'cannot {what}: {type(error).__name__}: {error}')
+            kind = '' if isinstance(error, RemembrError) else f'{type(error).__name__}: '
+            self.get_logger().error(f'cannot {what}: {kind}{error}')
             return False
         return True
 
@@ -235,7 +231,5 @@ class ManagedNode(LifecycleNode):
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
         array = DiagnosticArray(status=[status])
-        # Wall time: monitors compare it with their own.
-        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
-        array.header.stamp.sec, array.header.stamp.nanosec = seconds, nanoseconds
+        array.header.stamp = time_to_msg(time.time_ns())  # wall time: monitors compare it with their own
         self._diagnostics.publish(array)

@@ -25,7 +25,6 @@ class Housekeeping:
     :param policy: None: memories are kept for ever; may be replaced by :meth:`adjust`
     :param now_ns: the node's time, simulated or not, in nanoseconds since the epoch: memories have it, too
     :param on_deleted: called when memories were deleted
-    :param log: a node's logger
     :param clock: tells whether memories may be deleted for their age now
     :param deletes: False: nothing is deleted at all
     """

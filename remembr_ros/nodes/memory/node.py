@@ -56,7 +56,6 @@ class MemoryNode(ManagedNode):
         self._markers = MemoryMarkers(0)
         self._stop_by: float | None = None
         self._behind: EmbedderBehind | None = None
-        self._clock_watch: ClockWatch | None = None
         self._memories: Publisher | None = None
         self._marker_publisher: Publisher | None = None
 
@@ -85,6 +84,7 @@ class MemoryNode(ManagedNode):
         self._markers = MemoryMarkers(p.marker_count)
         self._gauge = StoreGauge(store, milvus.is_server(p.uri), self._away, log, self._show_older)
         self._clock_watch = ClockWatch(self, self.now_ns)
+        self.while_active.callback(self._clock_watch.close)
         self._housekeeping = Housekeeping(
             store,
             policy_of(p),
@@ -131,9 +131,6 @@ class MemoryNode(ManagedNode):
             if part is not None:
                 part.close(PART_END_S)
         self._offers = self._housekeeping = self._gauge = None
-        if self._clock_watch is not None:
-            self._clock_watch.close()
-            self._clock_watch = None
 
     def release(self) -> None:
         store, self._store = self._store, None

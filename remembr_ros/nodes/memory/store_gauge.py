@@ -89,18 +89,19 @@ class StoreGauge:
 
     def _read(self) -> float | None:
         store, known = self._store, self._reading
-        waiting = store.waiting
-        reading = replace(
+        waiting, memories, away = store.waiting, known.memories, ''
+        try:
+            memories = store.count()
+        except RemembrError as error:
+            away = str(error)
+        self._reading = reading = replace(
             known,
+            away=away,
             problem=store.problem,
+            memories=memories,
             spooled=waiting.spooled if waiting else 0,
             spool_bytes=waiting.bytes if waiting else 0,
         )
-        try:
-            reading = replace(reading, away='', memories=store.count())
-        except RemembrError as error:
-            reading = replace(reading, away=str(error))
-        self._reading = reading
         if reading.away and not known.away:
             self._log.warning(f'the memory does not answer: {reading.away}')
         elif known.away and not reading.away:

@@ -25,7 +25,6 @@ class StoreWriter:
     :param on_stored: called with each batch and its memories, once they are durable: one for each
         observation, so that a memory that several of them extended comes several times
     :param on_refused: called with an observation that makes no sense to the store, and why
-    :param log: a node's logger
     :param parameters: the batch that is being stored does not count to the bytes of the queue
     """
 
