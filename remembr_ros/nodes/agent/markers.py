@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.markers import GREEN, arrow, balls, clear, described, label, path, ramp
 
 MAX_HITS = 200
@@ -16,15 +16,15 @@ MAX_HITS = 200
 
 
 class AnswerMarkers:
-    """Publishes topic answer_markers until :meth:`destroy`; may be called from any thread.
+    """Publishes topic answer_markers; may be called from any thread.
 
     What a question recalled is drawn as small balls, coloured by score (dark blue: 0, yellow: 1); what its
     answer cites as large ones, numbered and described; the goals, once there are any, as green arrows.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, node: ManagedNode) -> None:
         self._publisher = node.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
+        node.while_configured.callback(node.destroy_publisher, self._publisher)
 
     def show(self, answer: Answer, recalled: Iterable[Hit] = (), goals: Sequence[StampedPose] = ()) -> None:
         """Show an answer in place of the last one.
@@ -36,10 +36,6 @@ class AnswerMarkers:
     def clear(self) -> None:
         """Show nothing."""
         self._publisher.publish(clear())
-
-    def destroy(self) -> None:
-        """Give the publisher back."""
-        self._node.destroy_publisher(self._publisher)
 
 
 def _hits(answer: Answer, recalled: Iterable[Hit]) -> Iterable[Marker]:

@@ -50,9 +50,11 @@ class Navigator:
             )
         self._drives: set[Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
+        node.while_configured.callback(node.destroy_publisher, self._goals)
         self._confirmation: Confirmation | None = None
         self.adapt(p)
-        self._stop_service = node.create_service(Trigger, '~/stop', self._on_stop)
+        stop = node.create_service(Trigger, '~/stop', self._on_stop)
+        node.while_configured.callback(node.destroy_service, stop)
 
     def __len__(self) -> int:
         """Return how many drives are under way, or being ended."""
@@ -111,10 +113,6 @@ class Navigator:
         self.stop()
         if self._nav2 is not None:
             self._nav2.close()
-        if self._confirmation is not None:
-            self._confirmation.destroy()
-        self._node.destroy_service(self._stop_service)
-        self._node.destroy_publisher(self._goals)
 
     def plan(self, answer: Answer, here: StampedPose | None, stamp_ns: int) -> Plan:
         """Return where to drive for an answer; may be called from any thread.

@@ -44,7 +44,6 @@ class AgentNode(ManagedNode):
         self._recall: RecallClient | None = None
         self._pool: WorkerPool | None = None
         self._navigator: Navigator | None = None
-        self._endpoints: AskEndpoints | None = None
         self._markers: AnswerMarkers | None = None
 
     def check(self, parameters: AgentParameters) -> None:
@@ -90,9 +89,6 @@ class AgentNode(ManagedNode):
             self._markers.clear()
 
     def release(self) -> None:
-        if self._endpoints is not None:
-            self._endpoints.destroy()
-            self._endpoints = None
         if self._navigator is not None:
             self._navigator.destroy()
             self._navigator = None
@@ -102,9 +98,7 @@ class AgentNode(ManagedNode):
         if self._recall is not None:
             self._recall.close()
             self._recall = self._agent = None
-        if self._markers is not None:
-            self._markers.destroy()
-            self._markers = None
+        self._markers = None
 
     def linger(self) -> None:
         self._active = False

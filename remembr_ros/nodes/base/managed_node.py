@@ -62,6 +62,8 @@ class ManagedNode(LifecycleNode):
         self._mark = 0
         self.while_active = contextlib.ExitStack()
         """Closed before stop is called: ends the timers and services of start."""
+        self.while_configured = contextlib.ExitStack()
+        """Closed after release was called: ends the publishers and services of load."""
         self.parameters: NodeParameters = declare_parameters(self, parameters)
         if unknown := unknown_overrides(self):
             self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
@@ -180,6 +182,7 @@ class ManagedNode(LifecycleNode):
 
     def _give_back(self) -> None:
         self._attempt('clean up', self.release)
+        self._attempt('clean up', self.while_configured.close)
         self.topics.close_since(0)
         self._configured = False
 

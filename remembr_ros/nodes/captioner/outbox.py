@@ -65,6 +65,8 @@ class Outbox:
         topic = acks_topic(self._publisher.topic_name)
         self._acks = node.topics.subscribe(CaptionAck, topic, self._on_ack, qos.CAPTIONS, eager=True)
         self._timer = node.create_timer(1.0, self.send_due, clock=STEADY)
+        node.while_configured.callback(node.destroy_publisher, self._publisher)
+        node.while_configured.callback(node.destroy_timer, self._timer)
 
     def __len__(self) -> int:
         """Return how many captions are not known to be stored."""
@@ -107,8 +109,6 @@ class Outbox:
     def close(self) -> None:
         """Send no more; wait a little for the last ones to arrive."""
         self._publisher.wait_for_all_acked(Duration(seconds=ARRIVE_S))
-        self._node.destroy_timer(self._timer)
-        self._node.destroy_publisher(self._publisher)
 
     def send_due(self) -> None:
         """Send again what should have been answered by now, if anybody is there to answer."""

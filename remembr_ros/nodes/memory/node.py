@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from geometry_msgs.msg import PointStamped
-from rclpy.publisher import Publisher
 from visualization_msgs.msg import MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -56,8 +55,6 @@ class MemoryNode(ManagedNode):
         self._markers = MemoryMarkers(0)
         self._stop_by: float | None = None
         self._behind: EmbedderBehind | None = None
-        self._memories: Publisher | None = None
-        self._marker_publisher: Publisher | None = None
 
     def load(self) -> None:
         p = self.parameters
@@ -77,6 +74,8 @@ class MemoryNode(ManagedNode):
             tell_when_loaded(behind, self.get_logger())
         self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
         self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
+        for publisher in (self._memories, self._marker_publisher):
+            self.while_configured.callback(self.destroy_publisher, publisher)
 
     def start(self) -> None:
         p, log, store = self.parameters, self.get_logger(), self._store
@@ -140,10 +139,6 @@ class MemoryNode(ManagedNode):
         # A store that hangs does not let go: leave it to itself rather than hang, too.
         if not ended_in_time(store.close, HUNG_CLOSE_S if self._hangs else CLOSE_S, 'store-close'):
             self.get_logger().error('the store does not let itself be closed; it ends with this process')
-        for publisher in (self._memories, self._marker_publisher):
-            if publisher is not None:
-                self.destroy_publisher(publisher)
-        self._memories = self._marker_publisher = None
 
     def linger(self) -> None:
         self._stop_by = end = time.monotonic() + self.parameters.drain_timeout
@@ -175,11 +170,9 @@ class MemoryNode(ManagedNode):
 
     def _publish_stored(self, memories: list[Memory]) -> None:
         """Publish memories; one that was extended comes again, with the id that it has."""
-        publisher = self._memories
-        assert publisher is not None  # there as long as the writer and the services are
         for memory in memories:
             try:
-                publisher.publish(memory_to_msg(memory))
+                self._memories.publish(memory_to_msg(memory))
             except Exception as error:  # noqa: BLE001  a callback: what is stored stays stored
                 self.get_logger().warning(f'memory {memory.id} is stored but not published: {error}')
         self._markers.add(memories)
@@ -207,7 +200,7 @@ class MemoryNode(ManagedNode):
 
     def _publish_markers(self) -> None:
         markers = self._markers.take()
-        if markers is not None and self._marker_publisher is not None:
+        if markers is not None:
             self._marker_publisher.publish(markers)
 
 

@@ -79,6 +79,8 @@ class SpeechNode(ManagedNode):
         self._speech_topics['speech'] = self.create_publisher(String, '/speech', 10)
         if p.tts != 'none':
             self._speech_topics['speaking'] = self.create_publisher(Bool, SPEAKING, 10)
+        for publisher in self._speech_topics.values():
+            self.while_configured.callback(self.destroy_publisher, publisher)
         self.get_logger().info(
             f'Whisper model {p.whisper_model} on {self._transcriber.runs_on}, listening to '
             f'{self._source.name}, wake phrases: {p.wake_phrases or "none"}'
@@ -119,8 +121,6 @@ class SpeechNode(ManagedNode):
 
     def release(self) -> None:
         self._source = self._transcriber = self._listener = None
-        for publisher in self._speech_topics.values():
-            self.destroy_publisher(publisher)
         self._speech_topics = {}
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
