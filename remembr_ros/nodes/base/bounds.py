@@ -17,10 +17,7 @@ MAX_IDS = 10_000  # ids, or robots, named in one request or response
 
 
 def check_caption(msg: MemoryMsg) -> None:
-    """Return if a caption is not too long to be remembered.
-
-    :raises InvalidRequest: it is
-    """
+    """Raise InvalidRequest if a caption is too long to be remembered."""
     check_names(id=msg.id, robot=msg.robot, map_id=msg.map_id, captioner=msg.captioner, camera=msg.camera)
     check_names(source=msg.source, frame_id=msg.pose.header.frame_id)
     _length('caption', len(msg.caption), MAX_TEXT, 'characters')
@@ -32,30 +29,21 @@ def check_caption(msg: MemoryMsg) -> None:
 
 
 def check_recall(request: Recall.Request) -> None:
-    """Return if no text of a request is too long.
-
-    :raises InvalidRequest: one is
-    """
+    """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source, order=request.order)
     _list('robots', request.robots)
 
 
 def check_forget(request: Forget.Request) -> None:
-    """Return if no text of a request is too long.
-
-    :raises InvalidRequest: one is
-    """
+    """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source)
     _list('ids', request.ids)
 
 
 def check_names(**names: str) -> None:
-    """Return if these names are not too long.
-
-    :raises InvalidRequest: one is
-    """
+    """Raise InvalidRequest if one of these names is too long."""
     for what, name in names.items():
         _length(what, len(name), MAX_NAME, 'characters')
 

@@ -113,10 +113,7 @@ def frame_from_image(msg: Image | CompressedImage, arrival_ns: int) -> Frame:
 
 
 def acks_topic(captions: str) -> str:
-    """Return the topic of the answers to captions.
-
-    :param captions: the topic that they come on, in full: where that is remapped, so are the answers
-    """
+    """Return the topic of the answers to captions, by theirs in full: where that is remapped, so is this."""
     return f'{captions}/acks'
 
 

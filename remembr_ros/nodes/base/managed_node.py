@@ -1,9 +1,9 @@
 """What the lifecycle nodes have in common: parameters, readable failures, diagnostics."""
 
-import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from enum import IntEnum
 from typing import Any
 
@@ -57,13 +57,11 @@ class ManagedNode(LifecycleNode):
         self.loading = False
         """Whether the node is being configured: that may take long, and there is nothing to save."""
         self.topics = TopicWatch(self)
-        """Every subscription of the node, so that publishers which do not match are told of. What start
-        subscribed ends before stop is called, the rest after release."""
-        self._mark = 0
-        self.while_active = contextlib.ExitStack()
-        """Closed before stop is called: ends the timers and services of start."""
-        self.while_configured = contextlib.ExitStack()
-        """Closed after release was called: ends the publishers and services of load."""
+        """Every subscription of the node, so that publishers which do not match are told of."""
+        self.while_configured = ExitStack()
+        """Closed after release was called: ends what load publishes, subscribes and offers."""
+        self.while_active = ExitStack()
+        """Closed before stop is called: ends what start subscribes and offers, and its timers."""
         self.parameters: NodeParameters = declare_parameters(self, parameters)
         if unknown := unknown_overrides(self):
             self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
@@ -107,7 +105,7 @@ class ManagedNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.parameters = read_parameters(self, self._parameters_class)
-        self.loading = True
+        self.loading, self.topics.ends = True, self.while_configured
         self._configured = self._attempt('configure', self._check_and_load)
         self.loading = False
         if not self._configured:
@@ -116,7 +114,7 @@ class ManagedNode(LifecycleNode):
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self._mark = self.topics.mark()
+        self.topics.ends = self.while_active
         self._active = self._attempt('activate', self.start)
         if not self._active:
             self._take_out_of_service()
@@ -176,14 +174,12 @@ class ManagedNode(LifecycleNode):
 
     def _take_out_of_service(self) -> None:
         self._active = False
-        self.topics.close_since(self._mark)
         self._attempt('deactivate', self.while_active.close)
         self._attempt('deactivate', self.stop)
 
     def _give_back(self) -> None:
         self._attempt('clean up', self.release)
         self._attempt('clean up', self.while_configured.close)
-        self.topics.close_since(0)
         self._configured = False
 
     def _attempt(self, what: str, step: Callable[[], None]) -> bool:

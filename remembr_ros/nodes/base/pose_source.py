@@ -32,19 +32,10 @@ def check_pose_parameters(parameters: PoseParameters) -> None:
 
     :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
     """
-    _datum(parameters)
+    if len(parameters.datum) not in (0, 3):
+        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty')
     if parameters.pose_source == 'tf':
         _tf_message()
-
-
-def _datum(parameters: PoseParameters) -> tuple[float, float, float] | None:
-    if not parameters.datum:
-        return None
-    try:
-        latitude, longitude, altitude = parameters.datum
-    except ValueError:
-        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty') from None
-    return latitude, longitude, altitude
 
 
 def _tf_message() -> type[Any]:
@@ -92,7 +83,8 @@ class PoseSubscription:
         self._until_ns: int | None = None
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
-        self._fixes = FixTrack(_datum(parameters))
+        datum = parameters.datum
+        self._fixes = FixTrack((datum[0], datum[1], datum[2]) if datum else None)
         source = parameters.pose_source
         if source == 'tf':
             self._listen_to_tf()

@@ -1,6 +1,7 @@
 """Subscriptions that tell of publishers whose quality of service does not fit: nothing comes from these."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -173,6 +174,8 @@ class TopicWatch:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._subscriptions: list[WatchedSubscription] = []
+        self.ends = ExitStack()
+        """What ends the subscriptions that are made now."""
 
     def subscribe(
         self, kind: type[Any], topic: str, callback: Callable[[Any], None], profile: QoSProfile, **how: Any
@@ -180,21 +183,14 @@ class TopicWatch:
         """Subscribe, see :class:`WatchedSubscription`."""
         made = WatchedSubscription(self._node, kind, topic, callback, profile, **how)
         self._subscriptions.append(made)
+        self.ends.callback(self.close, made)
         return made
 
     def close(self, subscription: WatchedSubscription) -> None:
-        """End a subscription."""
-        subscription.close()
-        self._subscriptions.remove(subscription)
-
-    def mark(self) -> int:
-        """Return a mark for :meth:`close_since`."""
-        return len(self._subscriptions)
-
-    def close_since(self, mark: int) -> None:
-        """End what was subscribed since a mark and is still there."""
-        for subscription in self._subscriptions[mark:]:
-            self.close(subscription)
+        """End a subscription, before its time or at it."""
+        if subscription in self._subscriptions:
+            subscription.close()
+            self._subscriptions.remove(subscription)
 
     def problem(self) -> str:
         """Return which publishers are not heard, why, and what to do; empty: all are."""

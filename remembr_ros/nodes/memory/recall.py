@@ -15,7 +15,6 @@ from remembr_ros.timestamps import NS, format_iso
 
 DEFAULT_LIMIT = 5
 TELLABLE = Scope(before_ns=MAX_WIRE_NS)  # older programs stored memories of later
-ORDERS = tuple(order.value for order in Order)
 
 
 def is_tellable(memory: Memory) -> bool:
@@ -58,8 +57,8 @@ def query_of(request: RecallSrv.Request) -> Query:
     """
     scope = scope_of(request)
     order = order_of(request)
-    if order not in ORDERS:
-        raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(ORDERS)}')
+    if order not in tuple(Order):
+        raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(Order)}')
     by_time = order in (Order.TIME, Order.AROUND)
     if order == Order.PLACE and not request.use_place:
         raise InvalidRequest("order 'place' needs use_place and place")
