@@ -35,7 +35,7 @@ class WatchedSubscription:
     :param spare: another subscription of the same topic hears what this one does not: no word of it
     :param yields: where a publisher is only best effort, so is the subscription
     :param eager: a turn of the executor takes many messages rather than one: while threads compute, turns are
-        rare, and DDS drops without a word what does not fit into its queue; not for coroutines
+        rare, and DDS drops without a word what does not fit into its queue; the callback is no coroutine
     """
 
     def __init__(
