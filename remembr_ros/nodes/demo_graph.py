@@ -56,10 +56,8 @@ class DemoGraph:
     def __enter__(self) -> 'DemoGraph':
         self._end.enter_context(spinning(self._node))
         self._end.callback(self._end_processes)
-        images, pose = (
-            ('image/compressed', '/camera/image_raw/compressed'),
-            ('pose_with_covariance', '/amcl_pose'),
-        )
+        images = ('image/compressed', '/camera/image_raw/compressed')
+        pose = ('pose_with_covariance', '/amcl_pose')
         self._start('memory', {'uri': str(self._memory)})
         self._start('captioner', {'queue_size': 1000, 'drain_timeout': 60.0}, images, pose)
         self._start('agent', {}, pose)
@@ -106,9 +104,11 @@ class DemoGraph:
         :raises RemembrError: the player or a node failed; the message names its log
         """
         settings = {'bag': str(bag), 'rate': rate, 'wait_for_subscribers': 20.0}
-        self._finish('bag_player', self._start('bag_player', settings, sim_time=False), on_stored)
+        self._start('bag_player', settings, sim_time=False)
+        self._finish('bag_player', on_stored)
         end = [sys.executable, '-m', 'remembr_ros.nodes.replay.bag_end', f'{NAMESPACE}/captioner']
-        self._finish('bag_end', self._run('bag_end', [*end, '--patience', '120']), on_stored)
+        self._run('bag_end', [*end, '--patience', '120'])
+        self._finish('bag_end', on_stored)
 
     def ask(self, question: str, navigate: bool = False) -> tuple[Answer, StampedPose | None]:
         """Ask the agent; return the answer and the goal that was published.
@@ -130,41 +130,34 @@ class DemoGraph:
 
     def _start(
         self, name: str, parameters: Mapping[str, object], *remaps: tuple[str, str], sim_time: bool = True
-    ) -> 'subprocess.Popen[bytes]':
+    ) -> None:
         arguments = ['-r', f'__ns:={NAMESPACE}', '-p', f'use_sim_time:={str(sim_time).lower()}']
         for parameter, value in parameters.items():
             arguments += ['-p', f'{parameter}:={value}']
         for source, target in remaps:
             arguments += ['-r', f'{source}:={target}']
         room = 'replay' if name == 'bag_player' else name
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments]
-        return self._run(name, command)
+        self._run(name, [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments])
 
-    def _run(self, name: str, command: list[str]) -> 'subprocess.Popen[bytes]':
+    def _run(self, name: str, command: list[str]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / f'{name}.log').open('wb') as log:
-            process = subprocess.Popen(
+            self._processes[name] = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
             )
-        self._processes[name] = process
-        return process
 
-    def _finish(
-        self, name: str, process: 'subprocess.Popen[bytes]', on_stored: Callable[[int], object]
-    ) -> None:
-        while process.poll() is None:
+    def _finish(self, name: str, on_stored: Callable[[int], object]) -> None:
+        while (code := self._processes[name].poll()) is None:
             with self._news:
                 self._news.wait(0.2)
-            self._check_processes()
+            for node in NODES:
+                if (ended := self._processes[node].poll()) is not None:
+                    raise RemembrError(
+                        f'the {node} node ended with {ended}; see {self._folder / f"{node}.log"}'
+                    )
             on_stored(len(self._memories))
-        if process.returncode != 0:
+        if code != 0:
             raise RemembrError(f'{name} failed; see {self._folder / f"{name}.log"}')
-
-    def _check_processes(self) -> None:
-        for name in NODES:
-            code = self._processes[name].poll()
-            if code is not None:
-                raise RemembrError(f'the {name} node ended with {code}; see {self._folder / f"{name}.log"}')
 
     def _on_memory(self, message: MemoryMsg) -> None:
         with self._news, contextlib.suppress(RemembrError):

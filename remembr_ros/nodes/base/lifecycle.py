@@ -113,7 +113,7 @@ def spin(executor: Executor, ended: threading.Event) -> None:
 def wound_down(executor: Executor, node: ManagedNode) -> bool:
     """Take a node out of service in its executor's thread; return False if it will not come to that soon.
 
-    It may be in any state. Its own work is waited for; a model that loads is not: there is nothing to save yet.
+    It may be in any state. Its own work is waited for; a model that loads is not: nothing is there to save.
     """
     begun, done = threading.Event(), threading.Event()
 

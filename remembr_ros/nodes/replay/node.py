@@ -11,7 +11,7 @@ from rclpy.duration import Duration
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
@@ -157,12 +157,7 @@ def message_class(kind: str) -> type | None:
 def _profile(topic: str) -> QoSProfile:
     """Reliable, and latched where the robot's publisher is: that also serves subscribers that want less."""
     static = topic.endswith('tf_static')
-    latched = static or topic.endswith(_LATCHED)
-    return QoSProfile(
-        depth=1000 if static else 100,
-        reliability=ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
-    )
+    return qos.keep_last(1000 if static else 100, latched=static or topic.endswith(_LATCHED))
 
 
 def play(args: list[str] | None = None) -> int:
