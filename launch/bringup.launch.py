@@ -76,7 +76,7 @@ def _node(plan: NodePlan, files: list, respawn: bool) -> LifecycleNode:
     own = {name: ParameterValue(value, value_type=type(value)) for name, value in plan.parameters.items()}
     return LifecycleNode(
         package='remembr_ros',
-        executable=plan.executable,
+        executable=f'{plan.name}_node',
         name=plan.name,
         namespace=plan.namespace,
         parameters=[*files, *([own] if own else [])],

@@ -34,7 +34,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from remembr_ros.bags.layout import storage_files
-from remembr_ros.bringup import end_patience, plan_nodes, replay_rate
+from remembr_ros.bringup import plan_nodes, replay_number
 
 ARGUMENTS = (
     ('bag', '', 'rosbag2 folder or file, or ROS 1 bag; empty: something else publishes /clock', None),
@@ -89,8 +89,8 @@ def _play(context: LaunchContext) -> list[Action]:
     # Else all would come up, for a player that ends at once. What ros2 bag can read is its own affair.
     if given['player'] == 'bag_player':
         storage_files(Path(given['bag']).expanduser())
-    replay_rate(given['rate'])
-    patience_s = end_patience(given['end_patience'])
+    replay_number('rate', given['rate'])
+    patience_s = replay_number('end_patience', given['end_patience'])
     player = _player(given)
     on_end = [LogInfo(msg='the bag is at its end; questions are answered on')]
     handlers = []
@@ -111,7 +111,7 @@ def _play(context: LaunchContext) -> list[Action]:
 def _remembered(context: LaunchContext, patience_s: float) -> ExecuteProcess:
     """Return what ends when the captioners' last captions are stored, or none comes any more."""
     plans = plan_nodes(context.launch_configurations)
-    captioners = [plan.full_name for plan in plans if plan.executable == 'captioner_node']
+    captioners = [plan.full_name for plan in plans if plan.name == 'captioner']
     command = [sys.executable, '-m', 'remembr_ros.nodes.replay.bag_end', *captioners]
     command += ['--patience', str(patience_s)]
     return ExecuteProcess(cmd=command, name='bag_end', output='screen')

@@ -145,29 +145,25 @@ ARGUMENTS = (
     Argument('log_level', 'info', 'what is logged: debug, info, warn, error or fatal, or LOGGER:=LEVEL'),
 )
 
-RATES = (0.01, 1000.0)  # lowest and highest rate of replay.launch.py, times real speed
-PATIENCES = (1.0, 86_400.0)  # [s] shortest and longest end_patience of replay.launch.py
+REPLAY_LIMITS = {'rate': (0.01, 1000.0), 'end_patience': (1.0, 86_400.0)}
+"""Of numbers among the arguments of replay.launch.py: times real speed; [s]."""
 
 _TOPICS = tuple(argument.name for argument in ARGUMENTS if argument.name.endswith('_topic'))
-
 _TOPIC = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')
-
 _LOG_LEVEL = re.compile(r'(\S+:=)?(debug|info|warn|error|fatal)', re.IGNORECASE)
+# What ROS allows as a part of a name; an underscore in front hides it.
 _TOKEN = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
-"""What ROS allows as a part of a name; an underscore in front hides it."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
     """A node to start.
 
-    :param executable: of this package
     :param parameters: what the arguments say; they come after all files
     :param remappings: from names as in the code to full names
     :param arguments: further arguments behind --ros-args
     """
 
-    executable: str
     name: str
     namespace: str
     parameters: dict[str, str | bool] = field(default_factory=dict)
@@ -255,29 +251,16 @@ def _plan(
     arguments = ['--log-level', values['log_level']]
     if values['secure'] == 'true':
         arguments += ['--enclave', f'{namespace}/{name}']
-    return NodePlan(
-        f'{name}_node', name, namespace, own | dict(parameters or {}), remappings, tuple(arguments)
-    )
+    return NodePlan(name, namespace, own | dict(parameters or {}), remappings, tuple(arguments))
 
 
-def replay_rate(text: str) -> float:
-    """Return how many times faster than real speed a bag is played, of the text of argument rate.
+def replay_number(name: str, text: str) -> float:
+    """Return the number that an argument of replay.launch.py is given.
 
-    :raises InvalidRequest: it is no number, or none that a bag can be played with
+    :param name: one of REPLAY_LIMITS
+    :raises InvalidRequest: it is no number, or not within the limits
     """
-    return _number('rate', text, RATES)
-
-
-def end_patience(text: str) -> float:
-    """Return how long a replay waits for the next caption at its end [s], of the text of the argument.
-
-    :raises InvalidRequest: it is no number, or none to wait for
-    """
-    return _number('end_patience', text, PATIENCES)
-
-
-def _number(name: str, text: str, limits: tuple[float, float]) -> float:
-    low, high = limits
+    low, high = REPLAY_LIMITS[name]
     try:
         number = float(text)
     except ValueError:

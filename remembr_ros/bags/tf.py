@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 from remembr_ros.bags.chain import ChainPoses
 from remembr_ros.bags.poses import stamp_of
@@ -41,11 +42,11 @@ class TfPoses:
         self._chain = ChainPoses(self._tree, parent, child)
         # Static transforms hold from the start, wherever in the recording they are.
         for message in survey.statics:
-            add_transforms(self._tree, recording, message)
+            add_recorded(self._tree, recording, message)
 
     def feed(self, message: RawMessage) -> Iterator[StampedPose]:
         """Yield the poses that this message makes known."""
-        add_transforms(self._tree, self._recording, message)
+        add_recorded(self._tree, self._recording, message)
         yield from self._chain.new_poses()
 
     def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
@@ -76,7 +77,7 @@ class TransformSurvey:
         try:
             # Latched transforms are few and mostly at the start, and a cut-out part may have them late.
             for message in itertools.islice(recording.messages(static), MAX_STATIC_MESSAGES):
-                if add_transforms(self.tree, recording, message):
+                if add_recorded(self.tree, recording, message):
                     self.statics.append(message)
             if self._enough(asked):
                 return
@@ -104,7 +105,7 @@ class TransformSurvey:
         return chain
 
     def _add(self, message: RawMessage) -> bool:
-        frames = add_transforms(self.tree, self._recording, message)
+        frames = add_recorded(self.tree, self._recording, message)
         for frame in frames:
             self._placed_by.setdefault(frame, set()).add(message.topic)
         return bool(frames)
@@ -166,21 +167,28 @@ def _beside(topic: str, topics: frozenset[str]) -> frozenset[str]:
     return frozenset({topic, *(own or static)})
 
 
-def add_transforms(tree: TransformTree, recording: Recording, message: RawMessage) -> list[str]:
-    """Add a TF message's transforms to a tree; return the child frames of those that make sense."""
+def add_recorded(tree: TransformTree, recording: Recording, message: RawMessage) -> list[str]:
+    """Add a recorded TF message's transforms to a tree; return the child frames of those that make sense."""
     received = recording.deserialize_or_skip(message)
-    if received is None:
-        return []
+    static = is_static(message.topic)
+    return [] if received is None else add_transforms(tree, received, message.log_ns, static=static)
+
+
+def add_transforms(tree: TransformTree, message: Any, arrival_ns: int, *, static: bool) -> list[str]:
+    """Add the transforms of a tf2_msgs/TFMessage to a tree; return the child frames of those that make sense.
+
+    :param arrival_ns: stands in for a stamp of zero, or one that cannot be
+    """
     added = []
-    for transform in received.transforms:
+    for transform in message.transforms:
         t, q = transform.transform.translation, transform.transform.rotation
         if tree.add(
             transform.header.frame_id,
             transform.child_frame_id,
-            stamp_of(transform.header, message.log_ns),
+            stamp_of(transform.header, arrival_ns),
             (t.x, t.y, t.z),
             (q.x, q.y, q.z, q.w),
-            static=is_static(message.topic),
+            static=static,
         ):
             added.append(transform.child_frame_id.strip().lstrip('/'))
     return added

@@ -8,29 +8,25 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 import rclpy
 from geometry_msgs.msg import PoseStamped
-from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSHistoryPolicy, QoSProfile
-from rclpy.task import Future
 
-from remembr_msgs.action import Ask
 from remembr_msgs.msg import Memory as MemoryMsg
+from remembr_msgs.srv import Ask
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.errors import NodeUnavailable, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
-from remembr_ros.nodes.base.lifecycle import bring_up
+from remembr_ros.nodes.base.lifecycle import bring_up, call, spinning
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 
 NAMESPACE = '/remembr'
 NODES = ('memory', 'captioner', 'agent')
+ANSWER_S = 120.0
 STOP_S = 15.0
 
 
@@ -39,7 +35,6 @@ class DemoGraph:
 
     :param folder: where the nodes' logs go
     :param memory: file of the database
-    :param use_sim_time: the time is the bag's
     """
 
     def __init__(self, folder: Path, memory: Path) -> None:
@@ -55,28 +50,26 @@ class DemoGraph:
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=int(domain))
         self._node = rclpy.create_node('demo', context=self._context, namespace=NAMESPACE)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._executor.spin, name='demo', daemon=True)
+        self._end = contextlib.ExitStack()
+        self._end.callback(rclpy.try_shutdown, context=self._context)
 
     def __enter__(self) -> 'DemoGraph':
-        images, pose = (
-            ('image/compressed', '/camera/image_raw/compressed'),
-            ('pose_with_covariance', '/amcl_pose'),
-        )
+        self._end.enter_context(spinning(self._node))
+        self._end.callback(self._end_processes)
+        images = ('image/compressed', '/camera/image_raw/compressed')
+        pose = ('pose_with_covariance', '/amcl_pose')
         self._start('memory', {'uri': str(self._memory)})
         self._start('captioner', {'queue_size': 1000, 'drain_timeout': 60.0}, images, pose)
         self._start('agent', {}, pose)
         keep_all = QoSProfile(depth=1000, history=QoSHistoryPolicy.KEEP_ALL)
         self._node.create_subscription(MemoryMsg, 'memories', self._on_memory, keep_all)
         self._node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, 10)
-        self._ask = ActionClient(self._node, Ask, 'ask')
-        self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self._end.close()
+
+    def _end_processes(self) -> None:
         for process in self._processes.values():
             process.terminate()
         deadline = time.monotonic() + STOP_S
@@ -86,11 +79,6 @@ class DemoGraph:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        self._executor.shutdown()
-        self._thread.join(2.0)
-        self._ask.destroy()
-        self._node.destroy_node()
-        rclpy.try_shutdown(context=self._context)
 
     @property
     def memories(self) -> list[Memory]:
@@ -116,77 +104,60 @@ class DemoGraph:
         :raises RemembrError: the player or a node failed; the message names its log
         """
         settings = {'bag': str(bag), 'rate': rate, 'wait_for_subscribers': 20.0}
-        self._finish('bag_player', self._start('bag_player', settings, sim_time=False), on_stored)
+        self._start('bag_player', settings, sim_time=False)
+        self._finish('bag_player', on_stored)
         end = [sys.executable, '-m', 'remembr_ros.nodes.replay.bag_end', f'{NAMESPACE}/captioner']
-        self._finish('bag_end', self._run('bag_end', [*end, '--patience', '120']), on_stored)
+        self._run('bag_end', [*end, '--patience', '120'])
+        self._finish('bag_end', on_stored)
 
     def ask(self, question: str, navigate: bool = False) -> tuple[Answer, StampedPose | None]:
-        """Ask through the action; return the answer and the goal that was published.
+        """Ask the agent; return the answer and the goal that was published.
 
         :raises RemembrError: there is no answer
         """
         before = len(self._goals)
-        if not self._ask.wait_for_server(10.0):
-            raise NodeUnavailable(f'there is no agent; see {self._folder / "agent.log"}')
-        goal = Ask.Goal(question=question, navigate=navigate)
-        handle = self._result(self._ask.send_goal_async(goal), 10.0)
-        if not handle.accepted:
-            raise RemembrError('the agent does not take the question')
-        result = self._result(handle.get_result_async(), 120.0).result
-        if result.error_code not in (Ask.Result.NONE, Ask.Result.NO_PLACE):
-            raise RemembrError(f'error {result.error_code}: {result.error_msg}')
-        if navigate and result.answer.kind == result.answer.POSITION:
+        request = Ask.Request(question=question, navigate=navigate)
+        try:
+            response = call(self._node, Ask, f'{NAMESPACE}/ask', request, time.monotonic() + ANSWER_S)
+        except NodeUnavailable as error:
+            raise NodeUnavailable(f'{error} (logs: {self._folder})') from error
+        if response.error_code not in (Ask.Response.NONE, Ask.Response.NO_PLACE):
+            raise RemembrError(f'error {response.error_code}: {response.error_msg}')
+        if navigate and response.answer.kind == response.answer.POSITION:
             with self._news:
                 self._news.wait_for(lambda: len(self._goals) > before, 5.0)
-        return answer_from_msg(result.answer), self._goals[-1] if len(self._goals) > before else None
+        return answer_from_msg(response.answer), self._goals[-1] if len(self._goals) > before else None
 
     def _start(
         self, name: str, parameters: Mapping[str, object], *remaps: tuple[str, str], sim_time: bool = True
-    ) -> 'subprocess.Popen[bytes]':
+    ) -> None:
         arguments = ['-r', f'__ns:={NAMESPACE}', '-p', f'use_sim_time:={str(sim_time).lower()}']
         for parameter, value in parameters.items():
             arguments += ['-p', f'{parameter}:={value}']
         for source, target in remaps:
             arguments += ['-r', f'{source}:={target}']
         room = 'replay' if name == 'bag_player' else name
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments]
-        return self._run(name, command)
+        self._run(name, [sys.executable, '-m', f'remembr_ros.nodes.{room}.node', '--ros-args', *arguments])
 
-    def _run(self, name: str, command: list[str]) -> 'subprocess.Popen[bytes]':
+    def _run(self, name: str, command: list[str]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / f'{name}.log').open('wb') as log:
-            process = subprocess.Popen(
+            self._processes[name] = subprocess.Popen(
                 command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
             )
-        self._processes[name] = process
-        return process
 
-    def _finish(
-        self, name: str, process: 'subprocess.Popen[bytes]', on_stored: Callable[[int], object]
-    ) -> None:
-        while process.poll() is None:
-            self._wait(0.2)
+    def _finish(self, name: str, on_stored: Callable[[int], object]) -> None:
+        while (code := self._processes[name].poll()) is None:
+            with self._news:
+                self._news.wait(0.2)
+            for node in NODES:
+                if (ended := self._processes[node].poll()) is not None:
+                    raise RemembrError(
+                        f'the {node} node ended with {ended}; see {self._folder / f"{node}.log"}'
+                    )
             on_stored(len(self._memories))
-        if process.returncode != 0:
+        if code != 0:
             raise RemembrError(f'{name} failed; see {self._folder / f"{name}.log"}')
-
-    def _wait(self, seconds: float) -> None:
-        with self._news:
-            self._news.wait(seconds)
-        self._check_processes()
-
-    def _check_processes(self) -> None:
-        for name in NODES:
-            code = self._processes[name].poll()
-            if code is not None:
-                raise RemembrError(f'the {name} node ended with {code}; see {self._folder / f"{name}.log"}')
-
-    def _result(self, future: Future, timeout_s: float) -> Any:
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        if not done.wait(timeout_s):
-            raise RemembrError(f'the agent did not respond within {timeout_s:.0f} s')
-        return future.result()
 
     def _on_memory(self, message: MemoryMsg) -> None:
         with self._news, contextlib.suppress(RemembrError):

@@ -15,7 +15,7 @@ import yaml
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.base.declaration import Parameters
+from remembr_ros.nodes.base.declaration import Parameters, default_of
 from remembr_ros.nodes.base.parameter_field import objection
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters
@@ -35,8 +35,8 @@ _OF_EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 _OVERRIDES = 'qos_overrides.'
 _WILDCARDS = ('*', '**')
 
+# difflib's ratio from which on a name is taken for a slip of the pen: 'agnet', but not 'amcl'.
 NEAR = 0.7
-"""A name as like one of ours as this is taken for a slip of the pen: 'agnet', but not 'amcl' (difflib)."""
 
 _SHAPES = {
     bool: 'true or false',
@@ -111,10 +111,8 @@ def _sections(content: Mapping[Any, Any], above: str = '') -> Iterator[tuple[str
 def _matches(section: str, node: str) -> bool:
     """Tell whether rcl gives a section to a node: * is one part of its name, ** any number of parts."""
     parts = {'*': r'/\w+', '**': r'(/\w+)*'}
-    return (
-        re.fullmatch(''.join(parts.get(p, f'/{re.escape(p)}') for p in section[1:].split('/')), node)
-        is not None
-    )
+    pattern = ''.join(parts.get(part, f'/{re.escape(part)}') for part in section[1:].split('/'))
+    return bool(re.fullmatch(pattern, node))
 
 
 def _flat(values: Mapping[Any, Any], above: str = '') -> Iterator[tuple[str, Any]]:
@@ -141,8 +139,7 @@ def _fields(kinds: Sequence[str], name: str = '') -> 'list[dataclasses.Field[Any
 
 
 def _objection(field: 'dataclasses.Field[Any]', value: Any) -> str:
-    kind = list if field.type in (list[str], list[float]) else field.type
-    assert isinstance(kind, type)  # the dataclasses of parameters have no annotations as text
+    kind = type(default_of(field))
     if kind is float and isinstance(value, str):  # '1e3' is a number to ROS, and a text to YAML 1.1
         with suppress(ValueError):
             value = float(value)

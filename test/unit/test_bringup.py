@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from remembr_ros.bringup import ARGUMENTS, PRESETS, RATES, end_patience, plan_nodes, replay_rate
+from remembr_ros.bringup import ARGUMENTS, PRESETS, REPLAY_LIMITS, plan_nodes, replay_number
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.params_file import NODE_PARAMETERS
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
@@ -145,20 +145,20 @@ def test_what_makes_no_sense_is_refused_with_what_does(given, said):
 @pytest.mark.parametrize('text', ['0', '-1', '1001', 'nan', 'inf', 'fast', '', '1,5'])
 def test_a_bag_cannot_be_played_at_that_rate(text):
     with pytest.raises(InvalidRequest, match=f'rate:={text}: it has to be a number from 0.01 to 1000'):
-        replay_rate(text)
+        replay_number('rate', text)
 
 
 @pytest.mark.parametrize('text', ['0', '-1', 'nan', 'inf', 'long', ''])
 def test_nobody_waits_so_long_for_the_next_caption(text):
     with pytest.raises(InvalidRequest, match=f'end_patience:={text}: it has to be a number from 1 to 86400'):
-        end_patience(text)
-    assert end_patience('2.5') == 2.5
+        replay_number('end_patience', text)
+    assert replay_number('end_patience', '2.5') == 2.5
 
 
 def test_a_bag_can_be_played_at_a_rate_that_the_player_takes():
     field = {field.name: field for field in dataclasses.fields(BagPlayerParameters)}['rate']
-    assert (field.metadata['low'], field.metadata['high']) == RATES
-    assert [replay_rate(text) for text in ('0.01', '3', '1e3')] == [0.01, 3.0, 1000.0]
+    assert (field.metadata['low'], field.metadata['high']) == REPLAY_LIMITS['rate']
+    assert [replay_number('rate', text) for text in ('0.01', '3', '1e3')] == [0.01, 3.0, 1000.0]
 
 
 def test_arguments_have_the_choices_of_the_parameters_that_they_set():

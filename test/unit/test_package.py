@@ -131,7 +131,7 @@ def test_the_wheel_has_what_ros_tools_look_for(wheel: set[str]) -> None:
 
 def test_every_program_is_a_function_of_the_package() -> None:
     programs = entry_points()
-    assert {plan.executable for plan in plan_nodes({'speech': 'true'})} <= set(programs)
+    assert {f'{plan.name}_node' for plan in plan_nodes({'speech': 'true'})} <= set(programs)
     for target in programs.values():
         module, _, function = target.partition(':')
         tree = ast.parse((REPOSITORY / f'{module.replace(".", "/")}.py').read_text())

@@ -23,7 +23,7 @@ TOPIC_ASKER = 'topic question'
 
 
 class AskEndpoints:
-    """Takes questions and gives their outcomes back; there until :meth:`destroy`.
+    """Takes questions and gives their outcomes back; while the node is configured.
 
     :param parameters: those of now: 'timeout' [s] and 'navigate_on_topic' may change at any time
     :param inquiries: where a question is cancelled
@@ -50,7 +50,7 @@ class AskEndpoints:
         self.answer_texts = node.create_publisher(String, 'answer_text', qos.ANSWERS)
         # Reentrant: a question that awaits its answer does not keep the next one waiting.
         group = ReentrantCallbackGroup()
-        self._action = ActionServer(
+        action = ActionServer(
             node,
             AskAction,
             'ask',
@@ -62,20 +62,16 @@ class AskEndpoints:
             result_service_qos_profile=qos.SERVICES,
             cancel_service_qos_profile=qos.SERVICES,
         )
-        self._service = node.create_service(
+        service = node.create_service(
             AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
         )
-        self._topic = node.topics.subscribe(
+        node.topics.subscribe(
             String, 'question', self._on_topic, qos.QUESTIONS, yields=True, eager=True, callback_group=group
         )
-
-    def destroy(self) -> None:
-        """Take no more questions."""
-        self._action.destroy()
-        self._node.destroy_service(self._service)
-        self._node.topics.close(self._topic)
         for publisher in (self.answers, self.answer_texts):
-            self._node.destroy_publisher(publisher)
+            node.while_configured.callback(node.destroy_publisher, publisher)
+        node.while_configured.callback(node.destroy_service, service)
+        node.while_configured.callback(action.destroy)
 
     async def _execute(self, goal: ServerGoalHandle) -> AskAction.Result:
         key = bytes(goal.goal_id.uuid)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from rclpy.clock import Clock
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -15,6 +14,7 @@ from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.errors import Cancelled
+from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import settle
 
 AskResponse = TypeVar('AskResponse', AskAction.Result, AskSrv.Response)
@@ -99,12 +99,10 @@ class Inquiries:
     """The questions under way; nobody waits for an answer longer than the question allows.
 
     :param node: its executor is woken when a question ends
-    :param clock: steady, whatever simulated time does
     """
 
-    def __init__(self, node: Node, clock: Clock) -> None:
+    def __init__(self, node: Node) -> None:
         self._node = node
-        self._clock = clock
         self._open: set[Inquiry] = set()
         self.answered = 0
         self.failed = 0
@@ -139,7 +137,7 @@ class Inquiries:
             return FULL
         self._open.add(inquiry)
         left_s = max(0.0, inquiry.deadline - time.monotonic())
-        timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=self._clock)
+        timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=STEADY)
         try:
             start()
             outcome: AskOutcome = await inquiry.outcome

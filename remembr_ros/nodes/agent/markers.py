@@ -2,77 +2,52 @@
 
 from collections.abc import Iterable, Sequence
 
-from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.markers import (
-    GREEN,
-    arrow,
-    balls,
-    clear,
-    described,
-    label,
-    numbered,
-    path,
-    ramp,
-)
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.markers import GREEN, arrow, balls, clear, described, label, path, ramp
 
 MAX_HITS = 200
 """Recalled memories shown, the best of them; the evidence is shown in any case."""
 
 
 class AnswerMarkers:
-    """Publishes topic answer_markers until :meth:`destroy`; may be called from any thread.
+    """Publishes topic answer_markers; may be called from any thread.
 
     What a question recalled is drawn as small balls, coloured by score (dark blue: 0, yellow: 1); what its
     answer cites as large ones, numbered and described; the goals, once there are any, as green arrows.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, node: ManagedNode) -> None:
         self._publisher = node.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
+        node.while_configured.callback(node.destroy_publisher, self._publisher)
 
     def show(self, answer: Answer, recalled: Iterable[Hit] = (), goals: Sequence[StampedPose] = ()) -> None:
         """Show an answer in place of the last one.
 
         :param recalled: everything that was found on the way to it
         """
-        self._publisher.publish(clear(numbered([*_hits(answer, recalled), *_goals(goals)])))
+        self._publisher.publish(clear([*_hits(answer, recalled), *_goals(goals)]))
 
     def clear(self) -> None:
         """Show nothing."""
         self._publisher.publish(clear())
-
-    def destroy(self) -> None:
-        """Give the publisher back."""
-        self._node.destroy_publisher(self._publisher)
 
 
 def _hits(answer: Answer, recalled: Iterable[Hit]) -> Iterable[Marker]:
     cited = {hit.memory.id for hit in answer.evidence}
     others = [hit for hit in recalled if hit.memory.id not in cited]
     best = sorted(others, key=lambda hit: hit.score, reverse=True)[:MAX_HITS]
-    yield from _balls('hits', best, 0.2)
-    yield from _balls('evidence', answer.evidence, 0.45)
+    yield from balls('hits', ((hit.memory, ramp(hit.score)) for hit in best), 0.2)
+    yield from balls('evidence', ((hit.memory, ramp(hit.score)) for hit in answer.evidence), 0.45)
     for rank, hit in enumerate(answer.evidence, start=1):
         if hit.memory.pose is not None:
             text = f'{rank}. (score {hit.score:.2f})  {described(hit.memory)}'
             yield label(hit.memory.frame_id, 'evidence_text', hit.memory.pose, text)
-
-
-def _balls(namespace: str, hits: Sequence[Hit], diameter_m: float) -> Iterable[Marker]:
-    for frame_id in sorted({hit.memory.frame_id for hit in hits}):
-        placed = [
-            (hit.memory.pose, ramp(hit.score))
-            for hit in hits
-            if hit.memory.pose is not None and hit.memory.frame_id == frame_id
-        ]
-        if placed:
-            yield balls(frame_id, namespace, placed, diameter_m)
 
 
 def _goals(goals: Sequence[StampedPose]) -> Iterable[Marker]:

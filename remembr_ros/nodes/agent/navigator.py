@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from rclpy.clock import Clock
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
@@ -36,16 +35,14 @@ class Navigator:
     :raises InvalidRequest: a parameter makes no sense, or nav2_msgs is missing
     """
 
-    def __init__(self, node: ManagedNode, clock: Clock, parameters: AgentParameters) -> None:
+    def __init__(self, node: ManagedNode, parameters: AgentParameters) -> None:
         p = parameters
         self._node = node
-        self._clock = clock
         self._layers: MapLayers | None = None
         self._nav2: Nav2Client | None = None
         if p.navigation == 'nav2':
             self._nav2 = Nav2Client(
                 node,
-                clock,
                 namespace=p.nav2_namespace,
                 server_timeout_s=p.nav2_server_timeout,
                 silence_timeout_s=p.nav2_silence_timeout,
@@ -53,9 +50,11 @@ class Navigator:
             )
         self._drives: set[Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
+        node.while_configured.callback(node.destroy_publisher, self._goals)
         self._confirmation: Confirmation | None = None
         self.adapt(p)
-        self._stop_service = node.create_service(Trigger, '~/stop', self._on_stop)
+        stop = node.create_service(Trigger, '~/stop', self._on_stop)
+        node.while_configured.callback(node.destroy_service, stop)
 
     def __len__(self) -> int:
         """Return how many drives are under way, or being ended."""
@@ -71,7 +70,7 @@ class Navigator:
             self._nav2.drive_timeout_s = p.drive_timeout
         if p.confirm_goals and self._confirmation is None:
             # There until the end: a goal may wait for it when it is not wanted any more.
-            self._confirmation = Confirmation(self._node, self._clock, p.confirm_timeout)
+            self._confirmation = Confirmation(self._node, p.confirm_timeout)
         self._rules = Rules(
             frame_id=p.map_frame,
             map_id=p.map_id,
@@ -96,9 +95,7 @@ class Navigator:
 
     def stop(self) -> int:
         """End every drive, listen no longer, and return how many drives there were."""
-        if self._layers is not None:
-            self._layers.close()
-            self._layers = None
+        self._layers = None
         return self.stop_driving()
 
     def stop_driving(self) -> int:
@@ -116,10 +113,6 @@ class Navigator:
         self.stop()
         if self._nav2 is not None:
             self._nav2.close()
-        if self._confirmation is not None:
-            self._confirmation.destroy()
-        self._node.destroy_service(self._stop_service)
-        self._node.destroy_publisher(self._goals)
 
     def plan(self, answer: Answer, here: StampedPose | None, stamp_ns: int) -> Plan:
         """Return where to drive for an answer; may be called from any thread.

@@ -1,6 +1,5 @@
 """The agent node: questions, answers, and goals to drive to."""
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,12 +39,11 @@ class AgentNode(ManagedNode):
         super().__init__('agent', AgentParameters, **kwargs)
         self._agent: Agent | None = None
         self._here: StampedPose | None = None
-        self._inquiries = Inquiries(self, self._steady)
+        self._inquiries = Inquiries(self)
         self._poses: PoseSubscription | None = None
         self._recall: RecallClient | None = None
         self._pool: WorkerPool | None = None
         self._navigator: Navigator | None = None
-        self._endpoints: AskEndpoints | None = None
         self._markers: AnswerMarkers | None = None
 
     def check(self, parameters: AgentParameters) -> None:
@@ -69,7 +67,7 @@ class AgentNode(ManagedNode):
         self._recall = RecallClient(self, p.recall_timeout)
         self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
-        self._navigator = Navigator(self, self._steady, p)
+        self._navigator = Navigator(self, p)
         self._markers = AnswerMarkers(self)
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
         self._endpoints = AskEndpoints(
@@ -86,16 +84,11 @@ class AgentNode(ManagedNode):
         self._inquiries.cancel_all()
         if self._navigator is not None:
             self._navigator.stop()
-        if self._poses is not None:
-            self._poses.close()
-            self._poses = None
+        self._poses = None
         if self._markers is not None:
             self._markers.clear()
 
     def release(self) -> None:
-        if self._endpoints is not None:
-            self._endpoints.destroy()
-            self._endpoints = None
         if self._navigator is not None:
             self._navigator.destroy()
             self._navigator = None
@@ -105,9 +98,7 @@ class AgentNode(ManagedNode):
         if self._recall is not None:
             self._recall.close()
             self._recall = self._agent = None
-        if self._markers is not None:
-            self._markers.destroy()
-            self._markers = None
+        self._markers = None
 
     def linger(self) -> None:
         self._active = False
@@ -224,7 +215,7 @@ class AgentNode(ManagedNode):
 
 def main(args: list[str] | None = None) -> None:
     """Run the agent node until it is told to end."""
-    sys.exit(run(AgentNode, args))
+    run(AgentNode, args)
 
 
 if __name__ == '__main__':

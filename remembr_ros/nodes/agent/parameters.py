@@ -3,18 +3,15 @@
 import dataclasses
 
 from remembr_ros.agent.model.same_place import SAME_PLACE_M
-from remembr_ros.nodes.base.parameter_field import autostart as autostart_field
-from remembr_ros.nodes.base.parameter_field import parameter
+from remembr_ros.nodes.base.parameter_field import NodeParameters, parameter
 from remembr_ros.nodes.base.pose_parameters import PoseParameters
 from remembr_ros.nodes.nav2.parameters import NavigationParameters
 
 
 @dataclasses.dataclass(frozen=True)
-class AgentParameters(PoseParameters, NavigationParameters):
+class AgentParameters(NodeParameters, PoseParameters, NavigationParameters):
     """Parameters of the agent node."""
 
-    autostart: bool = autostart_field()
-    robot: str = parameter('robot', 'name of the robot, as diagnostics show it')
     llm: str = parameter('', "language model; empty: its server's default, or the offline planner")
     llm_url: str = parameter(
         '',
@@ -23,11 +20,11 @@ class AgentParameters(PoseParameters, NavigationParameters):
     )
     llm_fallback: str = parameter('', 'language model to ask when the first is out of reach')
     llm_fallback_url: str = parameter('', 'server of the fallback, as llm_url')
-    rounds: int = parameter(3, 'rounds of recall per question', low=1, high=10)
-    calls_per_round: int = parameter(3, 'recalls per round', low=1, high=10)
-    memories_per_call: int = parameter(5, 'memories per recall', low=1, high=50)
+    rounds: int = parameter(3, 'rounds of recall per question', '1 to 10')
+    calls_per_round: int = parameter(3, 'recalls per round', '1 to 10')
+    memories_per_call: int = parameter(5, 'memories per recall', '1 to 50')
     token_budget: int = parameter(
-        32000, 'prompt tokens per question; then the model has to answer', low=2000, high=10000000
+        32000, 'prompt tokens per question; then the model has to answer', '2000 to 10000000'
     )
     look_again_model: str = parameter(
         '', "vision language model that looks at keyframes again; empty: its server's default"
@@ -41,37 +38,23 @@ class AgentParameters(PoseParameters, NavigationParameters):
     same_place: float = parameter(
         SAME_PLACE_M,
         'sights of a thing from this near to each other, with no wall of the map between, are of one thing',
-        unit='m',
-        low=0.0,
-        high=100.0,
+        '0 to 100 m',
         live=True,
     )
     follow_up: float = parameter(
-        300.0,
-        "so long a follow-up question refers to the asker's last answer",
-        unit='s',
-        low=1.0,
-        high=86400.0,
+        300.0, "so long a follow-up question refers to the asker's last answer", '1 to 86400 s'
     )
     time_zone: str = parameter(
         '',
         "whose clock 'yesterday' and '3 pm' are on, such as Europe/Berlin; empty: this machine's",
         live=True,
     )
-    timeout: float = parameter(
-        60.0, 'deadline of a question that names none', unit='s', low=0.1, high=3600.0, live=True
-    )
-    call_timeout: float = parameter(
-        30.0, 'wait so long for one reply of the language model', unit='s', low=0.1, high=3600.0
-    )
-    recall_timeout: float = parameter(
-        5.0, 'wait so long for the memory node', unit='s', low=0.05, high=600.0, live=True
-    )
-    parallel_questions: int = parameter(4, 'questions answered at the same time', low=1, high=64)
+    timeout: float = parameter(60.0, 'deadline of a question that names none', '0.1 to 3600 s', live=True)
+    call_timeout: float = parameter(30.0, 'wait so long for one reply of the language model', '0.1 to 3600 s')
+    recall_timeout: float = parameter(5.0, 'wait so long for the memory node', '0.05 to 600 s', live=True)
+    parallel_questions: int = parameter(4, 'questions answered at the same time', '1 to 64')
     navigate_on_topic: bool = parameter(
         False, 'true: a place in the answer to a question by topic becomes a goal, too', live=True
     )
     trace: str = parameter('', 'file to append what happens to each question to; empty: none')
-    trace_max_mb: float = parameter(
-        50.0, 'the trace may take so much of the disk', unit='MB', low=0.01, high=100000.0
-    )
+    trace_max_mb: float = parameter(50.0, 'the trace may take so much of the disk', '0.01 to 100000 MB')

@@ -1,41 +1,23 @@
 """How long what others send may be: whoever can publish shall not fill memory or disk with one message."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, Recall
 from remembr_ros.errors import InvalidRequest
 
-MAX_NAME = 200
-"""Characters of a name: robot, map, camera, captioner, frame, asker, id."""
-
-MAX_TEXT = 60_000
-"""Characters of a caption, and of all that was read in a scene: what the store keeps."""
-
-MAX_QUERY = 10_000
-"""Characters of a text that is searched for."""
-
-MAX_SIGNS = 1_000
-"""Texts read in one scene."""
-
-MAX_KEYFRAMES = 20
-"""Keyframes that come with a caption; the captioner sends at most 10."""
-
-MAX_KEYFRAME_BYTES = 50_000_000
-"""Of all keyframes of a caption."""
-
-MAX_REASON = 500
-"""Characters of why a caption is not stored."""
-
-MAX_IDS = 10_000
-"""Ids, or robots, named in one request."""
+MAX_NAME = 200  # characters of a name: robot, map, camera, captioner, frame, asker, id
+MAX_TEXT = 60_000  # characters of a caption, and of all that was read in a scene: what the store keeps
+MAX_QUERY = 10_000  # characters of a text that is searched for
+MAX_SIGNS = 1_000  # texts read in one scene
+MAX_KEYFRAMES = 20  # keyframes that come with a caption; the captioner sends at most 10
+MAX_KEYFRAME_BYTES = 50_000_000  # of all keyframes of a caption
+MAX_REASON = 500  # characters of why a caption is not stored
+MAX_IDS = 10_000  # ids, or robots, named in one request or response
 
 
 def check_caption(msg: MemoryMsg) -> None:
-    """Return if a caption is not too long to be remembered.
-
-    :raises InvalidRequest: it is
-    """
+    """Raise InvalidRequest if a caption is too long to be remembered."""
     check_names(id=msg.id, robot=msg.robot, map_id=msg.map_id, captioner=msg.captioner, camera=msg.camera)
     check_names(source=msg.source, frame_id=msg.pose.header.frame_id)
     _length('caption', len(msg.caption), MAX_TEXT, 'characters')
@@ -47,39 +29,29 @@ def check_caption(msg: MemoryMsg) -> None:
 
 
 def check_recall(request: Recall.Request) -> None:
-    """Return if no text of a request is too long.
-
-    :raises InvalidRequest: one is
-    """
+    """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source, order=request.order)
     _list('robots', request.robots)
 
 
 def check_forget(request: Forget.Request) -> None:
-    """Return if no text of a request is too long.
-
-    :raises InvalidRequest: one is
-    """
+    """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source)
     _list('ids', request.ids)
 
 
 def check_names(**names: str) -> None:
-    """Return if these names are not too long.
-
-    :raises InvalidRequest: one is
-    """
+    """Raise InvalidRequest if one of these names is too long."""
     for what, name in names.items():
         _length(what, len(name), MAX_NAME, 'characters')
 
 
-def _list(what: str, names: Iterable[str]) -> None:
-    given = list(names)
-    _length(what, len(given), MAX_IDS, 'names')
-    for name in given:
-        _length(what, len(name), MAX_NAME, 'characters')
+def _list(what: str, names: Sequence[str]) -> None:
+    _length(what, len(names), MAX_IDS, 'names')
+    for name in names:
+        check_names(**{what: name})
 
 
 def _length(what: str, length: int, most: int, unit: str) -> None:

@@ -12,22 +12,13 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import CompressedImage, Image
 
 from remembr_ros import errors, images
-from remembr_ros.geometry import (
-    Point,
-    Pose,
-    StampedPose,
-    quaternion_from_yaw,
-    yaw_from_quaternion,
-)
+from remembr_ros.bags.poses import stamp_of
+from remembr_ros.geometry import Point, Pose, StampedPose, quaternion_from_yaw, yaw_from_quaternion
 from remembr_ros.images import Frame
-from remembr_ros.memory.model.recall import Scope
-from remembr_ros.timestamps import LATEST_NS, NS, is_stamp
+from remembr_ros.timestamps import LATEST_NS, NS
 
-MIN_WIRE_NS = -(2**31) * NS
-"""The earliest time that builtin_interfaces/Time can hold."""
-
-MAX_WIRE_NS = LATEST_NS
-"""The latest time that builtin_interfaces/Time can hold, in January 2038."""
+MIN_WIRE_NS = -(2**31) * NS  # the earliest time that builtin_interfaces/Time can hold
+MAX_WIRE_NS = LATEST_NS  # the latest time that builtin_interfaces/Time can hold, in January 2038
 
 
 def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
@@ -47,12 +38,6 @@ def time_to_msg(ns: int, *, clamp: bool = False) -> TimeMsg:
 def time_from_msg(msg: TimeMsg) -> int:
     """Return nanoseconds since the epoch."""
     return int(msg.sec * NS + msg.nanosec)
-
-
-def stamp_from_msg(msg: TimeMsg, arrival_ns: int) -> int:
-    """Return when something was seen [ns]: when it arrived if the stamp was not set, or by no real clock."""
-    stamp_ns = time_from_msg(msg)
-    return stamp_ns if is_stamp(stamp_ns) else arrival_ns
 
 
 def duration_to_msg(seconds: float) -> DurationMsg:
@@ -103,9 +88,7 @@ def stamped_pose_from_msg(
     :param arrival_ns: stands in for a stamp of zero, or one that cannot be
     """
     pose = msg.pose if isinstance(msg, PoseStamped) else msg.pose.pose
-    return StampedPose(
-        stamp_from_msg(msg.header.stamp, arrival_ns), pose_from_msg(pose), frame_name(msg.header.frame_id)
-    )
+    return StampedPose(stamp_of(msg.header, arrival_ns), pose_from_msg(pose), frame_name(msg.header.frame_id))
 
 
 def frame_name(frame_id: str) -> str:
@@ -118,23 +101,19 @@ def frame_from_image(msg: Image | CompressedImage, arrival_ns: int) -> Frame:
 
     :param arrival_ns: stands in for a stamp of zero, or one that cannot be
     """
-    stamp_ns = stamp_from_msg(msg.header.stamp, arrival_ns)
-    if isinstance(msg, CompressedImage):
-        return Frame(stamp_ns, lambda: images.decode_compressed(msg.format, msg.data), msg.header.frame_id)
-    return Frame(
-        stamp_ns,
-        lambda: images.decode_raw(
-            msg.encoding, msg.width, msg.height, msg.step, bool(msg.is_bigendian), msg.data
-        ),
-        msg.header.frame_id,
-    )
+    stamp_ns = stamp_of(msg.header, arrival_ns)
+
+    def decode() -> images.Bgr:
+        if isinstance(msg, CompressedImage):
+            return images.decode_compressed(msg.format, msg.data)
+        big = bool(msg.is_bigendian)
+        return images.decode_raw(msg.encoding, msg.width, msg.height, msg.step, big, msg.data)
+
+    return Frame(stamp_ns, decode, msg.header.frame_id)
 
 
 def acks_topic(captions: str) -> str:
-    """Return the topic of the answers to captions.
-
-    :param captions: the topic that they come on, in full: where that is remapped, so are the answers
-    """
+    """Return the topic of the answers to captions, by theirs in full: where that is remapped, so is this."""
     return f'{captions}/acks'
 
 
@@ -147,8 +126,3 @@ def point_to_msg(point: Sequence[float]) -> PointMsg:
     """Return a point [m] as a message."""
     x, y, z = point
     return PointMsg(x=float(x), y=float(y), z=float(z))
-
-
-def window_from_msgs(after: TimeMsg, before: TimeMsg) -> Scope:
-    """Return the time window of a request, in which a time of zero is no limit."""
-    return Scope(after_ns=time_from_msg(after) or None, before_ns=time_from_msg(before) or None)

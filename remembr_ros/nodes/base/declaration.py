@@ -2,7 +2,6 @@
 
 import dataclasses
 import difflib
-from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
@@ -20,29 +19,31 @@ class Parameters(Protocol):
 
 P = TypeVar('P', bound=Parameters)
 
+_LISTS: dict[Any, Parameter.Type] = {
+    list[float]: Parameter.Type.DOUBLE_ARRAY,
+    list[str]: Parameter.Type.STRING_ARRAY,
+}
+
 
 def declare_parameters(node: Node, cls: type[P]) -> P:
     """Declare the dataclass's parameters on the node and return their values.
 
     :raises rclpy.exceptions.ParameterException: an override has the wrong type or is out of range
     """
-
-    def refuse_unknown_choices(parameters: list[Parameter]) -> SetParametersResult:
-        return _check(cls, parameters)
-
-    node.add_on_set_parameters_callback(refuse_unknown_choices)
+    node.add_on_set_parameters_callback(lambda parameters: _check(cls, parameters))
     node.add_pre_set_parameters_callback(lambda parameters: _typed(cls, parameters))
+    list_types = _list_types(cls)
     for field in dataclasses.fields(cls):
-        if not _is_list(field):
+        if (list_type := list_types.get(field.name)) is None:
             node.declare_parameter(field.name, default_of(field), _descriptor(field))
             continue
         given = node._parameter_overrides.get(field.name)
         empty = given is None or given.value is None or _is_empty(given)  # [] on a command line is None
-        node.declare_parameter(field.name, _list_type(field), _descriptor(field), ignore_override=empty)
+        node.declare_parameter(field.name, list_type, _descriptor(field), ignore_override=empty)
         if empty:
             # rclpy knows the type of a list by its items, and would leave the parameter without a value: then
             # a request for several parameters, as tools send it, is answered with none of them.
-            node._parameters[field.name] = Parameter(field.name, _list_type(field), [])
+            node._parameters[field.name] = Parameter(field.name, list_type, [])
     return read_parameters(node, cls)
 
 
@@ -59,24 +60,18 @@ def unknown_overrides(node: Node) -> list[str]:
 
 def read_parameters(node: Node, cls: type[P]) -> P:
     """Return the present values of the declared parameters."""
-    values = {}
-    for field in dataclasses.fields(cls):
-        parameter = node.get_parameter_or(field.name, None)
-        unset = parameter is None or parameter.type_ == Parameter.Type.NOT_SET
-        value = default_of(field) if unset else parameter.value
-        values[field.name] = list(value) if isinstance(default_of(field), list) else value
-    return cls(**values)
+    values = {field.name: node.get_parameter(field.name).value for field in dataclasses.fields(cls)}
+    return cls(**values | {name: list(values[name]) for name in _list_types(cls)})
 
 
 def default_of(field: 'dataclasses.Field[Any]') -> Any:
     """Return a field's default."""
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _is_list(field: 'dataclasses.Field[Any]') -> bool:
-    return isinstance(default_of(field), list)
+def _list_types(cls: type[Parameters]) -> dict[str, Parameter.Type]:
+    """Return the type of each parameter that is a list."""
+    return {field.name: _LISTS[field.type] for field in dataclasses.fields(cls) if field.type in _LISTS}
 
 
 def _is_empty(parameter: Parameter) -> bool:
@@ -85,49 +80,34 @@ def _is_empty(parameter: Parameter) -> bool:
 
 def _typed(cls: type[Parameters], parameters: list[Parameter]) -> list[Parameter]:
     """Return the same parameters, an empty list with the type it should have: a tool cannot know it."""
-    kinds = {field.name: _list_type(field) for field in dataclasses.fields(cls) if _is_list(field)}
+    types = _list_types(cls)
     return [
-        Parameter(one.name, kinds[one.name], []) if one.name in kinds and _is_empty(one) else one
+        Parameter(one.name, types[one.name], []) if one.name in types and _is_empty(one) else one
         for one in parameters
     ]
 
 
-def _list_type(field: 'dataclasses.Field[Any]') -> Parameter.Type:
-    return Parameter.Type.DOUBLE_ARRAY if field.type == list[float] else Parameter.Type.STRING_ARRAY
-
-
 def _descriptor(field: 'dataclasses.Field[Any]') -> ParameterDescriptor:
-    metadata = field.metadata
-    unit = f' [{metadata["unit"]}]' if metadata['unit'] else ''
+    about = field.metadata
+    unit = f' [{about["unit"]}]' if about['unit'] else ''
+    when = 'takes effect at once' if about['live'] else 'read on configure'
+    if about['read_only']:
+        when = 'read at the start'
     descriptor = ParameterDescriptor(
-        description=f'{metadata["text"]}{unit} ({_when(metadata)})', read_only=metadata['read_only']
+        description=f'{about["text"]}{unit} ({when})', read_only=about['read_only']
     )
-    if metadata['choices']:
-        descriptor.additional_constraints = 'one of ' + ', '.join(metadata['choices'])
-    if metadata['low'] is not None and isinstance(field.default, int):
-        descriptor.integer_range = [
-            IntegerRange(from_value=int(metadata['low']), to_value=int(metadata['high']), step=1)
-        ]
-    elif metadata['low'] is not None:
-        descriptor.floating_point_range = [
-            FloatingPointRange(from_value=metadata['low'], to_value=metadata['high'], step=0.0)
-        ]
+    if about['choices']:
+        descriptor.additional_constraints = 'one of ' + ', '.join(about['choices'])
+    low, high = about['low'], about['high']
+    if low is not None and isinstance(field.default, int):
+        descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=1)]
+    elif low is not None:
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high, step=0.0)]
     return descriptor
 
 
-def _when(metadata: Mapping[str, Any]) -> str:
-    """Return when a new value counts."""
-    if metadata['read_only']:
-        return 'read at the start'
-    return 'takes effect at once' if metadata['live'] else 'read on configure'
-
-
 def _check(cls: type[Parameters], parameters: list[Parameter]) -> SetParametersResult:
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    for parameter in parameters:
-        field = fields.get(parameter.name)
-        if field is None:
-            continue
-        if reason := objection(parameter.name, field.metadata, parameter.value):
-            return SetParametersResult(successful=False, reason=reason)
-    return SetParametersResult(successful=True)
+    about = {field.name: field.metadata for field in dataclasses.fields(cls)}
+    objections = (objection(one.name, about[one.name], one.value) for one in parameters if one.name in about)
+    reason = next(filter(None, objections), '')
+    return SetParametersResult(successful=not reason, reason=reason)

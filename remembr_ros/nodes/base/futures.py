@@ -2,24 +2,20 @@
 
 from collections.abc import Callable
 
-from rclpy.clock import Clock
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 
 from remembr_ros.nodes.base.worker_pool import settle
 
-LOOK_S = 0.05
-"""What nobody tells of is looked at this often [s]."""
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # goes on whatever simulated time does
+LOOK_S = 0.05  # [s] what nobody tells of is looked at this often
 
 
-async def first_of(node: Node, clock: Clock, timeout_s: float, *futures: Future) -> bool:
-    """Wait for the first of some futures, and return whether one came in time.
-
-    :param clock: steady, so that waiting ends whatever simulated time does
-    :param timeout_s: from now [s]
-    """
+async def first_of(node: Node, timeout_s: float, *futures: Future) -> bool:
+    """Wait for the first of some futures, and return whether one came in time."""
     gate = Future()
-    timer = node.create_timer(max(0.0, timeout_s), lambda: settle(node, gate, False), clock=clock)
+    timer = node.create_timer(max(0.0, timeout_s), lambda: settle(node, gate, False), clock=STEADY)
     for future in futures:
         future.add_done_callback(lambda _: settle(node, gate, True))
     try:
@@ -28,13 +24,8 @@ async def first_of(node: Node, clock: Clock, timeout_s: float, *futures: Future)
         node.destroy_timer(timer)
 
 
-async def until(
-    node: Node, clock: Clock, timeout_s: float, condition: Callable[[], bool], *futures: Future
-) -> bool:
-    """Wait until a condition holds, or one of the futures is there, and return whether the condition holds.
-
-    :param timeout_s: from now [s]
-    """
+async def until(node: Node, timeout_s: float, condition: Callable[[], bool], *futures: Future) -> bool:
+    """Wait until a condition holds, or one of the futures is there; return whether the condition holds."""
     if condition():
         return True
     held = Future()
@@ -43,9 +34,9 @@ async def until(
         if condition():
             settle(node, held)
 
-    timer = node.create_timer(LOOK_S, look, clock=clock)
+    timer = node.create_timer(LOOK_S, look, clock=STEADY)
     try:
-        await first_of(node, clock, timeout_s, held, *futures)
+        await first_of(node, timeout_s, held, *futures)
     finally:
         node.destroy_timer(timer)
     return bool(held.done())

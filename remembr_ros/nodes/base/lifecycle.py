@@ -5,9 +5,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any
 
 import rclpy
 from lifecycle_msgs.msg import State, Transition
@@ -21,54 +23,63 @@ from rclpy.task import Future
 
 from remembr_ros.errors import NodeUnavailable
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.stop import stop_on_signals
-
-NodeT = TypeVar('NodeT', bound=Node)
+from remembr_ros.stop import Stop, stop_on_signals
 
 _STEPS = {
     State.PRIMARY_STATE_UNCONFIGURED: (Transition.TRANSITION_CONFIGURE, 'configured'),
     State.PRIMARY_STATE_INACTIVE: (Transition.TRANSITION_ACTIVATE, 'activated'),
 }
 
-
-TRY_S = 5.0
-"""A call to a node that is brought up is made again after this time [s]."""
-
-LOADING_S = 1.0
-"""A node that loads is given so long to finish before its process ends [s]."""
+TRY_S = 5.0  # [s] a call to a node that is brought up is made again after this time
+LOADING_S = 1.0  # [s] a node that loads is given so long to finish before its process ends
 
 
-def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> int:
-    """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work.
+def run(make_node: Callable[[], ManagedNode], args: list[str] | None = None) -> None:
+    """Run a lifecycle node until SIGINT or SIGTERM, then let it finish its work."""
+    answer_new_clients()
+    with until_signal(args) as stop:
+        node = make_node()
+        with spinning(node) as executor:
+            if node.parameters.autostart:
+                executor.create_task(autostart, node)  # not waited for: a signal may come while a model loads
+            stop.wait()
+            node.ending = True
+            node.linger()
+            if not wound_down(executor, node) or node.is_busy_behind():
+                leave_at_once(node)
 
-    :return: exit code: 0 after a signal, 1 when the node cannot be made
+
+@contextmanager
+def until_signal(args: list[str] | None = None) -> Iterator[Stop]:
+    """Have rclpy inside; what comes is set by SIGINT and SIGTERM.
+
+    :raises SystemExit: a node cannot be made of its parameters; standard error says why
     """
     stop = stop_on_signals()
-    answer_new_clients()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = make_node_or_explain(make_node)
-        if node is None:
-            return 1
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        ended = threading.Event()
-        thread = threading.Thread(target=spin, args=(executor, ended), name='executor', daemon=True)
-        thread.start()
-        if node.parameters.autostart:
-            executor.create_task(autostart, node)  # not waited for: a signal may come while a model loads
-        stop.wait()
-        node.ending = True
-        node.linger()
-        if not wound_down(executor, node) or node.is_busy_behind():
-            leave_at_once(node)
+        yield stop
+    except ParameterException as error:
+        sys.exit(f'wrong parameter: {error}')
+    finally:
+        rclpy.try_shutdown()
+
+
+@contextmanager
+def spinning(node: Node) -> Iterator[Executor]:
+    """Have a node's callbacks executed in a thread; in the end the node is destroyed."""
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    ended = threading.Event()
+    thread = threading.Thread(target=spin, args=(executor, ended), name='executor', daemon=True)
+    thread.start()
+    try:
+        yield executor
+    finally:
         ended.set()
         executor.shutdown(timeout_sec=2.0)
         thread.join(2.0)
         node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-    return 0
 
 
 def answer_new_clients() -> None:
@@ -87,15 +98,6 @@ def answer_new_clients() -> None:
         os.environ.update(dict.fromkeys(names, str(Path(__file__).with_name('services.xml'))))
 
 
-def make_node_or_explain(make_node: Callable[[], NodeT]) -> NodeT | None:
-    """Return the node; None, with the reason on standard error, if its parameters are wrong."""
-    try:
-        return make_node()
-    except ParameterException as error:
-        sys.stderr.write(f'wrong parameter: {error}\n')
-        return None
-
-
 def spin(executor: Executor, ended: threading.Event) -> None:
     """Execute callbacks until ended is set (and the executor woken); a callback that fails is logged."""
     log = rclpy.logging.get_logger('remembr.executor')
@@ -111,14 +113,15 @@ def spin(executor: Executor, ended: threading.Event) -> None:
 def wound_down(executor: Executor, node: ManagedNode) -> bool:
     """Take a node out of service in its executor's thread; return False if it will not come to that soon.
 
-    Its own work is waited for; a model that loads is not, for there is nothing to save yet.
+    It may be in any state. Its own work is waited for; a model that loads is not: nothing is there to save.
     """
     begun, done = threading.Event(), threading.Event()
 
     def end() -> None:
         begun.set()
         try:
-            wind_down(node)
+            if not node.finalized:
+                node.trigger_shutdown()
         finally:
             done.set()
 
@@ -149,23 +152,22 @@ def autostart(node: ManagedNode) -> bool:
     return started
 
 
-def wind_down(node: ManagedNode) -> None:
-    """Take a node out of service, whatever state it is in."""
-    if not node.finalized:
-        node.trigger_shutdown()
-
-
 def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
     """Configure and activate lifecycle nodes, in this order; those that are active already stay so.
 
-    :param node: makes the calls; it may be spinning in another thread, or not at all
+    :param node: makes the calls; it spins in another thread
     :param names: full names of the nodes, such as '/remembr/memory'
     :param timeout_s: for all of them together [s]
     :raises NodeUnavailable: a node does not answer in time, or refuses a transition
     """
     deadline = time.monotonic() + timeout_s
     for name in names:
-        while (state := _state(node, name, deadline)) != State.PRIMARY_STATE_ACTIVE:
+        while True:
+            request = GetState.Request()
+            response = call(node, GetState, f'{name}/get_state', request, deadline, again_s=TRY_S)
+            state = response.current_state.id
+            if state == State.PRIMARY_STATE_ACTIVE:
+                break
             if state not in _STEPS:
                 raise NodeUnavailable(f'{name} is in state {state} and cannot be brought up; start it again')
             transition, done = _STEPS[state]
@@ -179,16 +181,12 @@ def bring_up(node: Node, names: Sequence[str], timeout_s: float = 60.0) -> None:
                 raise NodeUnavailable(f'{name} could not be {done}; its log says why')
 
 
-def _state(node: Node, name: str, deadline: float) -> int:
-    response = call(node, GetState, f'{name}/get_state', GetState.Request(), deadline, again_s=TRY_S)
-    return int(response.current_state.id)
-
-
 def call(
     node: Node, kind: type[Any], name: str, request: Any, deadline: float, *, again_s: float = math.inf
 ) -> Any:
     """Call a service and return its response.
 
+    :param node: it spins in another thread
     :param deadline: on time.monotonic()
     :param again_s: without a response the request is sent again after this time, for DDS hands one to a
         killed node for a while, and nodes of others drop responses to new clients; only for requests that may
@@ -196,31 +194,14 @@ def call(
     :raises NodeUnavailable: there is no such service, or no response, in time
     """
     client = node.create_client(kind, name)
-    executor = None
-    if node.executor is None:
-        executor = SingleThreadedExecutor(context=node.context)
-        executor.add_node(node)
     try:
         if not client.wait_for_service(max(0.0, deadline - time.monotonic())):
             raise NodeUnavailable(f'there is no service {name}; is the node running, in this ROS_DOMAIN_ID?')
-        answered, heard = Future(), threading.Event()
-
-        def take(one: Future) -> None:
-            answered.set_result(one)
-            heard.set()
-
-        while not answered.done():
-            left = deadline - time.monotonic()
-            if left <= 0.0:
-                raise NodeUnavailable(f'service {name} did not respond in time')
-            client.call_async(request).add_done_callback(take)
-            if executor is not None:
-                executor.spin_until_future_complete(answered, min(again_s, left))
-            else:
-                heard.wait(min(again_s, left))
-        return answered.result().result()
+        answers: SimpleQueue[Future] = SimpleQueue()
+        while (left_s := deadline - time.monotonic()) > 0.0:
+            client.call_async(request).add_done_callback(answers.put)
+            with suppress(Empty):
+                return answers.get(timeout=min(again_s, left_s)).result()
+        raise NodeUnavailable(f'service {name} did not respond in time')
     finally:
-        if executor is not None:
-            node.executor = None  # type: ignore[assignment]  # which also removes it; rclpy takes None
-            executor.shutdown()
         node.destroy_client(client)

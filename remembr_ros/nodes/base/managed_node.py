@@ -3,32 +3,29 @@
 import dataclasses
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
 from remembr_ros.errors import RemembrError
-from remembr_ros.nodes.base.declaration import (
-    Parameters,
-    declare_parameters,
-    read_parameters,
-    unknown_overrides,
-)
+from remembr_ros.nodes.base.conversions import time_to_msg
+from remembr_ros.nodes.base.declaration import declare_parameters, read_parameters, unknown_overrides
+from remembr_ros.nodes.base.futures import STEADY
+from remembr_ros.nodes.base.parameter_field import NodeParameters
 from remembr_ros.nodes.base.topic_watch import TopicWatch
 
 NAMESPACE = '/remembr'
 
 ChangeStateCallback = Callable[[ChangeState.Request, ChangeState.Response], ChangeState.Response]
 
-END_S = 0.7
-"""When the process ends, for work that may also be left undone [s]."""
+END_S = 0.7  # [s] when the process ends, for work that may also be left undone
 
 
 class Level(IntEnum):
@@ -39,24 +36,12 @@ class Level(IntEnum):
     ERROR = 2
 
 
-class NodeParameters(Parameters, Protocol):
-    """What the parameters of every lifecycle node have."""
-
-    @property
-    def robot(self) -> str: ...
-
-    @property
-    def autostart(self) -> bool: ...
-
-
 class ManagedNode(LifecycleNode):
     """A lifecycle node whose transitions fail with a reason in the log, and can be tried again.
 
     A subclass overrides :meth:`load`, :meth:`start`, :meth:`stop`, :meth:`release` and :meth:`diagnose`, and,
     where it has parameters that can be changed at any time, :meth:`adapt`.
 
-    :param name: node name
-    :param parameters: the dataclass of its parameters
     :param kwargs: handed on to the node; namespace is /remembr unless given or remapped
     """
 
@@ -73,15 +58,17 @@ class ManagedNode(LifecycleNode):
         """Whether the node is being configured: that may take long, and there is nothing to save."""
         self.topics = TopicWatch(self)
         """Every subscription of the node, so that publishers which do not match are told of."""
+        self.while_configured = ExitStack()
+        """Closed after release was called: ends what load publishes, subscribes and offers."""
+        self.while_active = ExitStack()
+        """Closed before stop is called: ends what start subscribes and offers, and its timers."""
         self.parameters: NodeParameters = declare_parameters(self, parameters)
         if unknown := unknown_overrides(self):
             self.get_logger().warning(f'parameters that do not exist here are ignored: {", ".join(unknown)}')
         self.add_on_set_parameters_callback(self._refuse_what_cannot_change)
         self.add_post_set_parameters_callback(self._take_over)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        # Steady: diagnostics go on while simulated time stands still.
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(1.0, self._publish_diagnostics, clock=self._steady)
+        self.create_timer(1.0, self._publish_diagnostics, clock=STEADY)
 
     # What a subclass does
 
@@ -118,52 +105,44 @@ class ManagedNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.parameters = read_parameters(self, self._parameters_class)
-        self.loading, mark = True, self.topics.mark()
-        loaded = self._attempt('configure', self._check_and_load)
+        self.loading, self.topics.ends = True, self.while_configured
+        self._configured = self._attempt('configure', self._check_and_load)
         self.loading = False
-        if not loaded:
-            self._attempt('clean up', self.release)
-            self.topics.close_since(mark)
+        if not self._configured:
+            self._give_back()
             return TransitionCallbackReturn.FAILURE
-        self._configured = True
         return super().on_configure(state)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        mark = self.topics.mark()
-        if not self._attempt('activate', self.start):
-            self._attempt('deactivate', self.stop)
-            self.topics.close_since(mark)
+        self.topics.ends = self.while_active
+        self._active = self._attempt('activate', self.start)
+        if not self._active:
+            self._take_out_of_service()
             return TransitionCallbackReturn.FAILURE
-        self._active = True
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self._active = False
-        self._attempt('deactivate', self.stop)
+        self._take_out_of_service()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        self._attempt('clean up', self.release)
-        self._configured = False
+        self._give_back()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.finalized = True
         if self._active:
-            self._active = False
-            self._attempt('deactivate', self.stop)
+            self._take_out_of_service()
         if self._configured:
-            self._attempt('clean up', self.release)
-            self._configured = False
+            self._give_back()
         return super().on_shutdown(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.get_logger().error(
             f'{self.get_name()} failed in state {state.label}; it starts over unconfigured'
         )
-        self._active = self._configured = False
-        self._attempt('deactivate', self.stop)
-        self._attempt('clean up', self.release)
+        self._take_out_of_service()
+        self._give_back()
         return TransitionCallbackReturn.SUCCESS
 
     def now_ns(self) -> int:
@@ -193,40 +172,48 @@ class ManagedNode(LifecycleNode):
         self.check(self.parameters)
         self.load()
 
+    def _take_out_of_service(self) -> None:
+        self._active = False
+        self._attempt('deactivate', self.while_active.close)
+        self._attempt('deactivate', self.stop)
+
+    def _give_back(self) -> None:
+        self._attempt('clean up', self.release)
+        self._attempt('clean up', self.while_configured.close)
+        self._configured = False
+
     def _attempt(self, what: str, step: Callable[[], None]) -> bool:
         try:
             step()
-        except RemembrError as error:
-            self.get_logger().error(f'cannot {what}: {error}')
-            return False
         except Exception as error:  # noqa: BLE001  a transition's callback: rclpy would drop the reason
-            self.get_logger().error(f'cannot {what}: {type(error).__name__}: {error}')
+            kind = '' if isinstance(error, RemembrError) else f'{type(error).__name__}: '
+            self.get_logger().error(f'cannot {what}: {kind}{error}')
             return False
         return True
 
+    def _own(self, parameters: list[Parameter]) -> dict[str, Any]:
+        """Return the new values of this node's own parameters, by name; none before it is configured."""
+        known = {field.name for field in dataclasses.fields(self._parameters_class)}
+        return {one.name: one.value for one in parameters if self._configured and one.name in known}
+
     def _refuse_what_cannot_change(self, parameters: list[Parameter]) -> SetParametersResult:
-        fields = {field.name: field for field in dataclasses.fields(self._parameters_class)}
-        own = {parameter.name: parameter.value for parameter in parameters if parameter.name in fields}
-        if not self._configured or not own:
-            return SetParametersResult(successful=True)
-        fixed = [name for name in own if not fields[name].metadata['live']]
-        if fixed:
+        own, reason = self._own(parameters), ''
+        live = {field.name for field in dataclasses.fields(self._parameters_class) if field.metadata['live']}
+        if fixed := [name for name in own if name not in live]:
             reason = f'{", ".join(fixed)} is read on configure: deactivate and clean up the node first'
-            return SetParametersResult(successful=False, reason=reason)
-        try:
-            self.check(dataclasses.replace(self.parameters, **own))
-        except RemembrError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
+        elif own:
+            try:
+                self.check(dataclasses.replace(self.parameters, **own))
+            except RemembrError as error:
+                reason = str(error)
+        return SetParametersResult(successful=not reason, reason=reason)
 
     def _take_over(self, parameters: list[Parameter]) -> None:
-        fields = {field.name for field in dataclasses.fields(self._parameters_class)}
-        new = {parameter.name: parameter.value for parameter in parameters if parameter.name in fields}
-        if not self._configured or not new:
-            return
-        self.parameters = dataclasses.replace(self.parameters, **new)
-        self.get_logger().info('changed: ' + ', '.join(f'{name} = {value!r}' for name, value in new.items()))
-        self._attempt('go by the new parameters', self.adapt)
+        if new := self._own(parameters):
+            self.parameters = dataclasses.replace(self.parameters, **new)
+            values = ', '.join(f'{name} = {value!r}' for name, value in new.items())
+            self.get_logger().info(f'changed: {values}')
+            self._attempt('go by the new parameters', self.adapt)
 
     def _publish_diagnostics(self) -> None:
         if self._active:
@@ -243,7 +230,5 @@ class ManagedNode(LifecycleNode):
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
         array = DiagnosticArray(status=[status])
-        # Wall time: monitors compare it with their own.
-        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
-        array.header.stamp.sec, array.header.stamp.nanosec = seconds, nanoseconds
+        array.header.stamp = time_to_msg(time.time_ns())  # wall time: monitors compare it with their own
         self._diagnostics.publish(array)

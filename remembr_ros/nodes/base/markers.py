@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point
@@ -20,25 +20,28 @@ GREEN = ColorRGBA(r=0.0, g=0.75, b=0.25, a=1.0)
 # Dark blue, teal, yellow: told apart by people who see no red or green, too.
 _RAMP = ((0.15, 0.20, 0.55), (0.10, 0.60, 0.60), (1.00, 0.90, 0.15))
 
+# [s] ages that are drawn in the first and the last colour; between them their logarithm counts
 YOUNG_S, OLD_S = 60.0, 30 * 86400.0
-"""Ages that are drawn in the first and the last colour; between them their logarithm counts [s]."""
 
 CAPTION_WIDTH = 48
 CAPTION_LINES = 6
 
 
 def clear(markers: Iterable[Marker] = ()) -> MarkerArray:
-    """Return a message that shows these markers in place of all that were shown before."""
-    return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
+    """Return a message that shows these markers, with ids of their own, in place of all shown before."""
+    shown = list(markers)
+    for index, marker in enumerate(shown):
+        marker.id = index
+    return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *shown])
 
 
-def ramp(value: float, alpha: float = 0.9) -> ColorRGBA:
+def ramp(value: float) -> ColorRGBA:
     """Return the colour of a value from 0 (dark blue) to 1 (yellow); NaN counts as 0."""
     at = 2.0 * min(1.0, max(0.0, value if not math.isnan(value) else 0.0))
     low, high = _RAMP[:2] if at <= 1.0 else _RAMP[1:]
     part = at if at <= 1.0 else at - 1.0
     red, green, blue = (a + part * (b - a) for a, b in zip(low, high, strict=True))
-    return ColorRGBA(r=red, g=green, b=blue, a=alpha)
+    return ColorRGBA(r=red, g=green, b=blue, a=0.9)
 
 
 def age_colour(age_ns: int) -> ColorRGBA:
@@ -48,24 +51,24 @@ def age_colour(age_ns: int) -> ColorRGBA:
 
 
 def balls(
-    frame_id: str, namespace: str, placed: Sequence[tuple[Pose, ColorRGBA]], diameter_m: float
-) -> Marker:
-    """Return a ball at each pose, each in its colour, as one marker: cheap to draw by the thousand."""
-    marker = _marker(frame_id, namespace, Marker.SPHERE_LIST)
-    marker.scale.x = marker.scale.y = marker.scale.z = diameter_m
-    marker.color = WHITE
-    marker.points = [_point(pose) for pose, _ in placed]
-    marker.colors = [colour for _, colour in placed]
-    return marker
+    namespace: str, coloured: Iterable[tuple[Memory, ColorRGBA]], diameter_m: float
+) -> Iterator[Marker]:
+    """Yield a ball for each memory with a place, as one marker a frame: cheap to draw by the thousand."""
+    placed = [(one.frame_id, one.pose, colour) for one, colour in coloured if one.pose is not None]
+    for frame_id in sorted({frame for frame, _, _ in placed}):
+        marker = _marker(frame_id, namespace, Marker.SPHERE_LIST)
+        marker.scale.x = marker.scale.y = marker.scale.z = diameter_m
+        marker.color = WHITE
+        marker.points = [_point(pose) for frame, pose, _ in placed if frame == frame_id]
+        marker.colors = [colour for frame, _, colour in placed if frame == frame_id]
+        yield marker
 
 
-def label(
-    frame_id: str, namespace: str, pose: Pose, text: str, *, above_m: float = 0.5, height_m: float = 0.25
-) -> Marker:
+def label(frame_id: str, namespace: str, pose: Pose, text: str, *, above_m: float = 0.5) -> Marker:
     """Return a text above a pose that faces whoever looks."""
     marker = _marker(frame_id, namespace, Marker.TEXT_VIEW_FACING)
     marker.pose.position = _point(pose, above_m)
-    marker.scale.z = height_m
+    marker.scale.z = 0.25  # [m] the height of a capital
     marker.color = WHITE
     marker.text = text
     return marker
@@ -87,14 +90,6 @@ def path(frame_id: str, namespace: str, poses: Sequence[Pose], colour: ColorRGBA
     marker.points = [_point(pose) for pose in poses]
     marker.color = colour
     return marker
-
-
-def numbered(markers: Iterable[Marker]) -> list[Marker]:
-    """Give every marker an id of its own."""
-    found = list(markers)
-    for index, marker in enumerate(found):
-        marker.id = index
-    return found
 
 
 def described(memory: Memory) -> str:

@@ -9,23 +9,29 @@ from typing import Any
 def parameter(
     default: Any,
     text: str,
+    span: str = '',
     *,
     unit: str = '',
-    low: float | None = None,
-    high: float | None = None,
     choices: Sequence[str] = (),
     read_only: bool = False,
     live: bool = False,
 ) -> Any:
     """Return a dataclass field that describes a parameter.
 
-    :param low: smallest value that makes sense; with high the range that ROS enforces
+    :param span: the range that ROS enforces, both ends included, with its unit: '0.5 to 600 s'; empty: any
     :param choices: the values that a text may have; empty: any
     :param read_only: true: can only be set when the node starts
     :param live: true: takes effect whenever it is set; else it is read when the node is configured
     """
+    low: float | None = None
+    high: float | None = None
+    if span:
+        first, _, last, *units = span.split()
+        low, high, unit = float(first), float(last), ' '.join(units)
     about: dict[str, object] = {'text': text, 'unit': unit, 'low': low, 'high': high}
     about |= {'choices': tuple(choices), 'read_only': read_only, 'live': live}
+    if isinstance(default, list):
+        return dataclasses.field(default_factory=default.copy, metadata=about)
     return dataclasses.field(default=default, metadata=about)
 
 
@@ -46,11 +52,9 @@ def objection(name: str, about: Mapping[str, Any], value: Any) -> str:
     return ''
 
 
-def about_list(text: str, *, unit: str = '', read_only: bool = False, live: bool = False) -> dict[str, Any]:
-    """Return the metadata of a list that is empty unless it is set."""
-    return dict(parameter(None, text, unit=unit, read_only=read_only, live=live).metadata)
+@dataclasses.dataclass(frozen=True)
+class NodeParameters:
+    """What the parameters of every lifecycle node have."""
 
-
-def autostart() -> Any:
-    """Return the parameter that every lifecycle node has."""
-    return parameter(False, 'configure and activate without a lifecycle manager', read_only=True)
+    autostart: bool = parameter(False, 'configure and activate without a lifecycle manager', read_only=True)
+    robot: str = parameter('robot', 'name of the robot, as diagnostics show it')

@@ -3,7 +3,7 @@
 import dataclasses
 
 from remembr_ros.geometry import MAX_POSITION_STD_M
-from remembr_ros.nodes.base.parameter_field import about_list, parameter
+from remembr_ros.nodes.base.parameter_field import parameter
 
 POSE_SOURCES = ('tf', 'odometry', 'pose_with_covariance', 'pose', 'navsat', 'none')
 
@@ -16,20 +16,16 @@ class PoseParameters:
     map_frame: str = parameter('map', 'frame that positions refer to (pose_source tf: its root)')
     base_frame: str = parameter('base_link', 'frame of the robot (pose_source tf)')
     map_id: str = parameter('', 'name of the map that the robot is on; empty if there is only one')
-    datum: list[float] = dataclasses.field(
-        default_factory=list,
-        metadata=about_list(
-            'latitude, longitude and altitude of the map origin (pose_source navsat); '
-            'empty: the first fix, which differs at every start',
-            unit='deg, deg, m',
-        ),
+    datum: list[float] = parameter(
+        [],
+        'latitude, longitude and altitude of the map origin (pose_source navsat); '
+        'empty: the first fix, which differs at every start',
+        unit='deg, deg, m',
     )
     max_position_std: float = parameter(
         MAX_POSITION_STD_M,
         'a pose (of pose_with_covariance or odometry) that is less certain is none: the memory has no place; '
         '0: every pose counts',
-        unit='m',
-        low=0.0,
-        high=1000.0,
+        '0 to 1000 m',
         live=True,
     )

@@ -5,19 +5,18 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import NavSatFix
 
 from remembr_ros.bags.chain import ChainPoses
-from remembr_ros.bags.poses import FixTrack
+from remembr_ros.bags.poses import FixTrack, stamp_of
+from remembr_ros.bags.tf import add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose, position_std
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import stamp_from_msg, stamped_pose_from_msg, time_from_msg
+from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.pose_parameters import PoseParameters
-from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.printable import printable
 
 _TOPICS: dict[str, tuple[type, str]] = {
@@ -33,19 +32,10 @@ def check_pose_parameters(parameters: PoseParameters) -> None:
 
     :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
     """
-    _datum(parameters)
+    if len(parameters.datum) not in (0, 3):
+        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty')
     if parameters.pose_source == 'tf':
         _tf_message()
-
-
-def _datum(parameters: PoseParameters) -> tuple[float, float, float] | None:
-    if not parameters.datum:
-        return None
-    try:
-        latitude, longitude, altitude = parameters.datum
-    except ValueError:
-        raise InvalidRequest('datum has to be latitude, longitude and altitude, or empty') from None
-    return latitude, longitude, altitude
 
 
 def _tf_message() -> type[Any]:
@@ -60,16 +50,15 @@ def _tf_message() -> type[Any]:
 
 
 class PoseSubscription:
-    """Subscribes to what pose_source names and hands on every pose; until :meth:`close`.
+    """Subscribes to what pose_source names and hands on every pose, until the node is out of service.
 
     A pose that its own covariance calls less certain than max_position_std is none: from its stamp on it is
     not known where the robot is, until a better one comes.
 
     :param node: its time stands in for stamps of zero
-    :param parameters: what does not change meanwhile
+    :param parameters: checked by :func:`check_pose_parameters`
     :param on_pose: called in the executor's thread
     :param on_lost: the same, with the stamp [ns] of a pose that is too uncertain
-    :raises InvalidRequest: tf2_msgs is missing, or the datum is not three numbers
     """
 
     def __init__(
@@ -92,43 +81,28 @@ class PoseSubscription:
         self._reason = ''
         self._since_ns = 0
         self._until_ns: int | None = None
-        self._subscriptions: list[WatchedSubscription] = []
         self._tree = TransformTree()
         self._chain: ChainPoses | None = None
-        self._fixes = FixTrack(_datum(parameters))
-        check_pose_parameters(parameters)
+        datum = parameters.datum
+        self._fixes = FixTrack((datum[0], datum[1], datum[2]) if datum else None)
         source = parameters.pose_source
         if source == 'tf':
             self._listen_to_tf()
         elif source != 'none':
             kind, topic = _TOPICS[source]
             callback = self._on_fix if source == 'navsat' else self._on_message
-            self._subscribe(kind, topic, callback, qos.POSES)
+            node.topics.subscribe(kind, topic, callback, qos.POSES)
             if source in ('pose_with_covariance', 'pose'):
                 # AMCL's last pose before we came; one that comes twice does no harm.
-                self._subscribe(kind, topic, callback, qos.LATCHED_POSE, spare=True)
+                node.topics.subscribe(kind, topic, callback, qos.LATCHED_POSE, spare=True)
 
     def why_none(self, start_ns: int, end_ns: int) -> str:
         """Return why there was no pose in a time; empty: as far as is known here, there may have been one."""
         over = self._until_ns is not None and self._until_ns <= start_ns
         return '' if over or end_ns < self._since_ns else self._reason
 
-    def close(self) -> None:
-        """End the subscriptions."""
-        for subscription in self._subscriptions:
-            self._node.topics.close(subscription)
-        self._subscriptions = []
-
-    def _subscribe(
-        self, kind: type[Any], topic: str, callback: Callable[[Any], None], profile: QoSProfile, **how: bool
-    ) -> None:
-        self._subscriptions.append(self._node.topics.subscribe(kind, topic, callback, profile, **how))
-
-    def _now_ns(self) -> int:
-        return self._node.now_ns()
-
     def _on_message(self, msg: PoseStamped | PoseWithCovarianceStamped | Odometry) -> None:
-        pose = stamped_pose_from_msg(msg, self._now_ns())
+        pose = stamped_pose_from_msg(msg, self._node.now_ns())
         std_m = 0.0 if isinstance(msg, PoseStamped) else position_std(msg.pose.covariance)
         most_m = self.max_position_std_m
         if not most_m or std_m <= most_m:
@@ -151,7 +125,7 @@ class PoseSubscription:
         self._node.get_logger().warning(problem, throttle_duration_sec=10.0)
 
     def _on_fix(self, msg: NavSatFix) -> None:
-        stamp_ns = stamp_from_msg(msg.header.stamp, self._now_ns())
+        stamp_ns = stamp_of(msg.header, self._node.now_ns())
         pose = self._fixes.pose(msg)
         if pose is None:
             self._warn(stamp_ns, 'the satellite receiver has no fix')
@@ -163,8 +137,9 @@ class PoseSubscription:
 
     def _listen_to_tf(self) -> None:
         self._chain = ChainPoses(self._tree, self._parameters.map_frame, self._parameters.base_frame)
-        self._subscribe(_tf_message(), '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
-        self._subscribe(_tf_message(), '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
+        subscribe, kind = self._node.topics.subscribe, _tf_message()
+        subscribe(kind, '/tf', lambda msg: self._on_tf(msg, static=False), qos.TF, yields=True)
+        subscribe(kind, '/tf_static', lambda msg: self._on_tf(msg, static=True), qos.TF_STATIC)
 
     def fill(self, stamp_ns: int) -> None:
         """Hand on the pose at this time where TF knows it at any time."""
@@ -173,7 +148,7 @@ class PoseSubscription:
 
     def _on_tf(self, msg: Any, *, static: bool) -> None:
         assert self._chain is not None
-        self._add_transforms(msg, static=static)
+        add_transforms(self._tree, msg, self._node.now_ns(), static=static)
         if not self._chain.connected:
             p, frames = self._parameters, self._tree.frames
             more = f' and {len(frames) - 20} more' if len(frames) > 20 else ''
@@ -189,15 +164,3 @@ class PoseSubscription:
             if self.problem:
                 self.problem, self._until_ns = '', pose.stamp_ns
             self._on_pose(pose)
-
-    def _add_transforms(self, msg: Any, *, static: bool) -> None:
-        for transform in msg.transforms:
-            t, q = transform.transform.translation, transform.transform.rotation
-            self._tree.add(
-                transform.header.frame_id.lstrip('/'),
-                transform.child_frame_id.lstrip('/'),
-                time_from_msg(transform.header.stamp),
-                (t.x, t.y, t.z),
-                (q.x, q.y, q.z, q.w),
-                static=static,
-            )

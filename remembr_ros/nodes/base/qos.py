@@ -3,7 +3,8 @@
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 
-def _last(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSProfile:
+def keep_last(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSProfile:
+    """Return a quality of service; latched: those who come later get the last messages, too."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=depth,
@@ -12,41 +13,22 @@ def _last(depth: int, *, reliable: bool = True, latched: bool = False) -> QoSPro
     )
 
 
-IMAGES = _last(10)
-"""Where the camera is reliable, too: best effort loses nearly all raw images, which have megabytes."""
+# Where the camera is reliable, too: best effort loses nearly all raw images, which have megabytes.
+IMAGES = keep_last(10)
+POSES = keep_last(100, reliable=False)  # odometry and fixes, at whatever reliability they are published
+# AMCL's pose, which is published only when it changes; does not match volatile publishers.
+LATCHED_POSE = keep_last(100, latched=True)
 
-POSES = _last(100, reliable=False)
-"""Odometry and fixes, at whatever reliability they are published."""
-
-LATCHED_POSE = _last(100, latched=True)
-"""AMCL's pose, which is published only when it changes; does not match volatile publishers."""
-
-TF = _last(100)
-
-TF_STATIC = _last(100, latched=True)
-
-CAPTIONS = _last(1000)
-"""None may be lost while the memory node is busy; deep, but bounded."""
-
-SERVICES = _last(1000)
-"""Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response."""
-
-QUESTIONS = _last(1000)
-"""Many at once are counted rather than lost: what does not fit here DDS drops without a word."""
-
-ANSWERS = _last(1000)
-"""As many as there may be questions, for whoever takes them slowly."""
-
-MARKERS = _last(1, latched=True)
-"""RViz sees all markers even if it starts late."""
-
-CLICKS = _last(1, reliable=False)
-"""From whatever program somebody looks with."""
-
-MAPS = _last(1, latched=True)
-"""map_server's and Nav2's: published once, for whoever comes later."""
-
-MAP_UPDATES = _last(100)
-"""Each is a part of a map, so that none may be lost."""
-
-CLOCK = _last(10)
+TF = keep_last(100)
+TF_STATIC = keep_last(100, latched=True)
+CAPTIONS = keep_last(1000)  # none may be lost while the memory node is busy; deep, but bounded
+# Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response.
+SERVICES = keep_last(1000)
+# Many at once are counted rather than lost: what does not fit here DDS drops without a word.
+QUESTIONS = keep_last(1000)
+ANSWERS = keep_last(1000)  # as many as there may be questions, for whoever takes them slowly
+MARKERS = keep_last(1, latched=True)  # RViz sees all markers even if it starts late
+CLICKS = keep_last(1, reliable=False)  # from whatever program somebody looks with
+MAPS = keep_last(1, latched=True)  # map_server's and Nav2's: published once, for whoever comes later
+MAP_UPDATES = keep_last(100)  # each is a part of a map, so that none may be lost
+CLOCK = keep_last(10)

@@ -1,8 +1,10 @@
 """Subscriptions that tell of publishers whose quality of service does not fit: nothing comes from these."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
+from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import (
@@ -24,18 +26,16 @@ OVERRIDABLE = (
     QoSPolicyKind.DURABILITY,
 )
 
-
-AT_ONCE = 100
-"""Messages that one turn of the executor takes of a subscription that may be flooded."""
+AT_ONCE = 100  # messages that one turn of the executor takes of a subscription that may be flooded
 
 
 class WatchedSubscription:
-    """A subscription of a TopicWatch; there until :meth:`close`.
+    """A subscription whose profile can be overridden by parameters qos_overrides.<topic>.subscription.
 
-    :param spare: another subscription of the same topic hears whatever this one cannot
+    :param spare: another subscription of the same topic hears what this one does not: no word of it
     :param yields: where a publisher is only best effort, so is the subscription
     :param eager: a turn of the executor takes many messages rather than one: while threads compute, turns are
-        rare, and DDS drops without a word what does not fit into its queue
+        rare, and DDS drops without a word what does not fit into its queue; the callback is no coroutine
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class WatchedSubscription:
         callback: Callable[[Any], None],
         profile: QoSProfile,
         *,
-        spare: bool,
-        yields: bool,
-        eager: bool,
-        options: dict[str, Any],
+        spare: bool = False,
+        yields: bool = False,
+        eager: bool = False,
+        callback_group: CallbackGroup | None = None,
     ) -> None:
         self._node = node
         self._kind = kind
@@ -58,7 +58,7 @@ class WatchedSubscription:
         self._callback = self._take_many if eager else callback
         self._spare = spare
         self._yields = yields
-        self._options = options
+        self._group = callback_group
         self._mismatch = False
         self._subscription: Subscription | None = None
         # A copy: rclpy writes into it what the parameters say.
@@ -130,7 +130,7 @@ class WatchedSubscription:
             profile,
             event_callbacks=SubscriptionEventCallbacks(incompatible_qos=on_mismatch),
             qos_overriding_options=overriding,
-            **self._options,
+            callback_group=self._group,
         )
 
     def _on_mismatch(self, _: object) -> None:
@@ -174,53 +174,23 @@ class TopicWatch:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._subscriptions: list[WatchedSubscription] = []
+        self.ends = ExitStack()
+        """What ends the subscriptions that are made now."""
 
     def subscribe(
-        self,
-        kind: type[Any],
-        topic: str,
-        callback: Callable[[Any], None],
-        profile: QoSProfile,
-        *,
-        spare: bool = False,
-        yields: bool = False,
-        eager: bool = False,
-        **options: Any,
+        self, kind: type[Any], topic: str, callback: Callable[[Any], None], profile: QoSProfile, **how: Any
     ) -> WatchedSubscription:
-        """Subscribe; the profile can be overridden by parameters qos_overrides.<topic>.subscription.
-
-        :param spare: another subscription of the same topic hears what this one does not: no word of it
-        :param yields: where a publisher is only best effort, so is the subscription
-        :param eager: many messages are taken at once, by a callback that is no coroutine
-        :param options: handed on to the node's create_subscription
-        """
-        made = WatchedSubscription(
-            self._node,
-            kind,
-            topic,
-            callback,
-            profile,
-            spare=spare,
-            yields=yields,
-            eager=eager,
-            options=options,
-        )
+        """Subscribe, see :class:`WatchedSubscription`."""
+        made = WatchedSubscription(self._node, kind, topic, callback, profile, **how)
         self._subscriptions.append(made)
+        self.ends.callback(self.close, made)
         return made
 
     def close(self, subscription: WatchedSubscription) -> None:
-        """End a subscription."""
-        subscription.close()
-        self._subscriptions.remove(subscription)
-
-    def mark(self) -> int:
-        """Return a mark for :meth:`close_since`."""
-        return len(self._subscriptions)
-
-    def close_since(self, mark: int) -> None:
-        """End what was subscribed since a mark and is still there: what a step that failed half-way left."""
-        for subscription in self._subscriptions[mark:]:
-            self.close(subscription)
+        """End a subscription, before its time or at it."""
+        if subscription in self._subscriptions:
+            subscription.close()
+            self._subscriptions.remove(subscription)
 
     def problem(self) -> str:
         """Return which publishers are not heard, why, and what to do; empty: all are."""

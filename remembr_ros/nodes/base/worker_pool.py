@@ -5,6 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rclpy.exceptions import InvalidHandle
@@ -24,14 +25,13 @@ class WorkerPool:
         self._node = node
         self._name = name
         self._size = threads
-        self._calls: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...], Future] | None]
-        self._calls = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     def call(self, function: Callable[..., Any], *args: Any) -> Future:
         """Start function(*args) on a thread and return what a callback can await."""
         future = Future()
-        self._calls.put((function, args, future))
+        self._calls.put((partial(function, *args), future))
         if len(self._threads) < self._size:
             thread = threading.Thread(
                 target=self._work, name=f'{self._name}-{len(self._threads)}', daemon=True
@@ -51,13 +51,19 @@ class WorkerPool:
 
     def _work(self) -> None:
         while (item := self._calls.get()) is not None:
-            function, args, future = item
+            work, future = item
             try:
-                result = function(*args)
+                settle(self._node, future, work())
             except Exception as error:  # noqa: BLE001  handed on to whoever awaits
                 settle(self._node, future, error=error)
-            else:
-                settle(self._node, future, result)
+
+
+def ended_in_time(work: Callable[[], object], timeout_s: float, name: str) -> bool:
+    """Do work on a thread that is not waited for any longer; tell whether it ended in time."""
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    thread.start()
+    thread.join(timeout_s)
+    return not thread.is_alive()
 
 
 def settle(node: Node, future: Future, result: Any = None, *, error: Exception | None = None) -> None:

@@ -1,9 +1,7 @@
 """The captioner node: images and poses become captions of segments, placed where the frames were taken."""
 
-import sys
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,23 +19,21 @@ from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_from_image
+from remembr_ros.nodes.base.futures import STEADY, until
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
-from remembr_ros.nodes.base.worker_pool import WorkerPool
+from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
 from remembr_ros.nodes.captioner.outbox import Outbox
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.captioner.worker import CaptionWorker
 from remembr_ros.timestamps import NS
 
-FLUSH_TIMEOUT_S = 300.0
-"""Longest that service flush waits for the captioner [s]."""
-
-CLOSE_S = 1.0
-"""For a captioner to give back its model [s]."""
+FLUSH_TIMEOUT_S = 300.0  # [s] longest that service flush waits for the captioner
+CLOSE_S = 1.0  # [s] for a captioner to give back its model
 
 
 class CaptionerNode(ManagedNode):
@@ -50,13 +46,9 @@ class CaptionerNode(ManagedNode):
         self._captioner: Captioner | None = None
         self._describer: Describer | None = None
         self._worker: CaptionWorker | None = None
-        self._pool: WorkerPool | None = None
         self._pose_source: PoseSubscription | None = None
         self._images: dict[type, WatchedSubscription] = {}
         self._captions: Outbox | None = None
-        self._endpoints: list[Callable[[], object]] = []
-        self._frames = self._unplaced = 0
-        self._lost = ''  # why the last segment has no place
         self._size = ''
 
     def check(self, parameters: CaptionerParameters) -> None:
@@ -89,13 +81,13 @@ class CaptionerNode(ManagedNode):
             backlog=self._backlog,
             batch=p.batch_size,
         )
-        self._pool = WorkerPool(self, 2, 'flush')
         self._pose_source = PoseSubscription(self, p, self._on_pose, self._on_lost)
         self._frames = self._unplaced = 0
-        self._lost = ''
+        self._lost = ''  # why the last segment has no place
         self._last_image = time.monotonic()
         # Each image starts it anew.
-        self._silence = self.create_timer(p.flush_after, self._end_segment, clock=self._steady)
+        self._silence = self.create_timer(p.flush_after, self._end_segment, clock=STEADY)
+        self.while_active.callback(self.destroy_timer, self._silence)
         for transport, kind, topic in (
             ('raw', Image, 'image'),
             ('compressed', CompressedImage, 'image/compressed'),
@@ -107,7 +99,7 @@ class CaptionerNode(ManagedNode):
         flush = self.create_service(
             Trigger, '~/flush', self._on_flush, callback_group=ReentrantCallbackGroup()
         )
-        self._endpoints = [lambda: self.destroy_timer(self._silence), lambda: self.destroy_service(flush)]
+        self.while_active.callback(self.destroy_service, flush)
 
     def adapt(self) -> None:
         p = self.parameters
@@ -121,14 +113,7 @@ class CaptionerNode(ManagedNode):
                 self._pose_source.max_position_std_m = p.max_position_std
 
     def stop(self) -> None:
-        for subscription in self._images.values():
-            self.topics.close(subscription)
         self._images = {}
-        for destroy in self._endpoints:
-            destroy()
-        self._endpoints = []
-        if self._pose_source is not None:
-            self._pose_source.close()
         if self._worker is not None:
             self._end_segment()
             self._worker.drain(self.within_s(self.parameters.drain_timeout))
@@ -139,17 +124,12 @@ class CaptionerNode(ManagedNode):
                 )
             self._worker = None
         self._pose_source = None  # until now it tells why the last segment has no place
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
 
     def release(self) -> None:
         captioner, self._captioner, self._describer = self._captioner, None, None
         if captioner is not None:
             # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
-            closing = threading.Thread(target=captioner.close, name='captioner-close', daemon=True)
-            closing.start()
-            closing.join(CLOSE_S)
+            ended_in_time(captioner.close, CLOSE_S, 'captioner-close')
         if self._captions is not None:
             if lost := self._captions.overdue():
                 self.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
@@ -157,8 +137,8 @@ class CaptionerNode(ManagedNode):
             self._captions = None
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
-        worker, describer = self._worker, self._describer
-        if worker is None or describer is None:
+        worker, describer, outbox, poses = self._worker, self._describer, self._captions, self._pose_source
+        if worker is None or describer is None or outbox is None or poses is None:
             return Level.OK, '', {}
         silent_s = time.monotonic() - self._last_image
         values = {
@@ -171,19 +151,18 @@ class CaptionerNode(ManagedNode):
             'merged': self._backlog.merged,
             'dropped': self._backlog.dropped,
             'without a place': self._unplaced,
-            'poses too uncertain': self._pose_source.uncertain if self._pose_source is not None else 0,
+            'poses too uncertain': poses.uncertain,
             'not placed yet': len(self._placer),
             'waiting': worker.waiting,
-            'not stored yet': len(self._captions or ()),
-            'refused': self._captions.refused if self._captions is not None else 0,
+            'not stored yet': len(outbox),
+            'refused': outbox.refused,
             'latency [s]': f'{worker.latency_s:.3f}',
         }
-        unstored = self._captions.problem if self._captions is not None else ''
         damaged = self._segmenter.problem
         silent = silent_s > max(5.0, self.parameters.flush_after)
         problems = (
             worker.problem or describer.problem,
-            unstored,
+            outbox.problem,
             f'images cannot be decoded: {damaged}' if damaged else '',
             f'no image for {silent_s:.0f} s' if silent else '',
             self._lost,
@@ -253,11 +232,11 @@ class CaptionerNode(ManagedNode):
     async def _on_flush(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         """End the open segment and respond when everything is captioned and published."""
         self._end_segment()
-        assert self._worker is not None
-        assert self._pool is not None
-        assert self._describer is not None
-        d, b = self._describer, self._backlog  # of now: the node may be cleaned up meanwhile
-        response.success = await self._pool.call(self._worker.drain, FLUSH_TIMEOUT_S)
+        # Of now: the node may be cleaned up meanwhile.
+        worker, d, b = self._worker, self._describer, self._backlog
+        assert worker is not None
+        assert d is not None
+        response.success = await until(self, FLUSH_TIMEOUT_S, lambda: worker.waiting == 0)
         response.message = (
             f'since activation {d.captioned} segments captioned, {d.repeated} unchanged, '
             f'{d.uncaptioned} without a caption, {b.merged} merged, {b.dropped} dropped'
@@ -267,7 +246,7 @@ class CaptionerNode(ManagedNode):
 
 def main(args: list[str] | None = None) -> None:
     """Run the captioner node until it is told to end."""
-    sys.exit(run(CaptionerNode, args))
+    run(CaptionerNode, args)
 
 
 if __name__ == '__main__':

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 
@@ -15,27 +14,17 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import MAX_REASON
 from remembr_ros.nodes.base.conversions import acks_topic
+from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id
 from remembr_ros.printable import printable
 
-MAX_CAPTIONS = 1000
-"""Captions kept; then the oldest is given up."""
-
-MAX_BYTES = 64_000_000
-"""What they may take, their keyframes for the most part."""
-
-OVERDUE_S = 5.0
-"""A memory node that is there has answered by then; else a caption is sent again [s]."""
-
-MAX_PAUSE_S = 60.0
-"""Before it is sent once more, twice as long each time until then [s]."""
-
-AT_ONCE = 50
-"""Captions that are sent again within a second, to a memory node that does not answer."""
-
-ARRIVE_S = 0.5
-"""When the publisher goes, for the last captions to arrive [s]."""
+MAX_CAPTIONS = 1000  # captions kept; then the oldest is given up
+MAX_BYTES = 64_000_000  # what they may take, their keyframes for the most part
+OVERDUE_S = 5.0  # [s] a memory node that is there has answered by then; else a caption is sent again
+MAX_PAUSE_S = 60.0  # [s] before it is sent once more, twice as long each time until then
+AT_ONCE = 50  # captions that are sent again within a second, to a memory node that does not answer
+ARRIVE_S = 0.5  # [s] when the publisher goes, for the last captions to arrive
 
 
 @dataclass(slots=True)
@@ -75,7 +64,9 @@ class Outbox:
         )
         topic = acks_topic(self._publisher.topic_name)
         self._acks = node.topics.subscribe(CaptionAck, topic, self._on_ack, qos.CAPTIONS, eager=True)
-        self._timer = node.create_timer(1.0, self.send_due, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(1.0, self.send_due, clock=STEADY)
+        node.while_configured.callback(node.destroy_publisher, self._publisher)
+        node.while_configured.callback(node.destroy_timer, self._timer)
 
     def __len__(self) -> int:
         """Return how many captions are not known to be stored."""
@@ -118,9 +109,6 @@ class Outbox:
     def close(self) -> None:
         """Send no more; wait a little for the last ones to arrive."""
         self._publisher.wait_for_all_acked(Duration(seconds=ARRIVE_S))
-        self._node.destroy_timer(self._timer)
-        self._node.topics.close(self._acks)
-        self._node.destroy_publisher(self._publisher)
 
     def send_due(self) -> None:
         """Send again what should have been answered by now, if anybody is there to answer."""

@@ -17,8 +17,6 @@ class CaptionWorker:
     :param describe: takes as long as it takes; whatever it raises is logged, and its segments are kept
     :param keep: makes an observation of a segment that is not described; any thread calls it
     :param publish: one call at a time
-    :param log: a node's logger
-    :param backlog: what waits
     :param batch: so many segments are described at once, if so many wait
     """
 

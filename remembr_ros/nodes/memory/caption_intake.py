@@ -16,7 +16,6 @@ from remembr_ros.nodes.base.bounds import MAX_NAME, MAX_REASON
 from remembr_ros.nodes.base.conversions import acks_topic
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import caption_id, observation_from_msg
-from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.services import READ_ONLY
 from remembr_ros.nodes.memory.store_writer import StoreWriter
@@ -26,7 +25,7 @@ ARRIVE_S = 0.2
 
 
 class CaptionIntake:
-    """Hears captions from listen() to end(), has them stored, and answers each until close().
+    """Hears captions from listen() on, has them stored, and answers each until close().
 
     :param on_stored: called with memories once they are durable, in the writer's thread
     """
@@ -38,9 +37,8 @@ class CaptionIntake:
         parameters: MemoryParameters,
         on_stored: Callable[[list[Memory]], None],
     ) -> None:
-        p = parameters
         self._node = node
-        self._read_only = p.read_only
+        self._read_only = parameters.read_only
         self._on_stored = on_stored
         self.last_at = float('-inf')
         """When the last caption came, on time.monotonic()."""
@@ -55,22 +53,12 @@ class CaptionIntake:
             self._stored,
             lambda observation, why: self._answer(observation.memory.id, CaptionAck.REFUSED, why),
             node.get_logger(),
-            queue_size=p.queue_size,
-            queue_bytes=round(p.queue_bytes_mb * 1e6),
-            batch_size=p.batch_size,
-            retry_period_s=p.retry_period,
+            parameters,
         )
-        self._captions: WatchedSubscription | None = None
 
     def listen(self) -> None:
-        """Hear captions."""
-        topics = self._node.topics
-        self._captions = topics.subscribe(MemoryMsg, 'captions', self._hear, qos.CAPTIONS, eager=True)
-
-    def end(self) -> None:
-        """Hear no more."""
-        if self._captions is not None:
-            self._node.topics.close(self._captions)
+        """Hear captions, until the node is out of service."""
+        self._node.topics.subscribe(MemoryMsg, 'captions', self._hear, qos.CAPTIONS, eager=True)
 
     def close(self) -> None:
         """Answer no more; wait a little for the last answers to arrive."""

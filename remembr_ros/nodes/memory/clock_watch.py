@@ -9,11 +9,8 @@ from rclpy.node import Node
 from remembr_ros.memory.retention import CONFIRMED_NS
 from remembr_ros.timestamps import NS, format_duration
 
-AHEAD_S = 60.0
-"""A longer step of /clock is a jump; a recording at a hundred times its speed makes steps of seconds [s]."""
-
-BACK_S = 1.0
-"""A step back by more than this is a jump [s]."""
+AHEAD_S = 60.0  # [s] a longer step of /clock is a jump; a recording at 100 times its speed makes seconds
+BACK_S = 1.0  # [s] a step back by more than this is a jump
 
 
 class ClockWatch:
@@ -25,8 +22,8 @@ class ClockWatch:
     def __init__(self, node: Node, now_ns: Callable[[], int]) -> None:
         self._now_ns = now_ns
         clock = node.get_clock()
-        self._simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
-        self._since_ns = now_ns() if self._simulated else None
+        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+        self._since_ns = now_ns() if simulated else None
         threshold = JumpThreshold(
             min_forward=Duration(seconds=AHEAD_S), min_backward=Duration(seconds=-BACK_S)
         )

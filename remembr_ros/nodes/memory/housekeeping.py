@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
@@ -11,6 +10,7 @@ from remembr_ros.errors import RemembrError
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.periodic_thread import Chore
+from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.timestamps import format_iso
 
 RETAIN_FIRST_S = 60.0
@@ -19,20 +19,12 @@ COLLECT_FIRST_S = 300.0
 COLLECT_PERIOD_S = 3600.0
 
 
-class Doubts(Protocol):
-    """What knows the clock: remembr_ros.nodes.memory.clock_watch.ClockWatch."""
-
-    def doubt(self) -> str:
-        """Return why nothing shall be deleted for its age now; empty: the clock is believed."""
-
-
 class Housekeeping:
     """Applies a retention policy, and deletes keyframes that no memory names; each on a thread of its own.
 
     :param policy: None: memories are kept for ever; may be replaced by :meth:`adjust`
     :param now_ns: the node's time, simulated or not, in nanoseconds since the epoch: memories have it, too
     :param on_deleted: called when memories were deleted
-    :param log: a node's logger
     :param clock: tells whether memories may be deleted for their age now
     :param deletes: False: nothing is deleted at all
     """
@@ -45,7 +37,7 @@ class Housekeeping:
         on_deleted: Callable[[], None],
         log: RcutilsLogger,
         *,
-        clock: Doubts,
+        clock: ClockWatch,
         deletes: bool = True,
     ) -> None:
         self._store = store

@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from visualization_msgs.msg import Marker, MarkerArray
 
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.nodes.base.markers import age_colour, balls, clear, described, label, numbered
+from remembr_ros.nodes.base.markers import age_colour, balls, clear, described, label
 
-MAX_LABELS = 100
-"""Texts shown; more of them hide each other."""
-
-REACH_M = 1.0
-"""A click this far from a memory still means it [m]."""
+MAX_LABELS = 100  # texts shown; more of them hide each other
+REACH_M = 1.0  # [m] a click this far from a memory still means it
 
 
 class MemoryMarkers:
@@ -33,11 +30,7 @@ class MemoryMarkers:
     def add(self, memories: Iterable[Memory]) -> None:
         """Show these as well, in place of the oldest; a memory that is shown already is replaced."""
         with self._lock:
-            for memory in memories:
-                self._memories.pop(memory.id, None)
-                if memory.pose is not None:
-                    self._memories[memory.id] = memory
-            self._trim()
+            self._keep(memories)
 
     def add_older(self, memories: Iterable[Memory]) -> None:
         """Show these as well, as far as there is room, below those that are shown already.
@@ -45,11 +38,8 @@ class MemoryMarkers:
         :param memories: oldest first
         """
         with self._lock:
-            older = {memory.id: memory for memory in memories if memory.pose is not None}
-            self._memories = {
-                memory_id: memory for memory_id, memory in older.items() if memory_id not in self._memories
-            } | self._memories
-            self._trim()
+            shown, self._memories = self._memories, {}
+            self._keep([*memories, *shown.values()])
 
     def show(self, memories: Iterable[Memory]) -> None:
         """Show these and no others.
@@ -57,14 +47,14 @@ class MemoryMarkers:
         :param memories: oldest first
         """
         with self._lock:
-            self._memories = {memory.id: memory for memory in memories if memory.pose is not None}
-            self._trim()
+            self._memories = {}
+            self._keep(memories)
 
     def resize(self, count: int) -> None:
         """Keep so many from now on; older ones are not known any more, see :meth:`add_older`."""
         with self._lock:
             self._count = count
-            self._trim()
+            self._keep([])
 
     def select(self, frame_id: str, x: float, y: float) -> Memory | None:
         """Describe the memory at a place, the newest of several; return it. None: no memory is there.
@@ -90,9 +80,14 @@ class MemoryMarkers:
             self._changed = False
             memories = list(self._memories.values())
             selected = self._memories.get(self._selected)
-        return clear(numbered(_draw(memories, selected)))
+        return clear(_draw(memories, selected))
 
-    def _trim(self) -> None:
+    def _keep(self, memories: Iterable[Memory]) -> None:
+        """Keep these as the newest, and as many others as there is room for."""
+        for memory in memories:
+            self._memories.pop(memory.id, None)
+            if memory.pose is not None:
+                self._memories[memory.id] = memory
         for memory_id in list(self._memories)[: max(0, len(self._memories) - self._count)]:
             del self._memories[memory_id]
         self._changed = True
@@ -100,13 +95,7 @@ class MemoryMarkers:
 
 def _draw(memories: list[Memory], selected: Memory | None) -> Iterable[Marker]:
     newest_ns = max((memory.end_ns for memory in memories), default=0)
-    for frame_id in sorted({memory.frame_id for memory in memories}):
-        placed = [
-            (memory.pose, age_colour(newest_ns - memory.end_ns))
-            for memory in memories
-            if memory.pose is not None and memory.frame_id == frame_id
-        ]
-        yield balls(frame_id, 'memories', placed, 0.3)
+    yield from balls('memories', ((m, age_colour(newest_ns - m.end_ns)) for m in memories), 0.3)
     for memory in [memory for memory in memories if memory.scene_text][-MAX_LABELS:]:
         if memory.pose is not None and memory is not selected:
             yield label(memory.frame_id, 'scene_text', memory.pose, '\n'.join(memory.scene_text[:4]))

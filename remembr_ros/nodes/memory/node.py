@@ -1,13 +1,10 @@
 """The memory node: sole owner of the store. It keeps what the captioner saw, and finds it again."""
 
-import sys
-import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from geometry_msgs.msg import PointStamped
-from rclpy.publisher import Publisher
 from visualization_msgs.msg import MarkerArray
 
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -20,9 +17,11 @@ from remembr_ros.memory.search import MAX_LIMIT
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_name
+from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import memory_to_msg
+from remembr_ros.nodes.base.worker_pool import ended_in_time
 from remembr_ros.nodes.memory.caption_intake import CaptionIntake
 from remembr_ros.nodes.memory.clock_watch import ClockWatch
 from remembr_ros.nodes.memory.diagnosis import diagnosis
@@ -31,23 +30,14 @@ from remembr_ros.nodes.memory.markers import MemoryMarkers
 from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import TELLABLE
-from remembr_ros.nodes.memory.services import READ_ONLY, MemoryServices
+from remembr_ros.nodes.memory.services import MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
-LINGER_S = 1.2
-"""When all nodes are stopped at once, the captioner's last captions come within this time [s]."""
-
-END_S = 1.0
-"""For the batch that is being stored when the time to drain is over [s]."""
-
-PART_END_S = 0.5
-"""For each other thread that is at work then [s]."""
-
-CLOSE_S = 30.0
-"""For an embedded database to be written and closed [s]."""
-
-HUNG_CLOSE_S = 2.0
-"""The same where the store hangs anyway [s]."""
+LINGER_S = 1.2  # [s] when all nodes are stopped at once, the captioner's last captions come within this time
+END_S = 1.0  # [s] for the batch that is being stored when the time to drain is over
+PART_END_S = 0.5  # [s] for each other thread that is at work then
+CLOSE_S = 30.0  # [s] for an embedded database to be written and closed
+HUNG_CLOSE_S = 2.0  # [s] the same where the store hangs anyway
 
 
 class MemoryNode(ManagedNode):
@@ -63,14 +53,8 @@ class MemoryNode(ManagedNode):
         self._housekeeping: Housekeeping | None = None
         self._gauge: StoreGauge | None = None
         self._markers = MemoryMarkers(0)
-        self._away = ''
-        self._hangs = False
         self._stop_by: float | None = None
         self._behind: EmbedderBehind | None = None
-        self._clock_watch: ClockWatch | None = None
-        self._memories: Publisher | None = None
-        self._marker_publisher: Publisher | None = None
-        self._endpoints: list[Callable[[], object]] = []
 
     def load(self) -> None:
         p = self.parameters
@@ -90,6 +74,8 @@ class MemoryNode(ManagedNode):
             tell_when_loaded(behind, self.get_logger())
         self._memories = self.create_publisher(MemoryMsg, 'memories', qos.CAPTIONS)
         self._marker_publisher = self.create_publisher(MarkerArray, 'memory_markers', qos.MARKERS)
+        for publisher in (self._memories, self._marker_publisher):
+            self.while_configured.callback(self.destroy_publisher, publisher)
 
     def start(self) -> None:
         p, log, store = self.parameters, self.get_logger(), self._store
@@ -97,6 +83,7 @@ class MemoryNode(ManagedNode):
         self._markers = MemoryMarkers(p.marker_count)
         self._gauge = StoreGauge(store, milvus.is_server(p.uri), self._away, log, self._show_older)
         self._clock_watch = ClockWatch(self, self.now_ns)
+        self.while_active.callback(self._clock_watch.close)
         self._housekeeping = Housekeeping(
             store,
             policy_of(p),
@@ -108,13 +95,12 @@ class MemoryNode(ManagedNode):
         )
         self._intake = CaptionIntake(self, store, p, self._publish_stored)
         self._intake.listen()
-        clicks = self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
-        self._endpoints = [self._intake.end, lambda: self.topics.close(clicks)]
+        self.topics.subscribe(PointStamped, 'clicked_point', self._on_click, qos.CLICKS)
         self._offers = MemoryServices(
             self, p, store, self._gauge, on_stored=self._publish_stored, on_deleted=self._show_newest
         )
-        timer = self.create_timer(1.0, self._publish_markers, clock=self._steady)
-        self._endpoints.append(lambda: self.destroy_timer(timer))
+        timer = self.create_timer(1.0, self._publish_markers, clock=STEADY)
+        self.while_active.callback(self.destroy_timer, timer)
 
     def adapt(self) -> None:
         if self._housekeeping is not None:
@@ -127,11 +113,6 @@ class MemoryNode(ManagedNode):
         timeout_s = self.parameters.drain_timeout
         if self._stop_by is not None:  # the process ends: some of it has been spent on lingering
             timeout_s = max(END_S, self._stop_by - time.monotonic())
-        for destroy in self._endpoints:
-            destroy()
-        self._endpoints = []
-        if self._offers is not None:
-            self._offers.withdraw()
         if self._intake is not None:
             writer = self._intake.writer
             writer.drain(timeout_s)
@@ -149,9 +130,6 @@ class MemoryNode(ManagedNode):
             if part is not None:
                 part.close(PART_END_S)
         self._offers = self._housekeeping = self._gauge = None
-        if self._clock_watch is not None:
-            self._clock_watch.close()
-            self._clock_watch = None
 
     def release(self) -> None:
         store, self._store = self._store, None
@@ -159,15 +137,8 @@ class MemoryNode(ManagedNode):
             return
         self._behind = store.embedder_behind
         # A store that hangs does not let go: leave it to itself rather than hang, too.
-        closing = threading.Thread(target=store.close, name='store-close', daemon=True)
-        closing.start()
-        closing.join(HUNG_CLOSE_S if self._hangs else CLOSE_S)
-        if closing.is_alive():
+        if not ended_in_time(store.close, HUNG_CLOSE_S if self._hangs else CLOSE_S, 'store-close'):
             self.get_logger().error('the store does not let itself be closed; it ends with this process')
-        for publisher in (self._memories, self._marker_publisher):
-            if publisher is not None:
-                self.destroy_publisher(publisher)
-        self._memories = self._marker_publisher = None
 
     def linger(self) -> None:
         self._stop_by = end = time.monotonic() + self.parameters.drain_timeout
@@ -185,18 +156,13 @@ class MemoryNode(ManagedNode):
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         if self._store is None or self._intake is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
-        level, message, values = diagnosis(
-            self._intake.writer,
+        return diagnosis(
+            self._intake,
             self._gauge.reading,
             self._housekeeping,
             embedder=self._store.embedder_behind,
-            invalid=self._intake.invalid,
             read_only=self.parameters.read_only,
         )
-        if self._intake.unwanted:
-            level = max(level, Level.WARN)
-            message = f'{self._intake.unwanted} captions were not stored: {READ_ONLY}'
-        return level, message, values
 
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""
@@ -204,11 +170,9 @@ class MemoryNode(ManagedNode):
 
     def _publish_stored(self, memories: list[Memory]) -> None:
         """Publish memories; one that was extended comes again, with the id that it has."""
-        publisher = self._memories
-        assert publisher is not None  # there as long as the writer and the services are
         for memory in memories:
             try:
-                publisher.publish(memory_to_msg(memory))
+                self._memories.publish(memory_to_msg(memory))
             except Exception as error:  # noqa: BLE001  a callback: what is stored stays stored
                 self.get_logger().warning(f'memory {memory.id} is stored but not published: {error}')
         self._markers.add(memories)
@@ -236,13 +200,13 @@ class MemoryNode(ManagedNode):
 
     def _publish_markers(self) -> None:
         markers = self._markers.take()
-        if markers is not None and self._marker_publisher is not None:
+        if markers is not None:
             self._marker_publisher.publish(markers)
 
 
 def main(args: list[str] | None = None) -> None:
     """Run the memory node until it is told to end."""
-    sys.exit(run(MemoryNode, args))
+    run(MemoryNode, args)
 
 
 if __name__ == '__main__':

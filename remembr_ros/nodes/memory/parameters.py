@@ -2,14 +2,13 @@
 
 import dataclasses
 
-from remembr_ros.nodes.base.parameter_field import autostart, parameter
+from remembr_ros.nodes.base.parameter_field import NodeParameters, parameter
 
 
 @dataclasses.dataclass(frozen=True)
-class MemoryParameters:
+class MemoryParameters(NodeParameters):
     """Parameters of the memory node."""
 
-    autostart: bool = autostart()
     robot: str = parameter('robot', 'name of the robot that notes without a robot belong to')
     map_frame: str = parameter('map', 'frame of the markers, and of notes without a frame')
     uri: str = parameter('remembr.db', 'the store: a file (Milvus Lite) or http(s):// of a Milvus server')
@@ -25,8 +24,7 @@ class MemoryParameters:
     client_key_path: str = parameter('', 'file of the key to client_pem_path')
     server_name: str = parameter('', "name in the server's certificate, where it is not the host's")
     read_only: bool = parameter(
-        False,
-        'true: nothing is remembered, extended, forgotten or deleted; there has to be a memory',
+        False, 'true: nothing is remembered, extended, forgotten or deleted; there has to be a memory'
     )
     embedder: str = parameter('', 'embedding model by name or path; empty: the best one installed')
     consolidate: bool = parameter(
@@ -35,55 +33,37 @@ class MemoryParameters:
         'memory of its own',
     )
     max_age_days: float = parameter(
-        0.0,
-        'older memories are deleted, except of persons; 0: never',
-        unit='d',
-        low=0.0,
-        high=36500.0,
-        live=True,
+        0.0, 'older memories are deleted, except of persons; 0: never', '0 to 36500 d', live=True
     )
     max_memories: int = parameter(
         0,
         'above this number the least telling memories are deleted; 0: any number',
-        low=0,
-        high=100000000,
+        '0 to 100000000',
         live=True,
     )
     max_size_gb: float = parameter(
         0.0,
         'above this size, estimated, the least telling memories are deleted; 0: any size',
-        unit='GB',
-        low=0.0,
-        high=100000.0,
+        '0 to 100000 GB',
         live=True,
     )
     keyframe_quota_gb: float = parameter(
-        20.0,
-        'the keyframes may take so much of the disk; memories go on without them',
-        unit='GB',
-        low=0.0,
-        high=100000.0,
+        20.0, 'the keyframes may take so much of the disk; memories go on without them', '0 to 100000 GB'
     )
     spool_quota_gb: float = parameter(
-        0.512,
-        'captions that wait for the server may take so much of the disk',
-        unit='GB',
-        low=0.001,
-        high=100000.0,
+        0.512, 'captions that wait for the server may take so much of the disk', '0.001 to 100000 GB'
     )
-    queue_size: int = parameter(1000, 'captions that may wait to be stored', low=1, high=100000)
+    queue_size: int = parameter(1000, 'captions that may wait to be stored', '1 to 100000')
     queue_bytes_mb: float = parameter(
         256.0,
         'captions that wait to be stored may take so much memory; their keyframes are large',
-        unit='MB',
-        low=1.0,
-        high=100000.0,
+        '1 to 100000 MB',
     )
-    batch_size: int = parameter(16, 'captions stored at once', low=1, high=1000)
+    batch_size: int = parameter(16, 'captions stored at once', '1 to 1000')
     retry_period: float = parameter(
-        2.0, 'try again so long after the store was out of reach', unit='s', low=0.05, high=600.0
+        2.0, 'try again so long after the store was out of reach', '0.05 to 600 s'
     )
     drain_timeout: float = parameter(
-        10.0, 'on deactivation, wait so long for waiting captions', unit='s', low=0.0, high=600.0, live=True
+        10.0, 'on deactivation, wait so long for waiting captions', '0 to 600 s', live=True
     )
-    marker_count: int = parameter(500, 'newest memories shown as markers', low=0, high=100000, live=True)
+    marker_count: int = parameter(500, 'newest memories shown as markers', '0 to 100000', live=True)

@@ -10,14 +10,11 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import StoreSearch
-from remembr_ros.nodes.base.conversions import MAX_WIRE_NS, point_from_msg, time_from_msg, window_from_msgs
+from remembr_ros.nodes.base.conversions import MAX_WIRE_NS, point_from_msg, time_from_msg
 from remembr_ros.timestamps import NS, format_iso
 
 DEFAULT_LIMIT = 5
-TELLABLE = Scope(before_ns=MAX_WIRE_NS)
-"""Older programs stored memories of later."""
-
-ORDERS = tuple(order.value for order in Order)
+TELLABLE = Scope(before_ns=MAX_WIRE_NS)  # older programs stored memories of later
 
 
 def is_tellable(memory: Memory) -> bool:
@@ -60,8 +57,8 @@ def query_of(request: RecallSrv.Request) -> Query:
     """
     scope = scope_of(request)
     order = order_of(request)
-    if order not in ORDERS:
-        raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(ORDERS)}')
+    if order not in tuple(Order):
+        raise InvalidRequest(f'order is {order!r}; it has to be empty or one of {", ".join(Order)}')
     by_time = order in (Order.TIME, Order.AROUND)
     if order == Order.PLACE and not request.use_place:
         raise InvalidRequest("order 'place' needs use_place and place")
@@ -82,13 +79,8 @@ def scope_of(request: RecallSrv.Request) -> Scope:
 
     :raises InvalidRequest: place or radius make no sense
     """
-    scope = replace(
-        window_from_msgs(request.after, request.before),
-        robots=(*request.robots, *([request.robot] if request.robot else [])),
-        map_id=request.map_id if request.map_id or request.match_map else None,
-        source=request.source or None,
-    )
-    return _near(scope, request) if request.use_place and request.radius != 0.0 else scope
+    robots = (*request.robots, *([request.robot] if request.robot else []))
+    return _scope(request, robots, near=request.use_place and request.radius != 0.0)
 
 
 def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scope, str]:
@@ -96,16 +88,9 @@ def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scop
 
     :raises InvalidRequest: no condition is given, or one that makes no sense
     """
-    scope = replace(
-        window_from_msgs(request.after, request.before),
-        robots=(request.robot,) if request.robot else (),
-        map_id=request.map_id if request.map_id or request.match_map else None,
-        source=request.source or None,
-    )
-    if request.use_place:
-        if not request.radius > 0.0:
-            raise InvalidRequest('a place needs a radius above 0 m')
-        scope = _near(scope, request)
+    if request.use_place and not request.radius > 0.0:
+        raise InvalidRequest('a place needs a radius above 0 m')
+    scope = _scope(request, (request.robot,) if request.robot else (), near=request.use_place)
     if request.text and not request.text.strip():
         raise InvalidRequest('a blank text is part of nearly every caption; leave it empty for any text')
     if scope == Scope() and not request.ids and not request.text:
@@ -116,11 +101,20 @@ def forget_conditions(request: ForgetSrv.Request) -> tuple[set[str] | None, Scop
     return set(request.ids) or None, scope, request.text
 
 
-def _near(scope: Scope, request: RecallSrv.Request | ForgetSrv.Request) -> Scope:
-    near = point_from_msg(request.place)
-    if not all(map(math.isfinite, (*near, request.radius))) or request.radius < 0.0:
-        raise InvalidRequest(f'place {near} with radius {request.radius} m is not a place')
-    return replace(scope, near=near, radius_m=request.radius)
+def _scope(request: RecallSrv.Request | ForgetSrv.Request, robots: tuple[str, ...], *, near: bool) -> Scope:
+    """Return the filters of a request; its place and radius only if they count."""
+    place = point_from_msg(request.place)
+    if near and (not all(map(math.isfinite, (*place, request.radius))) or request.radius < 0.0):
+        raise InvalidRequest(f'place {place} with radius {request.radius} m is not a place')
+    return Scope(
+        after_ns=time_from_msg(request.after) or None,  # a time of zero is no limit
+        before_ns=time_from_msg(request.before) or None,
+        near=place if near else None,
+        radius_m=request.radius if near else None,
+        robots=robots,
+        map_id=request.map_id if request.map_id or request.match_map else None,
+        source=request.source or None,
+    )
 
 
 def order_of(request: RecallSrv.Request) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
@@ -15,8 +14,9 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import check_forget, check_names, check_recall
+from remembr_ros.nodes.base.bounds import MAX_IDS, check_forget, check_names, check_recall
 from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
@@ -25,21 +25,13 @@ from remembr_ros.nodes.memory.recall import forget_conditions, order_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
 THREADS = 4
-
-LOADING_S = 2.0
-"""What needs the embedder waits so long while that is being loaded; then it has to be asked again [s]."""
-
-RECENT_NOTES = 1000
-"""Notes of this process that are known even while the server is away."""
-
+LOADING_S = 2.0  # [s] what needs the embedder waits for it so long; then it has to be asked again
+RECENT_NOTES = 1000  # notes of this process that are known even while the server is away
 READ_ONLY = 'the memory is read-only (parameter read_only of the memory node): nothing is stored or deleted'
-
-MAX_IDS = 10_000
-"""Of a dry run; more do not fit well into a message."""
 
 
 class MemoryServices:
-    """Offers the services of a node, each request on a thread of a pool.
+    """Offers the services of a node while it is active, each request on a thread of a pool.
 
     :param node: its parameters name the robot and the frame of notes that name none
     :param gauge: asked before a thread is occupied with a store that does not answer
@@ -63,33 +55,24 @@ class MemoryServices:
         self._gauge = gauge
         self._on_stored = on_stored
         self._on_deleted = on_deleted
-        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._noting = threading.Lock()
         self._notes: dict[str, Memory] = {}
         self._pool = WorkerPool(node, THREADS, 'memory')
         # Reentrant: a recall that awaits its thread does not keep the next one waiting.
         group = ReentrantCallbackGroup()
-        self._services = [
-            node.create_service(
+        for kind, name, work in (
+            (Recall, 'recall', self._recall),
+            (Remember, 'remember', self._remember),
+            (Forget, 'forget', self._forget),
+            (GetKeyframe, 'get_keyframe', self._get_keyframe),
+        ):
+            service = node.create_service(
                 kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
             )
-            for kind, name, work in (
-                (Recall, 'recall', self._recall),
-                (Remember, 'remember', self._remember),
-                (Forget, 'forget', self._forget),
-                (GetKeyframe, 'get_keyframe', self._get_keyframe),
-            )
-        ]
-
-    def withdraw(self) -> None:
-        """Take no more requests."""
-        for service in self._services:
-            self._node.destroy_service(service)
-        self._services = []
+            node.while_active.callback(node.destroy_service, service)
 
     def close(self, timeout_s: float) -> None:
-        """Take no more requests and wait for those under way, at most so long."""
-        self.withdraw()
+        """Wait for the requests that are under way, at most so long."""
         self._pool.close(timeout_s)
 
     def _off_the_executor(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
@@ -108,15 +91,12 @@ class MemoryServices:
             return response
 
         async def callback(request: Any, response: Any) -> Any:
-            if not isinstance(request, Remember.Request):  # a note can wait on this machine, an answer cannot
-                try:
-                    self._gauge.check()
-                except StoreUnavailable as error:
-                    _refuse(response, error)
-                    return response
-            if isinstance(request, Remember.Request) or (
-                isinstance(request, Recall.Request) and order_of(request) == 'text'
-            ):
+            noting = isinstance(request, Remember.Request)
+            # A note can wait on this machine, an answer cannot.
+            if not noting and (away := self._gauge.reading.away):
+                _refuse(response, StoreUnavailable(away))
+                return response
+            if noting or (isinstance(request, Recall.Request) and order_of(request) == 'text'):
                 await self._embedder_loaded()
             return await self._pool.call(guarded, request, response)
 
@@ -127,13 +107,9 @@ class MemoryServices:
         behind = self._store.embedder_behind
         if behind is None or not behind.loading:
             return
-        node, enough = self._node, Future()
-        timer = node.create_timer(LOADING_S, lambda: settle(node, enough), clock=self._steady)
-        try:
-            behind.then(lambda: settle(node, enough))
-            await enough
-        finally:
-            node.destroy_timer(timer)
+        loaded = Future()
+        behind.then(lambda: settle(self._node, loaded))
+        await first_of(self._node, LOADING_S, loaded)
 
     def _refuse_if_read_only(self) -> None:
         if self._parameters.read_only:
@@ -158,7 +134,8 @@ class MemoryServices:
             if identity in self._notes:
                 return self._notes[identity]
             try:
-                self._gauge.check()
+                if away := self._gauge.reading.away:
+                    raise StoreUnavailable(away)
                 return next(iter(self._store.get([identity])), None)
             except StoreUnavailable:
                 # Nobody noted anything else at this very nanosecond. At a time that was given, maybe.
@@ -212,14 +189,9 @@ class MemoryServices:
 
 
 def _refuse(response: Any, error: RemembrError) -> None:
-    response.error_code = _error_code(error)
-    response.error_msg = str(error)
-
-
-def _error_code(error: RemembrError) -> int:
-    """Return the error_code of service Recall, Remember or Forget for an error."""
+    """Fill a response of service Recall, Remember or Forget, whose codes are the same, with an error."""
+    response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, str(error)
     if isinstance(error, EmbedderLoading):
-        return int(Recall.Response.LOADING)
-    if isinstance(error, InvalidRequest):
-        return int(Recall.Response.INVALID_REQUEST)
-    return int(Recall.Response.STORE_UNAVAILABLE)
+        response.error_code = Recall.Response.LOADING
+    elif isinstance(error, InvalidRequest):
+        response.error_code = Recall.Response.INVALID_REQUEST

@@ -8,22 +8,15 @@ from pathlib import Path
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from remembr_ros.errors import RemembrError, StoreUnavailable
+from remembr_ros.errors import RemembrError
 from remembr_ros.memory.keyframes.folder import RESERVE_BYTES
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base.periodic_thread import Chore
 
-PERIOD_S = 2.0
-"""Between looks at what is cheap."""
-
-AWAY_PERIOD_S = 0.5
-"""The same while the store does not answer."""
-
-SIZES_PERIOD_S = 30.0
-"""Between measurements of what takes a walk through files."""
-
-PATIENCE_S = 2.0
-"""A server that has not answered for so long is away until it does."""
+PERIOD_S = 2.0  # [s] between looks at what is cheap
+AWAY_PERIOD_S = 0.5  # [s] the same while the store does not answer
+SIZES_PERIOD_S = 30.0  # [s] between measurements of what takes a walk through files
+PATIENCE_S = 2.0  # [s] a server that has not answered for so long is away until it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,32 +83,25 @@ class StoreGauge:
         """Call on_there once more, as soon as the store answers."""
         self._told = False
 
-    def check(self) -> None:
-        """Return at once if the store answers, as far as is known.
-
-        :raises StoreUnavailable: it does not
-        """
-        if away := self.reading.away:
-            raise StoreUnavailable(away)
-
     def close(self, timeout_s: float) -> None:
         """End; wait for the present reading, at most so long."""
         self._chore.close(timeout_s)
 
     def _read(self) -> float | None:
         store, known = self._store, self._reading
-        waiting = store.waiting
-        reading = replace(
+        waiting, memories, away = store.waiting, known.memories, ''
+        try:
+            memories = store.count()
+        except RemembrError as error:
+            away = str(error)
+        self._reading = reading = replace(
             known,
+            away=away,
             problem=store.problem,
+            memories=memories,
             spooled=waiting.spooled if waiting else 0,
             spool_bytes=waiting.bytes if waiting else 0,
         )
-        try:
-            reading = replace(reading, away='', memories=store.count())
-        except RemembrError as error:
-            reading = replace(reading, away=str(error))
-        self._reading = reading
         if reading.away and not known.away:
             self._log.warning(f'the memory does not answer: {reading.away}')
         elif known.away and not reading.away:

@@ -3,25 +3,16 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from remembr_ros.errors import EmbedderLoading, EmbedderUnavailable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 
-DROPPING_S = 60.0
-"""So long after an observation was dropped that counts as happening now."""
-
-LOADING_S = 0.2
-"""Between attempts while the embedder is being loaded, which is no failure [s]."""
-
-
-class Store(Protocol):
-    """Where observations go: remembr_ros.memory.store.MemoryStore."""
-
-    def add(self, observations: list[Observation]) -> list[Memory]:
-        """Return the memories once they are durable."""
+DROPPING_S = 60.0  # [s] so long after an observation was dropped that counts as happening now
+LOADING_S = 0.2  # [s] between attempts while the embedder is being loaded, which is no failure
 
 
 class StoreWriter:
@@ -34,33 +25,25 @@ class StoreWriter:
     :param on_stored: called with each batch and its memories, once they are durable: one for each
         observation, so that a memory that several of them extended comes several times
     :param on_refused: called with an observation that makes no sense to the store, and why
-    :param log: a node's logger
-    :param queue_size: observations that may wait
-    :param queue_bytes: what they may take, apart from the batch that is being stored [bytes]
-    :param batch_size: observations stored at once
-    :param retry_period_s: pause after a failure [s]
+    :param parameters: the batch that is being stored does not count to the bytes of the queue
     """
 
     def __init__(
         self,
-        store: Store,
+        store: MemoryStore,
         on_stored: Callable[[list[Observation], list[Memory]], None],
         on_refused: Callable[[Observation, str], None],
         log: RcutilsLogger,
-        *,
-        queue_size: int = 1000,
-        queue_bytes: int = 256_000_000,
-        batch_size: int = 16,
-        retry_period_s: float = 2.0,
+        parameters: MemoryParameters,
     ) -> None:
         self._store = store
         self._on_stored = on_stored
         self._on_refused = on_refused
         self._log = log
-        self._queue_size = queue_size
-        self._queue_bytes = queue_bytes
-        self._batch_size = batch_size
-        self._retry_period_s = retry_period_s
+        self._queue_size = parameters.queue_size
+        self._queue_bytes = round(parameters.queue_bytes_mb * 1e6)
+        self._batch_size = parameters.batch_size
+        self._retry_period_s = parameters.retry_period
         self._queue: dict[str, Observation] = {}
         self._queued_bytes = 0
         self._batch: list[Observation] = []

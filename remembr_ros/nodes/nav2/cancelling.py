@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from action_msgs.srv import CancelGoal
-from rclpy.clock import Clock
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -21,11 +20,8 @@ class Cancelling:
     :param on_response: called after each response that was awaited, or came too late
     """
 
-    def __init__(
-        self, node: Node, clock: Clock, server_timeout_s: float, on_response: Callable[[], None]
-    ) -> None:
+    def __init__(self, node: Node, server_timeout_s: float, on_response: Callable[[], None]) -> None:
         self._node = node
-        self._clock = clock
         self._server_timeout_s = server_timeout_s
         self._on_response = on_response
         self._awaited = 0
@@ -91,7 +87,7 @@ class Cancelling:
         self, future: Future, act: Callable[[], None], limit_s: float, too_late: Callable[[], None]
     ) -> None:
         try:
-            if await first_of(self._node, self._clock, limit_s, future):
+            if await first_of(self._node, limit_s, future):
                 act()
             else:
                 too_late()

@@ -7,7 +7,6 @@ nav2_simple_commander: docs/navigation.md.
 import time
 
 from rclpy.action.client import ClientGoalHandle
-from rclpy.clock import Clock
 from rclpy.node import Node
 
 from remembr_ros.errors import (
@@ -18,7 +17,7 @@ from remembr_ros.errors import (
     Preempted,
     RemembrError,
 )
-from remembr_ros.nodes.base.futures import first_of, until
+from remembr_ros.nodes.base.futures import STEADY, first_of, until
 from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.nodes.nav2.action import Drive, Nav2Action, nav2_actions
 from remembr_ros.nodes.nav2.cancelling import Cancelling
@@ -43,7 +42,6 @@ class Nav2Client:
     def __init__(
         self,
         node: Node,
-        clock: Clock,
         *,
         namespace: str = '/',
         server_timeout_s: float = 2.0,
@@ -51,7 +49,6 @@ class Nav2Client:
         drive_timeout_s: float = 600.0,
     ) -> None:
         self._node = node
-        self._clock = clock
         self._server_timeout_s = server_timeout_s
         self._silence_timeout_s = silence_timeout_s
         self.drive_timeout_s = drive_timeout_s
@@ -59,7 +56,7 @@ class Nav2Client:
         self._one, self._several = nav2_actions(node, namespace)
         self._present: Drive | None = None
         self._drives: set[Drive] = set()
-        self._cancelling = Cancelling(node, clock, server_timeout_s, self._destroy_when_idle)
+        self._cancelling = Cancelling(node, server_timeout_s, self._destroy_when_idle)
         self._closed = False
 
     def __len__(self) -> int:
@@ -105,7 +102,7 @@ class Nav2Client:
             raise failure
 
     async def _find_server(self, drive: Drive, server: Nav2Action) -> None:
-        ready = await until(self._node, self._clock, self._server_timeout_s, server.is_ready, drive.stopped)
+        ready = await until(self._node, self._server_timeout_s, server.is_ready, drive.stopped)
         self._raise_if_stopped(drive)
         if not ready:
             raise NavigationUnavailable(
@@ -122,14 +119,14 @@ class Nav2Client:
         if older is not None and older.server is not drive.server:
             self._preempt(older)
             assert older.result is not None
-            await first_of(self._node, self._clock, self._server_timeout_s, older.result, drive.stopped)
+            await first_of(self._node, self._server_timeout_s, older.result, drive.stopped)
 
     async def _send(self, drive: Drive, server: Nav2Action) -> None:
         limit_s = self._server_timeout_s
         self._raise_if_stopped(drive)
         drive.heard_at = time.monotonic()
         sent = server.client.send_goal_async(server.goal(drive.goals), drive.heard)
-        await first_of(self._node, self._clock, limit_s, sent, drive.stopped)
+        await first_of(self._node, limit_s, sent, drive.stopped)
         if not sent.done():
             # Nav2 may still accept it, when nobody wants it any more.
             self._cancelling.cancel_if_accepted(drive, sent, self.drive_timeout_s)
@@ -157,9 +154,9 @@ class Nav2Client:
         drive.heard_at = time.monotonic()
         drive.on_taken()
         timeout_s = self.drive_timeout_s
-        timer = self._node.create_timer(WATCH_S, lambda: self._watch(drive, server), clock=self._clock)
+        timer = self._node.create_timer(WATCH_S, lambda: self._watch(drive, server), clock=STEADY)
         try:
-            await first_of(self._node, self._clock, timeout_s, result, drive.stopped)
+            await first_of(self._node, timeout_s, result, drive.stopped)
         finally:
             self._node.destroy_timer(timer)
         if drive.stopped.done():

@@ -4,8 +4,6 @@ import time
 from collections.abc import Sequence
 
 from geometry_msgs.msg import PoseArray
-from rclpy.clock import Clock
-from rclpy.node import Node
 from rclpy.task import Future
 from std_srvs.srv import SetBool
 
@@ -14,6 +12,7 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.futures import first_of
+from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
 
 LOOK_S = 1.0
@@ -26,19 +25,15 @@ class Confirmation:
     :param timeout_s: after this time nobody is going to confirm [s]
     """
 
-    def __init__(self, node: Node, clock: Clock, timeout_s: float) -> None:
+    def __init__(self, node: ManagedNode, timeout_s: float) -> None:
         self._node = node
-        self._clock = clock
         self._timeout_s = timeout_s
         self._waiting: Future | None = None
         self._replaced_at = -LOOK_S
         self._proposals = node.create_publisher(PoseArray, 'proposed_goals', qos.MARKERS)
         self._service = node.create_service(SetBool, '~/confirm', self._on_confirm)
-
-    def destroy(self) -> None:
-        """Take no more confirmations."""
-        self._node.destroy_service(self._service)
-        self._node.destroy_publisher(self._proposals)
+        node.while_configured.callback(node.destroy_publisher, self._proposals)
+        node.while_configured.callback(node.destroy_service, self._service)
 
     async def wait(self, goals: Sequence[StampedPose], stopped: Future) -> None:
         """Return when a person has confirmed these goals.
@@ -54,7 +49,7 @@ class Confirmation:
         waiting = self._waiting = Future()
         self._publish(goals)
         try:
-            await first_of(self._node, self._clock, self._timeout_s, waiting, stopped)
+            await first_of(self._node, self._timeout_s, waiting, stopped)
         finally:
             if self._waiting is waiting:
                 self._waiting = None

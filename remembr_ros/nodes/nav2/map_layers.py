@@ -14,13 +14,12 @@ from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 
 MAP, COSTMAP = 'map', 'global_costmap/costmap'
 
 
 class MapLayers:
-    """Subscribes to map and costmap until :meth:`close`.
+    """Subscribes to map and costmap, until the node is out of service.
 
     Nav2 publishes a costmap as a whole when it moves or changes its size, and then what has changed in it:
     without map_msgs that is not understood, and an obstacle that is new is missed.
@@ -44,7 +43,6 @@ class MapLayers:
         self._frame_id = frame_id
         self.terrain = Terrain(keep_out=keep_out, clearance_m=clearance_m)
         """What is known by now; never changed, but replaced."""
-        self._subscriptions: list[WatchedSubscription] = []
         self._subscribe(
             OccupancyGrid, MAP, lambda msg: self._use_map(self._grid(msg, occupied_from)), qos.MAPS
         )
@@ -62,12 +60,6 @@ class MapLayers:
         """Have the next goals keep out of other areas, and other distances."""
         self.terrain = replace(self.terrain, keep_out=keep_out, clearance_m=clearance_m)
 
-    def close(self) -> None:
-        """End the subscriptions."""
-        for subscription in self._subscriptions:
-            self._node.topics.close(subscription)
-        self._subscriptions = []
-
     def _subscribe(
         self, kind: type[Any], topic: str, use: Callable[[Any], None], profile: QoSProfile
     ) -> None:
@@ -79,7 +71,7 @@ class MapLayers:
                     f'topic {topic} is not used: {error}', throttle_duration_sec=10.0
                 )
 
-        self._subscriptions.append(self._node.topics.subscribe(kind, topic, on_message, profile))
+        self._node.topics.subscribe(kind, topic, on_message, profile)
 
     def _use_map(self, grid: Grid) -> None:
         self.terrain = replace(self.terrain, map=grid)

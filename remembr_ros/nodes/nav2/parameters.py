@@ -4,7 +4,7 @@ import dataclasses
 
 from remembr_ros.navigation.grid import MAP_OCCUPIED
 from remembr_ros.navigation.plan import ORDERS
-from remembr_ros.nodes.base.parameter_field import about_list, parameter
+from remembr_ros.nodes.base.parameter_field import parameter
 
 NAVIGATIONS = ('goal_pose', 'nav2', 'none')
 
@@ -22,40 +22,25 @@ class NavigationParameters:
     goal_order: str = parameter(
         'shortest', 'order in which several places are visited', choices=ORDERS, live=True
     )
-    max_places: int = parameter(20, 'places visited for one question', low=1, high=1000, live=True)
+    max_places: int = parameter(20, 'places visited for one question', '1 to 1000', live=True)
     require_map: bool = parameter(False, 'true: without a map on topic map there is no goal', live=True)
     occupied_threshold: int = parameter(
-        MAP_OCCUPIED, 'cells of the map from this value on are occupied', low=1, high=100
+        MAP_OCCUPIED, 'cells of the map from this value on are occupied', '1 to 100'
     )
     goal_clearance: float = parameter(
-        0.2,
-        'goals keep this distance from what the map has as occupied',
-        unit='m',
-        low=0.0,
-        high=10.0,
-        live=True,
+        0.2, 'goals keep this distance from what the map has as occupied', '0 to 10 m', live=True
     )
     goal_search_radius: float = parameter(
         1.0,
         'where the robot cannot stand, the nearest free place within this is taken; 0: none',
-        unit='m',
-        low=0.0,
-        high=20.0,
+        '0 to 20 m',
         live=True,
     )
     max_goal_distance: float = parameter(
-        0.0,
-        'goals are at most this far, in a straight line; 0: any',
-        unit='m',
-        low=0.0,
-        high=1000000.0,
-        live=True,
+        0.0, 'goals are at most this far, in a straight line; 0: any', '0 to 1000000 m', live=True
     )
-    keep_out: list[str] = dataclasses.field(
-        default_factory=list,
-        metadata=about_list(
-            "areas that no goal may lie in, each as corners 'x y, x y, x y'", unit='m', live=True
-        ),
+    keep_out: list[str] = parameter(
+        [], "areas that no goal may lie in, each as corners 'x y, x y, x y'", unit='m', live=True
     )
     confirm_goals: bool = parameter(
         False,
@@ -63,19 +48,13 @@ class NavigationParameters:
         live=True,
     )
     confirm_timeout: float = parameter(
-        30.0, 'a goal that was not confirmed for so long is dropped', unit='s', low=0.1, high=3600.0
+        30.0, 'a goal that was not confirmed for so long is dropped', '0.1 to 3600 s'
     )
     nav2_namespace: str = parameter('/', "namespace of Nav2's actions, such as /robot1")
     nav2_server_timeout: float = parameter(
-        2.0,
-        'wait so long for a server of Nav2, and again for each of its responses',
-        unit='s',
-        low=0.05,
-        high=60.0,
+        2.0, 'wait so long for a server of Nav2, and again for each of its responses', '0.05 to 60 s'
     )
     nav2_silence_timeout: float = parameter(
-        10.0, 'a drive ends when Nav2 tells nothing for so long', unit='s', low=0.1, high=3600.0
+        10.0, 'a drive ends when Nav2 tells nothing for so long', '0.1 to 3600 s'
     )
-    drive_timeout: float = parameter(
-        600.0, 'no drive takes longer', unit='s', low=0.1, high=86400.0, live=True
-    )
+    drive_timeout: float = parameter(600.0, 'no drive takes longer', '0.1 to 86400 s', live=True)

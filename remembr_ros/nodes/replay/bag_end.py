@@ -7,20 +7,15 @@ Exit code 1: something is left, and standard error says what.
 
 import argparse
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
-from remembr_ros.nodes.base.lifecycle import spin
+from remembr_ros.nodes.base.lifecycle import spinning, until_signal
 from remembr_ros.nodes.base.managed_node import NAMESPACE
-from remembr_ros.stop import stop_on_signals
 
 PATIENCE_S = 300.0
 """For the next caption [s]."""
@@ -79,38 +74,28 @@ def wait(captioners: Sequence[str], patience_s: float) -> int:
 
     :return: exit code: 1 if something is left though there was time
     """
-    stop = stop_on_signals()
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    node = Node('bag_end', namespace=NAMESPACE)
-    clients = {name: node.create_client(Trigger, f'{name}/flush') for name in captioners}
+    with until_signal([]) as stop:
+        node = Node('bag_end', namespace=NAMESPACE)
+        clients = {name: node.create_client(Trigger, f'{name}/flush') for name in captioners}
 
-    def flush(name: str) -> None:
-        # No response is waited for, since DDS may lose it: the figures tell.
-        if clients[name].service_is_ready():
-            clients[name].call_async(Trigger.Request())
+        def flush(name: str) -> None:
+            # No response is waited for, since DDS may lose it: the figures tell.
+            if clients[name].service_is_ready():
+                clients[name].call_async(Trigger.Request())
 
-    left = Remainder(captioners, flush)
+        left = Remainder(captioners, flush)
 
-    def hear(array: DiagnosticArray) -> None:
-        for status in array.status:
-            left.hear(status)
-        if left.is_nothing:
-            stop.set()
+        def hear(array: DiagnosticArray) -> None:
+            for status in array.status:
+                left.hear(status)
+            if left.is_nothing:
+                stop.set()
 
-    node.create_subscription(DiagnosticArray, '/diagnostics', hear, 100)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    ended = threading.Event()
-    thread = threading.Thread(target=spin, args=(executor, ended), name='executor', daemon=True)
-    thread.start()
-    given_up = False
-    while not given_up and not stop.wait(max(0.0, left.progress_at + patience_s - time.monotonic())):
-        given_up = time.monotonic() >= left.progress_at + patience_s
-    ended.set()
-    executor.shutdown(timeout_sec=2.0)
-    thread.join(2.0)
-    node.destroy_node()
-    rclpy.try_shutdown()
+        node.create_subscription(DiagnosticArray, '/diagnostics', hear, 100)
+        given_up = False
+        with spinning(node):
+            while not given_up and not stop.wait(max(0.0, left.progress_at + patience_s - time.monotonic())):
+                given_up = time.monotonic() >= left.progress_at + patience_s
     if given_up:
         sys.stderr.write(
             f'not all of the bag is remembered, and nothing has changed for {patience_s:g} s: {left}. '

@@ -2,32 +2,28 @@
 
 import importlib
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.duration import Duration
 from rclpy.exceptions import InvalidTopicNameException
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.signals import SignalHandlerOptions
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.declaration import declare_parameters
-from remembr_ros.nodes.base.lifecycle import make_node_or_explain, spin
+from remembr_ros.nodes.base.lifecycle import spinning, until_signal
 from remembr_ros.nodes.base.managed_node import NAMESPACE
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.replay.raw_bag import RawBag
 from remembr_ros.printable import printable
-from remembr_ros.stop import Stop, stop_on_signals
+from remembr_ros.stop import Stop
 
 CLOCK_PERIOD_S = 0.02
 """Between two messages of /clock, wall time."""
@@ -161,39 +157,19 @@ def message_class(kind: str) -> type | None:
 def _profile(topic: str) -> QoSProfile:
     """Reliable, and latched where the robot's publisher is: that also serves subscribers that want less."""
     static = topic.endswith('tf_static')
-    latched = static or topic.endswith(_LATCHED)
-    return QoSProfile(
-        depth=1000 if static else 100,
-        reliability=ReliabilityPolicy.RELIABLE,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
-    )
+    return qos.keep_last(1000 if static else 100, latched=static or topic.endswith(_LATCHED))
 
 
 def play(args: list[str] | None = None) -> int:
     """Play a bag to its end; return the exit code."""
-    stop = stop_on_signals()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        node = make_node_or_explain(BagPlayerNode)
-        if node is None:
-            return 1
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        ended = threading.Event()
-        thread = threading.Thread(target=spin, args=(executor, ended), name='executor', daemon=True)
-        thread.start()
-        try:
-            node.play(stop)
-        except RemembrError as error:
-            node.get_logger().error(str(error))
-            return 1
-        finally:
-            ended.set()
-            executor.shutdown(timeout_sec=2.0)
-            thread.join(2.0)
-            node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
+    with until_signal(args) as stop:
+        node = BagPlayerNode()
+        with spinning(node):
+            try:
+                node.play(stop)
+            except RemembrError as error:
+                node.get_logger().error(str(error))
+                return 1
     return 0
 
 

@@ -7,7 +7,6 @@ from std_msgs.msg import Int16MultiArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.speech.sound.audio import Block, decode_pcm
 from remembr_ros.speech.sound.source import Deliver
 
@@ -31,7 +30,7 @@ class AudioTopic:
         self._rate = rate
         self._channels = channels
         self._channel = channel
-        self._subscription: WatchedSubscription | None = None
+        self._listening = False
         self._heard_at = 0.0
 
     @property
@@ -45,7 +44,7 @@ class AudioTopic:
     @property
     def problem(self) -> str:
         silent_s = time.monotonic() - self._heard_at
-        if self._subscription is None or silent_s < SILENT_S:
+        if not self._listening or silent_s < SILENT_S:
             return ''
         return f'nothing is published on {self.name}: start what publishes it, or remap the topic audio'
 
@@ -63,11 +62,8 @@ class AudioTopic:
             if frames.size:
                 deliver(Block(frames, self._rate, time.monotonic_ns()))
 
-        self._subscription = self._node.topics.subscribe(
-            Int16MultiArray, TOPIC, hear, QoSProfile(depth=DEPTH), yields=True
-        )
+        self._node.topics.subscribe(Int16MultiArray, TOPIC, hear, QoSProfile(depth=DEPTH), yields=True)
+        self._listening = True
 
     def stop(self) -> None:
-        if self._subscription is not None:
-            self._node.topics.close(self._subscription)
-            self._subscription = None
+        self._listening = False  # the subscription ends with the others of the node

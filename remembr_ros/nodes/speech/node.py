@@ -1,12 +1,10 @@
 """The speech node: sound becomes questions."""
 
-import sys
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from rclpy.publisher import Publisher
-from rclpy.service import Service
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool
 
@@ -14,7 +12,6 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
-from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.speech.audio_topic import AudioTopic
 from remembr_ros.nodes.speech.listening_thread import Listening
 from remembr_ros.nodes.speech.parameters import SpeechParameters
@@ -50,8 +47,6 @@ class SpeechNode(ManagedNode):
         self._listening: Listening | None = None
         self._answers: SpokenAnswers | None = None
         self._speech_topics: dict[str, Publisher] = {}
-        self._heard_topics: list[WatchedSubscription] = []
-        self._mute: Service | None = None
         self._told = ''
         self._lost_s = 0.0
 
@@ -85,6 +80,8 @@ class SpeechNode(ManagedNode):
         self._speech_topics['speech'] = self.create_publisher(String, '/speech', 10)
         if p.tts != 'none':
             self._speech_topics['speaking'] = self.create_publisher(Bool, SPEAKING, 10)
+        for publisher in self._speech_topics.values():
+            self.while_configured.callback(self.destroy_publisher, publisher)
         self.get_logger().info(
             f'Whisper model {p.whisper_model} on {self._transcriber.runs_on}, listening to '
             f'{self._source.name}, wake phrases: {p.wake_phrases or "none"}'
@@ -98,11 +95,10 @@ class SpeechNode(ManagedNode):
         self._listener = Listener(cutter, transcriber, self._attention, channel=p.channel, live=source.live)
         if (speaker := self._make_speaker()) is not None:
             self._answers = SpokenAnswers(self, speaker, self._speech_topics['speaking'])
-        self._heard_topics = [
-            self.topics.subscribe(String, 'answer_text', self._on_answer, qos.ANSWERS, yields=True),
-            self.topics.subscribe(Bool, SPEAKING, self._on_speaking, qos.ANSWERS, yields=True),
-        ]
-        self._mute = self.create_service(SetBool, '~/mute', self._on_mute)
+        self.topics.subscribe(String, 'answer_text', self._on_answer, qos.ANSWERS, yields=True)
+        self.topics.subscribe(Bool, SPEAKING, self._on_speaking, qos.ANSWERS, yields=True)
+        mute = self.create_service(SetBool, '~/mute', self._on_mute)
+        self.while_active.callback(self.destroy_service, mute)
         # What was said of that while nobody listened is not known.
         self._attention.speak(False, time.monotonic_ns())
         self._told, self._lost_s = '', 0.0
@@ -123,17 +119,9 @@ class SpeechNode(ManagedNode):
         if self._answers is not None:
             self._answers.close()
             self._answers = None
-        for subscription in self._heard_topics:
-            self.topics.close(subscription)
-        self._heard_topics = []
-        if self._mute is not None:
-            self.destroy_service(self._mute)
-            self._mute = None
 
     def release(self) -> None:
         self._source = self._transcriber = self._listener = None
-        for publisher in self._speech_topics.values():
-            self.destroy_publisher(publisher)
         self._speech_topics = {}
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
@@ -229,7 +217,7 @@ def attention_of(p: SpeechParameters) -> dict[str, Any]:
 
 def main(args: list[str] | None = None) -> None:
     """Run the speech node until it is told to end."""
-    sys.exit(run(SpeechNode, args))
+    run(SpeechNode, args)
 
 
 if __name__ == '__main__':

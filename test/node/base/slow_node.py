@@ -1,6 +1,5 @@
 """A node whose configuration takes for ever, as that of a large model on a slow disk."""
 
-import sys
 import time
 
 from remembr_ros.nodes.agent.parameters import AgentParameters
@@ -21,4 +20,4 @@ class SlowNode(ManagedNode):
 
 
 if __name__ == '__main__':
-    sys.exit(run(SlowNode))
+    run(SlowNode)

@@ -10,7 +10,7 @@ from std_msgs.msg import String
 
 from remembr_ros.errors import InvalidRequest, NodeUnavailable
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.base.lifecycle import autostart, bring_up, call, wind_down
+from remembr_ros.nodes.base.lifecycle import autostart, bring_up, call, wound_down
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from test.patience import patiently
 
@@ -52,28 +52,18 @@ class Worker(ManagedNode):
         raise RuntimeError('a bug in a callback')
 
 
-@pytest.fixture
-def outsider(robot):
-    """A node that nobody spins."""
-    node = Node('outsider')
-    yield node
-    node.destroy_node()
-
-
 def state_of(node: Node) -> int:
     response = call(node, GetState, f'{NAME}/get_state', GetState.Request(), time.monotonic() + 20.0)
     return response.current_state.id
 
 
-@pytest.mark.parametrize('spinning', [True, False])
-def test_bring_up_configures_and_activates_and_can_be_repeated(robot, outsider, spinning):
+def test_bring_up_configures_and_activates_and_can_be_repeated(robot):
     worker = robot.make(Worker)
-    node = robot.client if spinning else outsider
-    bring_up(node, [NAME], 20.0)
+    bring_up(robot.client, [NAME], 20.0)
     assert worker.steps == ['load', 'start']
-    bring_up(node, [NAME], 20.0)
+    bring_up(robot.client, [NAME], 20.0)
     assert worker.steps == ['load', 'start']
-    assert state_of(node) == State.PRIMARY_STATE_ACTIVE
+    assert state_of(robot.client) == State.PRIMARY_STATE_ACTIVE
 
 
 def test_bring_up_takes_an_inactive_node_the_rest_of_the_way(robot):
@@ -90,10 +80,10 @@ def test_bring_up_says_which_node_refused_what(robot, failing, word):
         bring_up(robot.client, [NAME], 20.0)
 
 
-def test_bring_up_of_a_node_that_is_not_there_ends_in_time(outsider):
+def test_bring_up_of_a_node_that_is_not_there_ends_in_time(robot):
     started = time.monotonic()
     with pytest.raises(NodeUnavailable, match='/remembr/nobody'):
-        bring_up(outsider, ['/remembr/nobody'], 0.5)
+        bring_up(robot.client, ['/remembr/nobody'], 0.5)
     assert time.monotonic() - started < patiently(10.0)
 
 
@@ -109,11 +99,11 @@ def test_a_load_that_fails_is_released_logged_and_tried_again(robot, capfd, erro
     assert worker.steps == ['load', 'release', 'load', 'start']
 
 
-def test_wind_down_stops_and_releases_once(robot):
+def test_winding_down_stops_and_releases_once(robot):
     worker = robot.make(Worker)
     assert autostart(worker)
-    wind_down(worker)
-    wind_down(worker)
+    assert wound_down(robot.executor, worker)
+    assert wound_down(robot.executor, worker)
     assert worker.steps == ['load', 'start', 'stop', 'release']
 
 

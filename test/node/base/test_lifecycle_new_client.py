@@ -18,13 +18,15 @@ CLIENT = """
 import time
 import rclpy
 from lifecycle_msgs.srv import GetState
-from remembr_ros.nodes.base.lifecycle import call
+from remembr_ros.nodes.base.lifecycle import call, spinning
 
 rclpy.init()
 node = rclpy.create_node('new_client')
-for _ in range(3):
-    state = call(node, GetState, '/remembr/captioner/get_state', GetState.Request(), time.monotonic() + 60.0)
-    print(state.current_state.label, flush=True)
+with spinning(node):
+    for _ in range(3):
+        deadline = time.monotonic() + 60.0
+        state = call(node, GetState, '/remembr/captioner/get_state', GetState.Request(), deadline)
+        print(state.current_state.label, flush=True)
 rclpy.shutdown()
 """
 

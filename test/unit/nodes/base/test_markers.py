@@ -57,7 +57,7 @@ def test_an_arrow_faces_as_its_pose_does():
 
 
 def test_what_is_shown_takes_the_place_of_all_that_was_and_has_ids_of_its_own():
-    shown = m.clear(m.numbered(m.label('map', 'n', Pose(0, 0), str(i)) for i in range(3))).markers
+    shown = m.clear(m.label('map', 'n', Pose(0, 0), str(i)) for i in range(3)).markers
     assert [marker.action for marker in shown] == [Marker.DELETEALL, Marker.ADD, Marker.ADD, Marker.ADD]
     assert [marker.id for marker in shown[1:]] == [0, 1, 2]
 

@@ -7,6 +7,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.store_writer import StoreWriter
 
 
@@ -69,9 +70,7 @@ def writer(store):
         lambda batch, memories: stored.extend(zip(batch, memories, strict=True)),
         lambda observation, why: refused.append((observation.memory.id, why)),
         Log(),
-        queue_size=4,
-        batch_size=3,
-        retry_period_s=0.01,
+        MemoryParameters(queue_size=4, batch_size=3, retry_period=0.01),
     )
     made.heard, made.refused = stored, refused
     yield made
@@ -120,7 +119,7 @@ def test_an_embedder_that_is_being_loaded_is_no_failure(store, monkeypatch):
         asked.set()
         raise EmbedderLoading('soon')
 
-    writer = StoreWriter(store, nobody, nobody, log := Log())
+    writer = StoreWriter(store, nobody, nobody, log := Log(), MemoryParameters())
     with monkeypatch.context() as patch:
         patch.setattr(store, 'add', loading)
         writer.put(observation('early'))
@@ -185,7 +184,8 @@ def test_closing_while_the_store_is_down_says_how_many_are_lost(store, writer):
 
 def test_a_queue_that_is_full_by_its_bytes_drops_the_oldest(store):
     log = Log()
-    writer = StoreWriter(store, nobody, nobody, log, queue_size=100, queue_bytes=12_000, batch_size=1)
+    parameters = MemoryParameters(queue_size=100, queue_bytes_mb=0.012, batch_size=1)
+    writer = StoreWriter(store, nobody, nobody, log, parameters)
     store.gate.clear()
     writer.put(observation('first'))
     assert store.tried.wait(10)
@@ -206,7 +206,7 @@ def test_a_queue_that_is_full_by_its_bytes_drops_the_oldest(store):
 def test_what_extends_a_memory_is_counted(store):
     store.add = lambda observations: [observation('stay').memory for _ in observations]
     heard = []
-    writer = StoreWriter(store, lambda _, memories: heard.extend(memories), nobody, Log())
+    writer = StoreWriter(store, lambda _, memories: heard.extend(memories), nobody, Log(), MemoryParameters())
     writer.put(observation('stay'))
     writer.put(observation('later'))
     assert writer.drain(10)
