@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
+from remembr_ros.memory.durable import write_all
 from remembr_ros.memory.embedded.row_runs import Rows
 from remembr_ros.memory.matching.bm25 import POSTING
 from remembr_ros.memory.milvus import schema
@@ -36,17 +37,10 @@ memories.bin, its bytes, the postings after it, the room of both and their check
 vectors, how many, how many of them are paragraphs, their checksum; how many words its text has; the volume
 of the database. All zeros: there is no memory any more."""
 
-SCALE = 32_767
-"""Of the numbers of unit vectors in the file. As exact as 16-bit floats, but read in a sixth of the time."""
-
+SCALE = 32_767  # of unit vectors' numbers in the file; as exact as 16-bit floats, read in a sixth of the time
+# Records have room up to a multiple of this, so that a stay that goes on stays in its place [bytes].
 ROOM = 256
-"""Records have room up to a multiple of this, so that a stay that goes on stays in its place [bytes]."""
-
-OLDER = ('entries.bin', 'vectors.i16', 'checkpoint.json', 'clusters-*')
-"""Files of older programs, which have what may be forgotten later."""
-
-_CHUNK = 1 << 24
-"""Bytes that are checked at once."""
+_CHUNK = 1 << 24  # bytes that are checked at once
 
 
 class Damaged(Exception):
@@ -63,13 +57,9 @@ class IndexFiles:
 
     def __init__(self, folder: Path, dimension: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for pattern in OLDER:
-            for path in folder.glob(pattern):
-                path.unlink()
         self.folder = folder
         self.dimension = dimension
-        self.rows = 0
-        """Of vectors, those of deleted memories included."""
+        self.rows = 0  # of vectors, those of deleted memories included
         self._row = 2 * dimension
         self._end = 0  # of the records
         self._terms_end = 0
@@ -153,8 +143,8 @@ class IndexFiles:
             entry['sum'] = _row_checks(half).sum(dtype=np.uint64)
             row, at = row + len(half), at + len(blobs[-1])
         # What a slot points to first.
-        _write(self._vectors, b''.join(half.tobytes() for half in halves), self.rows * self._row)
-        _write(self._memories, b''.join(blobs), self._end)
+        write_all(self._vectors, self.rows * self._row, b''.join(half.tobytes() for half in halves))
+        write_all(self._memories, self._end, b''.join(blobs))
         self._write_slots(slots, new[0], new[-1] + 1)
         self.rows, self._end = row, at
 
@@ -173,10 +163,10 @@ class IndexFiles:
             entry['at'], entry['room'] = self._end, len(blob) + -len(blob) % ROOM
             self._end += int(entry['room'])
         entry['record'], entry['crc'] = len(data), zlib.crc32(blob)
-        _write(self._memories, blob.ljust(int(entry['room']), b'\0'), int(entry['at']))
+        write_all(self._memories, int(entry['at']), blob.ljust(int(entry['room']), b'\0'))
         self._write_slots(slots, slot, slot + 1)
         if at != entry['at']:
-            _write(self._memories, bytes(old), at)
+            write_all(self._memories, at, bytes(old))
 
     def erase(self, slots: NDArray[np.void], slot: int) -> None:
         """Overwrite all of a memory with zeros: a vector tells about its text.
@@ -187,8 +177,8 @@ class IndexFiles:
         slots[slot] = np.zeros((), SLOT)
         if not entry['room']:  # never written
             return
-        _write(self._vectors, bytes(int(entry['rows']) * self._row), int(entry['first']) * self._row)
-        _write(self._memories, bytes(int(entry['room'])), int(entry['at']))
+        write_all(self._vectors, int(entry['first']) * self._row, bytes(int(entry['rows']) * self._row))
+        write_all(self._memories, int(entry['at']), bytes(int(entry['room'])))
         self._write_slots(slots, slot, slot + 1)
 
     def memory(self, entry: np.void) -> Memory:
@@ -231,7 +221,7 @@ class IndexFiles:
         """
         if terms:
             data = ''.join(map(_term_line, terms)).encode()
-            _write(self._terms, data, self._terms_end)
+            write_all(self._terms, self._terms_end, data)
             self._terms_end += len(data)
 
     def replace_terms(self, terms: Sequence[str]) -> None:
@@ -269,7 +259,7 @@ class IndexFiles:
         part = slots[start:end]
         there = part['live']
         part['check'][there] = checksums(part.view(np.uint8).reshape(-1, SLOT.itemsize)[:, 8:])[there]
-        _write(self._slots, part.tobytes(), start * SLOT.itemsize)
+        write_all(self._slots, start * SLOT.itemsize, part.tobytes())
 
     def _read_terms(self) -> list[str]:
         """Return the terms.
@@ -356,13 +346,6 @@ def _term_line(term: str) -> str:
 def _read(file: int) -> bytes:
     size = os.fstat(file).st_size
     return os.pread(file, size, 0) if size else b''
-
-
-def _write(file: int, data: bytes, offset: int) -> None:
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(file, view, offset)
-        view, offset = view[written:], offset + written
 
 
 def _stretches(rows: Rows) -> list[tuple[int, int]]:

@@ -13,20 +13,13 @@ from remembr_ros.memory.embedded.vector_clusters import CHUNK, VectorClusters, d
 
 logger = logging.getLogger(__name__)
 
-FEW = 4_096
-"""Up to so many vectors every one is compared, which takes 4 ms for 1024 numbers each."""
-
+FEW = 4_096  # up to so many vectors every one is compared, which takes 4 ms for 1024 numbers each
+# Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms.
 READ_AT_ONCE = 1 << 22
-"""Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms."""
-
-GROWTH = 4
-"""Clusters are found anew when there are so many times more vectors."""
-
+GROWTH = 4  # clusters are found anew when there are so many times more vectors
+# Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
-"""Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory."""
-
-RESCORED = 64
-"""The best of them, so many, are compared by their full vectors; the others are right to 0.001."""
+RESCORED = 64  # the best of them, so many, are compared by their full vectors; the others are right to 0.001
 
 
 class PassageIndex:

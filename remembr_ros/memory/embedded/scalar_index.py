@@ -19,10 +19,9 @@ from remembr_ros.memory.model.recall import Scope, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
-_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', 'robot', 'map_id', 'source')
-"""Those that are read in passes over all memories, each of which lies by itself."""
-
 _NAMES = ('robot', 'map_id', 'source')
+# Those that are read in passes over all memories, each of which lies by itself.
+_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', *_NAMES)
 
 
 class Columns:

@@ -17,32 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.memory.durable import write_all
 from remembr_ros.memory.embedded.index_files import checksums, replace_file
 from remembr_ros.memory.embedded.row_runs import Mask, Rows
 from remembr_ros.memory.milvus import client as milvus
 
 logger = logging.getLogger(__name__)
 
+# Ends of the names of the two files; the first is written when the other is complete.
 CENTRES, CODES = '.centres', '.codes'
-"""Ends of the names of the two files; the first is written when the other is complete."""
-
-SAMPLES_PER_LIST = 40
-"""Vectors that a cluster's centre is found from."""
-
+SAMPLES_PER_LIST = 40  # vectors that a cluster's centre is found from
+# Fewest lists of sentences that a search reads, those with the nearest centres; of paragraphs, half.
 PROBED = 16
-"""Fewest lists of sentences that a search reads, those with the nearest centres; of paragraphs, half."""
-
-SCANNED = 8_000
-"""Sentences that these lists should hold at least; of paragraphs half as many."""
-
+SCANNED = 8_000  # sentences that these lists should hold at least; of paragraphs half as many
+# Numbers of unit vectors lie within so many standard deviations, nearly always: 8 bits span these.
 SPREAD = 4.0
-"""Numbers of unit vectors lie within so many standard deviations, nearly always: 8 bits span these."""
-
-CHUNK = 8_192
-"""Vectors added at once."""
-
+CHUNK = 8_192  # vectors added at once
+# Returns the vectors of rows, shape (len(rows), dimension); rows are ascending.
 Read = Callable[[Rows], NDArray[np.float32]]
-"""Returns the vectors of rows, shape (len(rows), dimension); rows are ascending."""
 
 
 class Found(NamedTuple):
@@ -221,12 +213,8 @@ class VectorClusters:
                 self.add(stretch, read(stretch), is_paragraph[stretch])
 
     def _write(self, row: int, data: bytes) -> None:
-        if self._codes is None:
-            return
-        view, offset = memoryview(data), row * (self._width + 8)
-        while view:
-            written = os.pwrite(self._codes, view, offset)
-            view, offset = view[written:], offset + written
+        if self._codes is not None:
+            write_all(self._codes, row * (self._width + 8), data)
 
 
 def discard(folder: Path, kept: Path | None) -> None:

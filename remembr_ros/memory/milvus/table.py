@@ -9,24 +9,14 @@ from remembr_ros.timestamps import NS
 
 Row = dict[str, Any]
 
-PAGE = 8_192
-"""Rows fetched at once; Milvus allows 16,384."""
-
-BATCH = 1_000
-"""Rows per request that writes."""
-
-BATCH_BYTES = 4_000_000
-"""And their size, about."""
-
-MOST = 16_384
-"""Rows that one request can return."""
-
-FEW = 1_000
-"""Rows that cost little more than the request itself."""
-
+PAGE = 8_192  # rows fetched at once; Milvus allows 16,384
+BATCH = 1_000  # rows per request that writes,
+BATCH_BYTES = 4_000_000  # and their size, about
+MOST = 16_384  # rows that one request can return
+FEW = 1_000  # rows that cost little more than the request itself
+# One's own writes are read at once, those of others a moment later. Strong would wait for the server's clock
+# with every request, up to 400 ms.
 CONSISTENCY = 'Session'
-"""One's own writes are read at once, those of others a moment later. Strong would wait for the server's clock
-with every request, up to 400 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +65,11 @@ class Table:
 
     def settle(self) -> None:
         """Wait until everything that has been written is seen."""
-        self.client.query(
-            self.name,
-            filter=filters.EVERYTHING,
-            output_fields=['id'],
-            limit=1,
-            consistency_level='Strong',
-            timeout=self.timeout_s,
-        )
+        self._query(filters.EVERYTHING, ['id'], limit=1, consistency_level='Strong')
 
     def some(self, condition: str, fields: list[str], limit: int) -> list[Row]:
         """Return rows that meet the condition, at most limit of them."""
-        return list(
-            self.client.query(
-                self.name,
-                filter=condition,
-                output_fields=fields,
-                limit=limit,
-                consistency_level=CONSISTENCY,
-                timeout=self.timeout_s,
-            )
-        )
+        return self._query(condition, fields, limit=limit)
 
     def of_ids(self, key: str, ids: Sequence[str], fields: list[str]) -> Iterator[Row]:
         """Yield the rows whose key is one of these ids."""
@@ -104,14 +78,7 @@ class Table:
 
     def count(self, condition: str) -> int:
         """Return how many rows meet the condition."""
-        rows = self.client.query(
-            self.name,
-            filter=condition,
-            output_fields=['count(*)'],
-            consistency_level=CONSISTENCY,
-            timeout=self.timeout_s,
-        )
-        return int(rows[0]['count(*)'])
+        return int(self._query(condition, ['count(*)'])[0]['count(*)'])
 
     def distinct(self, field: str) -> tuple[str, ...]:
         """Return the values of a text field, sorted."""
@@ -188,6 +155,10 @@ class Table:
             else:
                 reach = max(reach - step, low) if too_long else min(reach + step, high)
                 step *= 8
+
+    def _query(self, condition: str, fields: list[str], **options: Any) -> list[Row]:
+        asked = {'filter': condition, 'output_fields': fields, 'consistency_level': CONSISTENCY, **options}
+        return list(self.client.query(self.name, timeout=self.timeout_s, **asked))
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

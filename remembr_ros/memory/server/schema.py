@@ -8,6 +8,7 @@ from typing import Any
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.milvus.client import add_record_fields, add_scope_fields
 from remembr_ros.memory.milvus.table import CONSISTENCY, Row
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
@@ -22,8 +23,6 @@ EF = 160
 
 PARTITIONS = 16
 """The robots are spread over these, so that recall of one robot's memories searches its part alone."""
-
-_LISTS = ('scene_text', 'keyframes')
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def _create_passages(client: Any, collection: str, dimension: int, able: Feature
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False)
     fields.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
     fields.add_field('memory_id', DataType.VARCHAR, max_length=64)
-    _add_scalars(fields, able)
+    add_scope_fields(fields, able.robots_apart)
     fields.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
     index = client.prepare_index_params()
     if able.lite:
@@ -126,17 +125,7 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
     from pymilvus import DataType, Function, FunctionType
 
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
-    fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-    _add_scalars(fields, able)
-    for name in ('frame_id', 'captioner'):
-        fields.add_field(name, DataType.VARCHAR, max_length=256)
-    for name in ('yaw', 'travelled'):
-        fields.add_field(name, DataType.DOUBLE)
-    fields.add_field('caption', DataType.VARCHAR, max_length=65_535)
-    for name in _LISTS:
-        fields.add_field(name, DataType.JSON)
-    fields.add_field('merged', DataType.INT64)
-    fields.add_field('position', DataType.FLOAT_VECTOR, dim=3)
+    add_record_fields(fields, able.robots_apart)
     index = client.prepare_index_params()
     index.add_index('position', index_type='FLAT', metric_type='L2')
     if not able.lite:
@@ -184,14 +173,14 @@ def create_empty(client: Any, collection: str, description: str, timeout_s: floa
 def record_row(memory: Memory, full_text: bool) -> Row:
     """Return the row of a memory."""
     row = schema.record_row(memory, full_text)
-    for name in _LISTS:
+    for name in schema.LISTS:
         row[name] = {'list': row[name]}  # Milvus 2.3 takes no JSON but objects
     return row
 
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds; collections of schema version 1 have lists as they are."""
-    lists = {name: listed(row[name]) for name in _LISTS}
+    lists = {name: listed(row[name]) for name in schema.LISTS}
     return schema.memory_from_row({**row, **lists})
 
 
@@ -199,19 +188,6 @@ def listed(value: Any) -> list[str]:
     """Return the list that a JSON field holds."""
     found: list[str] = value['list'] if isinstance(value, dict) else value
     return found
-
-
-def _add_scalars(fields: Any, able: Features) -> None:
-    from pymilvus import DataType
-
-    fields.add_field('robot', DataType.VARCHAR, max_length=256, is_partition_key=able.robots_apart)
-    for name in ('map_id', 'source'):
-        fields.add_field(name, DataType.VARCHAR, max_length=256)
-    for name in ('start_ns', 'end_ns'):
-        fields.add_field(name, DataType.INT64)
-    for name in ('x', 'y', 'z'):
-        fields.add_field(name, DataType.DOUBLE)
-    fields.add_field('placed', DataType.BOOL)
 
 
 def _kind(able: Features) -> dict[str, Any]:
