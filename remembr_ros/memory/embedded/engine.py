@@ -14,7 +14,7 @@ from remembr_ros.memory.embedded.index_state import IndexState
 from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.milvus.lite_process import Mark, commits, new_token
+from remembr_ros.memory.milvus.lite_process import commits, new_token
 from remembr_ros.memory.model.engine import Entry, Summary
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
@@ -67,7 +67,7 @@ class EmbeddedEngine(MemoryIndex):
             undo.callback(self._state.close)
             self._client: Any = milvus.connect(uri, mark=self._token)
             undo.callback(self._disconnect)
-            found, self._token = milvus.marks(self._path)
+            self._token = self._client.server.token  # of the first engine that has the file
             with milvus.translated(uri):
                 if self._client.has_collection(collection, timeout=milvus.TIMEOUT_S):
                     self.stamp = read_stamp(self._client, collection)
@@ -84,7 +84,7 @@ class EmbeddedEngine(MemoryIndex):
                 undo.callback(self.let_go)
                 journal = Journal(Path(f'{self._path}.{collection}.journal'))
                 self._volumes = Volumes(self._client, collection, self.stamp.dimension, journal, self.held)
-                self._restore(found)
+                self._restore()
             undo.pop_all()
 
     compares = 100  # in 2 ms; among 100,000 with 67 perturbed copies of each caption these hold the best five
@@ -181,10 +181,10 @@ class EmbeddedEngine(MemoryIndex):
                 self._disconnect()
                 self._state.close()
 
-    def _restore(self, found: Mark | None) -> None:
+    def _restore(self) -> None:
         """Take the index from its files, and from the database what these do not hold."""
         try:
-            since = self._state.in_doubt(self.stamp.to_text(), found)
+            since = self._state.in_doubt(self.stamp.to_text(), self._client.server.found)
             doubtful = self.load(self._state.slots)
         except Damaged as reason:
             logger.info('the index of %s is made from its rows: %s', self._uri, reason)
@@ -239,7 +239,7 @@ class EmbeddedEngine(MemoryIndex):
         with self._writing:
             if self._closed:
                 raise self._is_closed()
-            if not milvus.is_connected(self._client, self._path):
+            if not milvus.is_connected(self._client):
                 logger.error('the database of %s has ended and is started again', self._uri)
                 self._disconnect()
                 self._reconnect()
@@ -294,7 +294,7 @@ class EmbeddedEngine(MemoryIndex):
 
     def _reconnect(self) -> None:
         self._client = milvus.connect(self._uri, mark=self._token)
-        _, self._token = milvus.marks(self._path)
+        self._token = self._client.server.token
         self._volumes.client = self._client
 
     def _disconnect(self) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
@@ -38,9 +39,7 @@ class Change:
     deleted: tuple[tuple[int, str], ...] = ()
 
 
-_START = b'{"replaced":'
-"""Of every note."""
-
+_START = b'{"replaced":'  # of every note
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
@@ -94,7 +93,14 @@ class Journal:
 
         :raises StoreUnavailable: the disk is full; nothing must be changed
         """
-        data = json.dumps(_to_json(change), separators=(',', ':')).encode()
+        rows = {
+            'replaced': [
+                [n, _row(e.memory), _to_text(e.vectors), e.vectors.shape[1]] for n, e in change.replaced
+            ],
+            'updated': [[number, _row(memory)] for number, memory in change.updated],
+            'deleted': change.deleted,
+        }
+        data = json.dumps(rows, separators=(',', ':')).encode()
         try:
             new = not self._path.exists()
             with self._path.open('wb') as file:
@@ -155,37 +161,26 @@ def _is_torn(head: bytes, data: bytes) -> bool:
     return begins and re.fullmatch(rb'[0-9a-f]{0,8}', head.rstrip(b'\0')) is not None
 
 
-def _to_json(change: Change) -> dict[str, Any]:
-    return {
-        'replaced': [
-            [number, schema.record_row(e.memory, False), _to_text(e), e.vectors.shape[1]]
-            for number, e in change.replaced
-        ],
-        'updated': [[number, schema.record_row(memory, False)] for number, memory in change.updated],
-        'deleted': change.deleted,
-    }
-
-
 def _from_note(note: _Note) -> Change:
     return Change(
-        replaced=tuple(
-            (number, Entry(_memory(row), _vectors(text, dimension)))
-            for number, row, text, dimension in note.replaced
-        ),
+        replaced=tuple((n, Entry(_memory(row), _vectors(text, d))) for n, row, text, d in note.replaced),
         updated=tuple((number, _memory(row)) for number, row in note.updated),
         deleted=tuple(note.deleted),
     )
+
+
+def _row(memory: Memory) -> dict[str, Any]:
+    return schema.record_row(memory, False)
 
 
 def _memory(row: _Row) -> Memory:
     return schema.memory_from_row(row.model_dump())
 
 
-def _to_text(entry: Entry) -> str:
-    return base64.b64encode(np.asarray(entry.vectors, '<f4').tobytes()).decode()
+def _to_text(vectors: NDArray[np.float32]) -> str:
+    return base64.b64encode(np.asarray(vectors, '<f4').tobytes()).decode()
 
 
-def _vectors(text: str, dimension: int) -> Any:
-    return (
-        np.frombuffer(base64.b64decode(text, validate=True), '<f4').reshape(-1, dimension).astype(np.float32)
-    )
+def _vectors(text: str, dimension: int) -> NDArray[np.float32]:
+    raw = base64.b64decode(text, validate=True)
+    return np.frombuffer(raw, '<f4').reshape(-1, dimension).astype(np.float32)

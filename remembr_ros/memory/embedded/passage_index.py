@@ -41,9 +41,7 @@ class PassageIndex:
     def load(self, slots: NDArray[np.void]) -> None:
         """Take back what the files hold."""
         with self._lock:
-            live = np.flatnonzero(slots['live'])
-            of = slots[live]
-            self._runs.attach(live, *(of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs')))
+            self._runs.attach(slots, np.flatnonzero(slots['live']))
             runs, rows = self._runs, self._files.rows
             if rows > FEW:
                 self._few = None
@@ -66,10 +64,8 @@ class PassageIndex:
         :param vectors: shape (passages, dimension) of each
         """
         with self._lock:
-            of = slots[list(new)]
-            numbers = (of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs'))
-            self._runs.attach(np.asarray(new, np.int64), *numbers)
-            begin, end = int(of['first'][0]), self._files.rows
+            self._runs.attach(slots, np.asarray(new, np.int64))
+            begin, end = int(slots['first'][new[0]]), self._files.rows
             together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
             if self._clusters is not None:
                 rows = np.arange(begin, end)
@@ -85,9 +81,9 @@ class PassageIndex:
         :raises OSError: they cannot be overwritten
         """
         with self._lock:
-            run = self._runs.detach(slot)
-            if run is not None and self._clusters is not None:
-                self._clusters.remove(np.arange(run.first, run.first + run.size))
+            rows = self._runs.detach(slot)
+            if self._clusters is not None:
+                self._clusters.remove(rows)
 
     def nearest(
         self, query: NDArray[np.float32], limit: int, mask: Mask | None = None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.milvus.lite_process import Mark, lite_server, new_token
+from remembr_ros.memory.milvus.lite_process import lite_server, new_token
 from remembr_ros.redaction import shown_url
 
 logger = logging.getLogger(__name__)
@@ -76,9 +76,9 @@ def translated(uri: str) -> Iterator[None]:
 
 
 def connect(uri: str, mark: int = 0) -> Any:
-    """Return a pymilvus.MilvusClient of an embedded database.
+    """Return a pymilvus.MilvusClient of an embedded database; its ``server`` is that of :func:`lite_server`.
 
-    :param mark: what the database is marked with if this starts it, see :func:`marks`; 0: anything new
+    :param mark: what the database is marked with if this starts it; 0: anything new
     :raises StoreUnavailable: there is no database, or another process has the file
     """
     from pymilvus import MilvusClient
@@ -86,12 +86,12 @@ def connect(uri: str, mark: int = 0) -> Any:
     # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
     logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
     path = database_path(uri)
-    address = _start_lite(path, mark)
+    server = _start_lite(path, mark)
     with translated(uri), ExitStack() as undo:
         undo.callback(_release_lite, path)
-        client = MilvusClient(uri=address, timeout=TIMEOUT_S, grpc_options=_LITE_CHANNEL)
+        client = MilvusClient(uri=server.uds_path, timeout=TIMEOUT_S, grpc_options=_LITE_CHANNEL)
         undo.pop_all()
-    client.address = address
+    client.server = server
     return client
 
 
@@ -175,24 +175,17 @@ def vacuum_file(path: Path) -> None:
         ) from error
 
 
-def marks(path: Path) -> tuple[Mark | None, int]:
-    """Return what an embedded database was marked with when this process started it, and what it is since."""
-    with _starting:
-        server, _ = _servers[path]
-        return server.found, server.token
-
-
 def users(path: Path) -> int:
     """Return how many connections of this process an embedded database has."""
     with _starting:
         return _servers.get(path, (None, 0))[1]
 
 
-def is_connected(client: Any, path: Path) -> bool:
+def is_connected(client: Any) -> bool:
     """Tell whether the embedded database that a connection is of still runs; a process can be killed."""
     with _starting:
-        server, _ = _servers.get(path, (None, 0))
-        return server is not None and server._p.poll() is None and client.address == server.uds_path
+        process = client.server._p
+        return process is not None and process.poll() is None
 
 
 def disconnect(client: Any, uri: str) -> None:
@@ -201,8 +194,8 @@ def disconnect(client: Any, uri: str) -> None:
     _release_lite(database_path(uri))
 
 
-def _start_lite(path: Path, mark: int) -> str:
-    """Return the address of the embedded database; start it if this process has not."""
+def _start_lite(path: Path, mark: int) -> Any:
+    """Return the server of the embedded database; start it if this process has not."""
     path = database_path(str(path.resolve()))  # of a link, the target's name counts
     if path.is_dir():
         raise StoreUnavailable(f'{path} is a folder; give the path of a file')
@@ -223,7 +216,7 @@ def _start_lite(path: Path, mark: int) -> str:
         except OSError as error:
             raise StoreUnavailable(f'cannot open {path}: {error}') from error
         _servers[path] = server, users + 1
-        return str(server.uds_path)
+        return server
 
 
 def _start(server: Any, path: Path) -> None:

@@ -126,7 +126,8 @@ def memory_from_row(row: Mapping[str, Any]) -> Memory:
     captioner, _, camera = row['captioner'].partition(_CAMERA)
     return Memory(
         **{name: row[name] for name in _SAME},
-        **{name: tuple(row[name]) for name in LISTS},
+        scene_text=tuple(row['scene_text']),
+        keyframes=tuple(row['keyframes']),
         pose=Pose(row['x'], row['y'], row['z'], row['yaw']) if row['placed'] else None,
         captioner=captioner,
         camera=camera,
