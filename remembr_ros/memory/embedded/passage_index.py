@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from remembr_ros.memory.embedded.index_files import IndexFiles
 from remembr_ros.memory.embedded.row_runs import Mask, Rows, Runs
-from remembr_ros.memory.embedded.vector_clusters import CHUNK, VectorClusters, discard, has_room
+from remembr_ros.memory.embedded.vector_clusters import VectorClusters, discard
 
 logger = logging.getLogger(__name__)
 
-FEW = 4_096  # up to so many vectors every one is compared, which takes 4 ms for 1024 numbers each
+FEW = 4_096  # up to so many vectors every one is read and compared, which takes 4 ms for 1024 numbers each
 # Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms.
 READ_AT_ONCE = 1 << 22
 GROWTH = 4  # clusters are found anew when there are so many times more vectors
@@ -32,8 +32,6 @@ class PassageIndex:
         self._files = files
         self._lock = threading.RLock()
         self._runs = Runs()
-        # Untouched pages of zeros take no memory.
-        self._few: NDArray[np.float32] | None = np.zeros((FEW, files.dimension), np.float32)
         self._clusters: VectorClusters | None = None
         self._building: threading.Thread | None = None
         self._closed = False
@@ -44,15 +42,12 @@ class PassageIndex:
             self._runs.attach(slots, np.flatnonzero(slots['live']))
             runs, rows = self._runs, self._files.rows
             if rows > FEW:
-                self._few = None
                 is_paragraph = np.resize(runs.is_paragraph, rows)
                 folder, read = self._files.folder, self._files.read
                 self._clusters = VectorClusters.load(folder, runs.live, is_paragraph, read)
                 self._keep_up()
             else:
                 discard(self._files.folder, None)
-                assert self._few is not None
-                self._few[runs.live] = self._files.read(runs.live)
 
     def add(
         self, slots: NDArray[np.void], new: Sequence[int], vectors: Sequence[NDArray[np.float32]]
@@ -65,13 +60,10 @@ class PassageIndex:
         """
         with self._lock:
             self._runs.attach(slots, np.asarray(new, np.int64))
-            begin, end = int(slots['first'][new[0]]), self._files.rows
-            together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
             if self._clusters is not None:
-                rows = np.arange(begin, end)
+                rows = np.arange(slots['first'][new[0]], self._files.rows)
+                together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
                 self._clusters.add(rows, together, self._runs.is_paragraph[rows])
-            elif self._few is not None and end <= FEW:
-                self._few[begin:end] = together
             self._keep_up()
 
     def remove(self, slots: NDArray[np.void], slot: int) -> None:
@@ -161,7 +153,8 @@ class PassageIndex:
     def _products(self, rows: Rows, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of the full vectors of rows (ascending)."""
         # Not BLAS: where other processes have the cores, its threads wait for each other, 10 ms and more.
-        products: NDArray[np.float32] = np.einsum('ij,j->i', self._read(rows), np.asarray(query, np.float32))
+        vectors = self._files.read(rows)
+        products: NDArray[np.float32] = np.einsum('ij,j->i', vectors, np.asarray(query, np.float32))
         return products
 
     def _grouped(self, rows: Rows, cosines: NDArray[np.float32]) -> list[tuple[int, float]]:
@@ -173,9 +166,6 @@ class PassageIndex:
         best = order[np.sort(firsts)]
         return list(zip(owners[best].tolist(), cosines[best].tolist(), strict=True))
 
-    def _read(self, rows: Rows) -> NDArray[np.float32]:
-        return self._few[rows] if self._few is not None else self._files.read(rows)
-
     def _keep_up(self) -> None:
         """Find clusters when there are many vectors, and again when there are many more."""
         rows = self._files.rows
@@ -184,36 +174,27 @@ class PassageIndex:
         if self._clusters is None:
             if rows > FEW:
                 logger.info('building the index over %d passages', rows)
-                self._few = None
-                self._clusters = self._built(self._runs.live, self._runs.is_paragraph)
+                self._clusters = self._build(self._runs.live, self._runs.is_paragraph)
         elif rows >= GROWTH * max(self._clusters.trained_on, FEW):
             self._building = threading.Thread(target=self._rebuild, name='passage-index', daemon=True)
             self._building.start()
 
-    def _built(self, live: Rows, is_paragraph: Mask) -> VectorClusters:
-        """Return clusters of these rows, kept if there is room."""
-        files = self._files
-        folder = files.folder if has_room(files.folder, len(is_paragraph), files.dimension) else None
-        clusters = VectorClusters.build(folder, live, is_paragraph, files.read)
-        clusters.keep()
-        return clusters
+    def _build(self, live: Rows, is_paragraph: Mask) -> VectorClusters:
+        return VectorClusters.build(self._files.folder, live, is_paragraph, self._files.read)
 
     def _rebuild(self) -> None:
         """Find clusters anew, off to the side: it takes 20 s for 700,000 vectors of 1024 numbers."""
         with self._lock:
             live, whole = self._runs.live, self._runs.is_paragraph.copy()
         try:
-            clusters = self._built(live, whole)
+            clusters = self._build(live, whole)
         except (MemoryError, RuntimeError, OSError) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)
             return
         with self._lock:
             clusters.remove(live[self._runs.owner[live] < 0])
             rows = np.arange(len(whole), len(self._runs.owner))
-            rows = rows[self._runs.owner[rows] >= 0]
-            for start in range(0, len(rows), CHUNK):
-                part = rows[start : start + CHUNK]
-                clusters.add(part, self._files.read(part), self._runs.is_paragraph[part])
+            clusters.take(rows[self._runs.owner[rows] >= 0], self._runs.is_paragraph, self._files.read)
             old, self._clusters = self._clusters, clusters
         if old is not None:
             old.close()

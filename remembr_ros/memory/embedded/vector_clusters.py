@@ -66,17 +66,15 @@ class VectorClusters:
         self._indexes = indexes
         self.trained_on = trained_on
         self._path = path
-        self._centres = b''  # what :meth:`keep` writes
         self._width = -(-max(index.sa_code_size() for index in indexes) // 8) * 8
         self._codes: int | None = None
         if path is not None:
             self._codes = os.open(f'{path}{CODES}', os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
 
     @classmethod
-    def build(cls, folder: Path | None, live: Rows, is_paragraph: Mask, read: Read) -> 'VectorClusters':
-        """Cluster vectors anew. They are loaded from there only after :meth:`keep`.
+    def build(cls, folder: Path, live: Rows, is_paragraph: Mask, read: Read) -> 'VectorClusters':
+        """Cluster vectors anew; they are kept in a folder, in place of others, if the disk has room.
 
-        :param folder: None: there is no room
         :param live: rows to take in, ascending
         :param is_paragraph: of each row that there is, live or not
         :raises OSError: the disk is full
@@ -84,11 +82,13 @@ class VectorClusters:
         kinds = [live[~is_paragraph[live]], live[is_paragraph[live]]]
         # Where there are none of a kind yet, any centres do.
         sentences, paragraphs = (_trained(rows if len(rows) else live, read) for rows in kinds)
-        made = cls((sentences, paragraphs), len(live), folder and folder / uuid.uuid4().hex)
-        made._centres = _centres(made._indexes, len(live))
-        for start in range(0, len(live), CHUNK):
-            part = live[start : start + CHUNK]
-            made.add(part, read(part), is_paragraph[part])
+        # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
+        needed = milvus.RESERVE + len(is_paragraph) * (sentences.d + 32)
+        path = folder / uuid.uuid4().hex if shutil.disk_usage(folder).free >= needed else None
+        centres = _centres((sentences, paragraphs), len(live))
+        made = cls((sentences, paragraphs), len(live), path)
+        made.take(live, is_paragraph, read)
+        made._keep(centres)
         return made
 
     @classmethod
@@ -111,34 +111,47 @@ class VectorClusters:
         discard(folder, None if found is None else found._path)
         return found
 
-    def keep(self) -> None:
-        """Make them those that are loaded; others are deleted."""
-        if self._path is None:
-            logger.warning('the clusters of the memory are not kept, the next start takes longer: no room')
-            return
-        try:
-            replace_file(Path(f'{self._path}{CENTRES}'), self._centres)
-        except OSError as error:
-            logger.warning('the clusters of the memory are not kept, the next start takes longer: %s', error)
-        discard(self._path.parent, self._path)
+    def _keep(self, centres: bytes) -> None:
+        problem: OSError | str = 'no room'
+        if self._path is not None:
+            try:
+                replace_file(Path(f'{self._path}{CENTRES}'), centres)
+                problem = ''
+            except OSError as error:
+                problem = error
+            discard(self._path.parent, self._path)
+        if problem:
+            logger.warning(
+                'the clusters of the memory are not kept, the next start takes longer: %s', problem
+            )
+
+    def take(self, rows: Rows, is_paragraph: Mask, read: Read) -> None:
+        """Take in rows that may have others between them.
+
+        :param is_paragraph: of each row that there is
+        """
+        for start in range(0, len(rows), CHUNK):
+            chosen = rows[start : start + CHUNK]
+            for stretch in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
+                self.add(stretch, read(stretch), is_paragraph[stretch])
 
     def add(self, rows: Rows, vectors: NDArray[np.float32], is_paragraph: Mask) -> None:
         """Take in vectors under their row numbers. What a full disk does not take is found again later.
 
-        :param rows: ascending
+        :param rows: one after the other
         :param is_paragraph: of each of these rows
         """
         if not len(rows):
             return
-        codes = np.zeros((int(rows[-1] - rows[0]) + 1, self._width + 8), np.uint8)
+        codes = np.zeros((len(rows), self._width + 8), np.uint8)
         for index, chosen in zip(self._indexes, (~is_paragraph, is_paragraph), strict=True):
             if chosen.any():
-                numbers = np.ascontiguousarray(rows[chosen], np.int64)
                 made = index.sa_encode(np.ascontiguousarray(vectors[chosen], np.float32))
-                index.add_sa_codes(made, numbers)
-                codes[numbers - rows[0], : made.shape[1]] = made
-        sums = checksums(np.ascontiguousarray(codes[rows - rows[0], : self._width]))
-        codes[rows - rows[0], self._width :] = sums[:, None].view(np.uint8)
+                index.add_sa_codes(made, np.ascontiguousarray(rows[chosen], np.int64))
+                codes[chosen, : made.shape[1]] = made
+        codes[:, self._width :] = checksums(np.ascontiguousarray(codes[:, : self._width]))[:, None].view(
+            np.uint8
+        )
         try:
             self._write(int(rows[0]), codes.tobytes())
         except OSError as error:
@@ -171,7 +184,7 @@ class VectorClusters:
         :param effort: so many times more lists are read than usually
         """
         sentences, paragraphs = (
-            _search(index, query, limit, among, _probed(index, effort / half))
+            _search(index, query, limit, among, effort / half)
             for index, half in zip(self._indexes, (1, 2), strict=True)
         )
         return sentences, paragraphs
@@ -206,11 +219,7 @@ class VectorClusters:
                             raise ValueError('it has lists that there are not')
                         index.add_sa_codes(made, chosen)
         rows = np.concatenate([*lost, live[np.searchsorted(live, size) :]])
-        for start in range(0, len(rows), CHUNK):
-            chosen = rows[start : start + CHUNK]
-            # The rows between are in there already.
-            for stretch in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
-                self.add(stretch, read(stretch), is_paragraph[stretch])
+        self.take(rows, is_paragraph, read)
 
     def _write(self, row: int, data: bytes) -> None:
         if self._codes is not None:
@@ -226,14 +235,6 @@ def discard(folder: Path, kept: Path | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def has_room(folder: Path, rows: int, dimension: int) -> bool:
-    """Tell whether the disk has room for clusters of so many rows.
-
-    A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
-    """
-    return shutil.disk_usage(folder).free >= milvus.RESERVE + rows * (dimension + 32)
-
-
 def _centres(indexes: tuple[Any, Any], trained_on: int) -> bytes:
     """Return what two indexes without rows know."""
     import faiss
@@ -246,7 +247,7 @@ def _centres(indexes: tuple[Any, Any], trained_on: int) -> bytes:
 def _read_centres(path: Path, dimension: int) -> tuple[int, tuple[Any, Any]]:
     """Return on how many rows clusters were trained, and two indexes without rows.
 
-    :raises ValueError: it is not what :meth:`VectorClusters.keep` wrote
+    :raises ValueError: it is not what :func:`_centres` made
     """
     import faiss
 
@@ -334,19 +335,13 @@ def _check(index: Any, dimension: int) -> None:
         raise ValueError('it was made in another way')
 
 
-def _probed(index: Any, effort: float) -> int:
-    """Return how many lists of an index are to be read."""
-    lists: int = math.ceil(effort * max(PROBED, SCANNED * index.nlist / max(index.ntotal, 1)))
-    return lists
-
-
-def _search(index: Any, query: NDArray[np.float32], limit: int, among: Mask | None, probed: int) -> Found:
+def _search(index: Any, query: NDArray[np.float32], limit: int, among: Mask | None, effort: float) -> Found:
     """Return the best rows of one index."""
     import faiss
 
     if not index.ntotal:
         return Found(np.empty(0, np.int64), np.empty(0, np.float32), True)
-    selector = None
+    probed, selector = math.ceil(effort * max(PROBED, SCANNED * index.nlist / index.ntotal)), None
     if among is not None:
         bitmap = np.packbits(among, bitorder='little')
         share = max(int(np.count_nonzero(among)), 1) / max(len(among), 1)

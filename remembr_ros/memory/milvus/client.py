@@ -229,13 +229,9 @@ def _start(server: Any, path: Path) -> None:
     # Ctrl-C reaches every process in the terminal, but the database has to outlive it for what is still
     # queued. A child inherits the mask.
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    lite_log = logging.getLogger()
-    level = lite_log.level
-    lite_log.setLevel(logging.CRITICAL)  # it logs to the root what the error below says
     try:
-        started = server.init() and server.start()
+        started = server.start()
     finally:
-        lite_log.setLevel(level)
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
     deadline = time.monotonic() + START_S
     while started and not _listens(address):
