@@ -67,7 +67,7 @@ class EmbeddedEngine(MemoryIndex):
             undo.callback(self._state.close)
             self._client: Any = milvus.connect(uri, mark=self._token)
             undo.callback(self._disconnect)
-            self._token = self._client.server.token  # of the first engine that has the file
+            self._token = self._client.token  # of the first engine that has the file
             with milvus.translated(uri):
                 if self._client.has_collection(collection, timeout=milvus.TIMEOUT_S):
                     self.stamp = read_stamp(self._client, collection)
@@ -184,7 +184,7 @@ class EmbeddedEngine(MemoryIndex):
     def _restore(self) -> None:
         """Take the index from its files, and from the database what these do not hold."""
         try:
-            since = self._state.in_doubt(self.stamp.to_text(), self._client.server.found)
+            since = self._state.in_doubt(self.stamp.to_text(), self._client.found)
             doubtful = self.load(self._state.slots)
         except Damaged as reason:
             logger.info('the index of %s is made from its rows: %s', self._uri, reason)
@@ -239,7 +239,7 @@ class EmbeddedEngine(MemoryIndex):
         with self._writing:
             if self._closed:
                 raise self._is_closed()
-            if not milvus.is_connected(self._client):
+            if not milvus.is_connected(self._client, self._path):
                 logger.error('the database of %s has ended and is started again', self._uri)
                 self._disconnect()
                 self._reconnect()
@@ -294,7 +294,7 @@ class EmbeddedEngine(MemoryIndex):
 
     def _reconnect(self) -> None:
         self._client = milvus.connect(self._uri, mark=self._token)
-        self._token = self._client.server.token
+        self._token = self._client.token
         self._volumes.client = self._client
 
     def _disconnect(self) -> None:

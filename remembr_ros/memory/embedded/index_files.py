@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.durable import write_all
-from remembr_ros.memory.embedded.row_runs import Rows
+from remembr_ros.memory.embedded.row_runs import Floats, Rows, SlotTable
 from remembr_ros.memory.matching.bm25 import POSTING
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.record import Memory
@@ -73,7 +73,7 @@ class IndexFiles:
             raise
         self._slots, self._memories, self._terms, self._vectors = self._handles
 
-    def load(self, least: int) -> tuple[NDArray[np.void], list[str], NDArray[np.void], set[int]]:
+    def load(self, least: int) -> tuple[SlotTable, list[str], NDArray[np.void], set[int]]:
         """Return the slots, the terms, the postings of all live slots, and the volumes of what was damaged.
 
         Memories that were damaged are erased.
@@ -117,11 +117,11 @@ class IndexFiles:
 
     def append(
         self,
-        slots: NDArray[np.void],
+        slots: SlotTable,
         new: Sequence[int],
         memories: Sequence[Memory],
         postings: Sequence[NDArray[np.void]],
-        runs: Sequence[NDArray[np.float32]],
+        runs: Sequence[Floats],
     ) -> None:
         """Write memories into new slots, and fill these in.
 
@@ -148,7 +148,7 @@ class IndexFiles:
         self._write_slots(slots, new[0], new[-1] + 1)
         self.rows, self._end = row, at
 
-    def rewrite(self, slots: NDArray[np.void], slot: int, memory: Memory) -> None:
+    def rewrite(self, slots: SlotTable, slot: int, memory: Memory) -> None:
         """Write a memory whose texts stay the same.
 
         :raises OSError: the disk is full; it is as it was, or damaged, which is noticed
@@ -168,7 +168,7 @@ class IndexFiles:
         if at != entry['at']:
             write_all(self._memories, at, bytes(old))
 
-    def erase(self, slots: NDArray[np.void], slot: int) -> None:
+    def erase(self, slots: SlotTable, slot: int) -> None:
         """Overwrite all of a memory with zeros: a vector tells about its text.
 
         :raises OSError: the disk is full: what is overwritten needs no room, but copy-on-write does
@@ -192,7 +192,7 @@ class IndexFiles:
         except ValueError as error:
             raise self._lost('memories.bin') from error
 
-    def read(self, rows: Rows) -> NDArray[np.float32]:
+    def read(self, rows: Rows) -> Floats:
         """Return rows: shape (len(rows), dimension).
 
         :param rows: ascending, without repetition
@@ -208,9 +208,7 @@ class IndexFiles:
             if os.preadv(self._vectors, [view[at : at + size]], first * self._row) < size:
                 raise self._lost('passages.i16')
             at += size
-        vectors: NDArray[np.float32] = (
-            np.frombuffer(raw, '<i2').reshape(-1, self.dimension).astype(np.float32)
-        )
+        vectors: Floats = np.frombuffer(raw, '<i2').reshape(-1, self.dimension).astype(np.float32)
         vectors *= np.float32(1.0 / SCALE)
         return vectors
 
@@ -255,7 +253,7 @@ class IndexFiles:
         for handle in handles:
             os.close(handle)
 
-    def _write_slots(self, slots: NDArray[np.void], start: int, end: int) -> None:
+    def _write_slots(self, slots: SlotTable, start: int, end: int) -> None:
         part = slots[start:end]
         there = part['live']
         part['check'][there] = checksums(part.view(np.uint8).reshape(-1, SLOT.itemsize)[:, 8:])[there]
@@ -274,7 +272,7 @@ class IndexFiles:
             raise Damaged('terms.txt was damaged')
         return terms
 
-    def _blobs(self, slots: NDArray[np.void]) -> tuple[NDArray[np.bool_], NDArray[np.void]]:
+    def _blobs(self, slots: SlotTable) -> tuple[NDArray[np.bool_], NDArray[np.void]]:
         """Return of which slots the record and the words are whole, and all postings of the live ones."""
         is_whole = np.zeros(len(slots), np.bool_)
         found: list[bytes] = []

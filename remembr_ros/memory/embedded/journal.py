@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.durable import sync_folder
+from remembr_ros.memory.embedded.row_runs import Floats
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
@@ -177,10 +177,10 @@ def _memory(row: _Row) -> Memory:
     return schema.memory_from_row(row.model_dump())
 
 
-def _to_text(vectors: NDArray[np.float32]) -> str:
+def _to_text(vectors: Floats) -> str:
     return base64.b64encode(np.asarray(vectors, '<f4').tobytes()).decode()
 
 
-def _vectors(text: str, dimension: int) -> NDArray[np.float32]:
+def _vectors(text: str, dimension: int) -> Floats:
     raw = base64.b64decode(text, validate=True)
     return np.frombuffer(raw, '<f4').reshape(-1, dimension).astype(np.float32)

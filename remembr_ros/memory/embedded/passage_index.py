@@ -5,10 +5,9 @@ import threading
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembr_ros.memory.embedded.index_files import IndexFiles
-from remembr_ros.memory.embedded.row_runs import Mask, Rows, Runs
+from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows, Runs, SlotTable
 from remembr_ros.memory.embedded.vector_clusters import VectorClusters, discard
 
 logger = logging.getLogger(__name__)
@@ -19,14 +18,12 @@ READ_AT_ONCE = 1 << 22
 GROWTH = 4  # clusters are found anew when there are so many times more vectors
 # Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
+Best = list[tuple[int, float]]  # slots, each with the best of its cosines, best first
 RESCORED = 64  # the best of them, so many, are compared by their full vectors; the others are right to 0.001
 
 
 class PassageIndex:
-    """Finds memories, named by their slots, by the best of their passages. Safe to share between threads.
-
-    :param files: where the vectors are
-    """
+    """Finds memories, named by their slots, by the best of their passages. Safe to share between threads."""
 
     def __init__(self, files: IndexFiles) -> None:
         self._files = files
@@ -36,7 +33,7 @@ class PassageIndex:
         self._building: threading.Thread | None = None
         self._closed = False
 
-    def load(self, slots: NDArray[np.void]) -> None:
+    def load(self, slots: SlotTable) -> None:
         """Take back what the files hold."""
         with self._lock:
             self._runs.attach(slots, np.flatnonzero(slots['live']))
@@ -49,13 +46,10 @@ class PassageIndex:
             else:
                 discard(self._files.folder, None)
 
-    def add(
-        self, slots: NDArray[np.void], new: Sequence[int], vectors: Sequence[NDArray[np.float32]]
-    ) -> None:
+    def add(self, slots: SlotTable, new: Sequence[int], vectors: Sequence[Floats]) -> None:
         """Take in the vectors of memories that are in the files.
 
-        :param slots: all there are
-        :param new: numbers of those that are new
+        :param new: their slots
         :param vectors: shape (passages, dimension) of each
         """
         with self._lock:
@@ -66,10 +60,9 @@ class PassageIndex:
                 self._clusters.add(rows, together, self._runs.is_paragraph[rows])
             self._keep_up()
 
-    def remove(self, slots: NDArray[np.void], slot: int) -> None:
+    def remove(self, slot: int) -> None:
         """Forget the vectors of a memory; a slot without any is passed over.
 
-        :param slots: all there are
         :raises OSError: they cannot be overwritten
         """
         with self._lock:
@@ -77,9 +70,7 @@ class PassageIndex:
             if self._clusters is not None:
                 self._clusters.remove(rows)
 
-    def nearest(
-        self, query: NDArray[np.float32], limit: int, mask: Mask | None = None
-    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    def nearest(self, query: Floats, limit: int, mask: Mask | None = None) -> tuple[Best, Best]:
         """Return the slots with the best passages, and those with the best paragraphs, with their cosines.
 
         Each best first; ties by slot.
@@ -100,7 +91,7 @@ class PassageIndex:
                 among[rows] = True
             return self._clustered(self._clusters, query, limit, among)
 
-    def likeness(self, query: NDArray[np.float32], slots: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+    def likeness(self, query: Floats, slots: Sequence[int]) -> dict[int, Floats]:
         """Return the cosine of each passage per slot: shape (passages,); without those that have none."""
         with self._lock:
             chosen, counts = self._runs.in_order(np.unique(np.asarray(slots, np.int64)))
@@ -108,7 +99,7 @@ class PassageIndex:
             ends = np.cumsum(counts)
             return dict(zip(chosen.tolist(), np.split(scores, ends[:-1]), strict=True)) if len(chosen) else {}
 
-    def vectors(self, slot: int) -> NDArray[np.float32]:
+    def vectors(self, slot: int) -> Floats:
         """Return the vectors of a memory: shape (passages, dimension)."""
         with self._lock:
             return self._files.read(self._runs.rows_of(np.asarray([slot], np.int64)))
@@ -130,8 +121,8 @@ class PassageIndex:
             clusters.close()
 
     def _clustered(
-        self, clusters: VectorClusters, query: NDArray[np.float32], limit: int, among: Mask | None
-    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        self, clusters: VectorClusters, query: Floats, limit: int, among: Mask | None
+    ) -> tuple[Best, Best]:
         wanted, effort = max(FOUND, 2 * limit), 1
         while True:
             kinds = clusters.nearest(query, wanted, among, effort)
@@ -150,14 +141,14 @@ class PassageIndex:
             # One memory's passages may fill the lists around the query; the others are farther away.
             wanted, effort = 4 * wanted, 4 * effort
 
-    def _products(self, rows: Rows, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _products(self, rows: Rows, query: Floats) -> Floats:
         """Return the cosines of the full vectors of rows (ascending)."""
         # Not BLAS: where other processes have the cores, its threads wait for each other, 10 ms and more.
         vectors = self._files.read(rows)
-        products: NDArray[np.float32] = np.einsum('ij,j->i', vectors, np.asarray(query, np.float32))
+        products: Floats = np.einsum('ij,j->i', vectors, np.asarray(query, np.float32))
         return products
 
-    def _grouped(self, rows: Rows, cosines: NDArray[np.float32]) -> list[tuple[int, float]]:
+    def _grouped(self, rows: Rows, cosines: Floats) -> Best:
         """Return the best cosine per slot among rows, best first."""
         owners = self._runs.owner[rows]
         order = np.lexsort((owners, -cosines))
@@ -174,20 +165,18 @@ class PassageIndex:
         if self._clusters is None:
             if rows > FEW:
                 logger.info('building the index over %d passages', rows)
-                self._clusters = self._build(self._runs.live, self._runs.is_paragraph)
+                live, whole = self._runs.live, self._runs.is_paragraph
+                self._clusters = VectorClusters.build(self._files.folder, live, whole, self._files.read)
         elif rows >= GROWTH * max(self._clusters.trained_on, FEW):
             self._building = threading.Thread(target=self._rebuild, name='passage-index', daemon=True)
             self._building.start()
-
-    def _build(self, live: Rows, is_paragraph: Mask) -> VectorClusters:
-        return VectorClusters.build(self._files.folder, live, is_paragraph, self._files.read)
 
     def _rebuild(self) -> None:
         """Find clusters anew, off to the side: it takes 20 s for 700,000 vectors of 1024 numbers."""
         with self._lock:
             live, whole = self._runs.live, self._runs.is_paragraph.copy()
         try:
-            clusters = self._build(live, whole)
+            clusters = VectorClusters.build(self._files.folder, live, whole, self._files.read)
         except (MemoryError, RuntimeError, OSError) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)
             return

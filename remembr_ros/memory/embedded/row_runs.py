@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Slots = NDArray[np.int64]
+SlotTable = NDArray[np.void]  # of slots, as in the file
+Floats = NDArray[np.float32]
 
 
 class Runs:
@@ -35,11 +37,8 @@ class Runs:
         """The rows that belong to a slot, ascending."""
         return np.flatnonzero(self.owner >= 0)
 
-    def attach(self, table: NDArray[np.void], slots: Slots) -> None:
-        """Give slots their runs.
-
-        :param table: of all slots, as in the file: the first of its rows, how many, how many are paragraphs
-        """
+    def attach(self, table: SlotTable, slots: Slots) -> None:
+        """Give slots the runs that the table tells of."""
         if not len(slots):
             return
         of = table[slots]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.embedded.index_files import SLOT
-from remembr_ros.memory.embedded.row_runs import Mask, Slots
+from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.recall import Scope, offset_ns
 from remembr_ros.memory.model.record import Memory
@@ -31,7 +31,7 @@ class Columns:
     :param memory: returns the memory of one of these
     """
 
-    def __init__(self, slots: NDArray[np.void] | None = None, memory: Callable[[int], Memory] | None = None):
+    def __init__(self, slots: SlotTable | None = None, memory: Callable[[int], Memory] | None = None):
         self._table = np.zeros(0, SLOT) if slots is None else slots
         self._slots = len(self._table)
         self._columns = {name: np.ascontiguousarray(self._table[name]) for name in _FIELDS}
@@ -49,7 +49,7 @@ class Columns:
         return self._slots
 
     @property
-    def table(self) -> NDArray[np.void]:
+    def table(self) -> SlotTable:
         """The slots as they are in the file: shape (slots,)."""
         return self._table[: self._slots]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.memory.durable import write_all
 from remembr_ros.memory.embedded.index_files import checksums, replace_file
-from remembr_ros.memory.embedded.row_runs import Mask, Rows
+from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows
 from remembr_ros.memory.milvus import client as milvus
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ SCANNED = 8_000  # sentences that these lists should hold at least; of paragraph
 SPREAD = 4.0
 CHUNK = 8_192  # vectors added at once
 # Returns the vectors of rows, shape (len(rows), dimension); rows are ascending.
-Read = Callable[[Rows], NDArray[np.float32]]
+Read = Callable[[Rows], Floats]
 
 
 class Found(NamedTuple):
@@ -46,14 +46,14 @@ class Found(NamedTuple):
     """
 
     rows: Rows
-    cosines: NDArray[np.float32]
+    cosines: Floats
     is_all: bool
 
 
 class VectorClusters:
     """Finds row numbers by the inner product of their vectors with a query.
 
-    Vectors of paragraphs and those of sentences lie apart, and so do their clusters: in common ones the best
+    Floats of paragraphs and those of sentences lie apart, and so do their clusters: in common ones the best
     paragraphs would be in lists that a search does not reach.
 
     :param indexes: of sentences and of paragraphs, each a faiss.IndexIVFScalarQuantizer
@@ -135,7 +135,7 @@ class VectorClusters:
             for stretch in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
                 self.add(stretch, read(stretch), is_paragraph[stretch])
 
-    def add(self, rows: Rows, vectors: NDArray[np.float32], is_paragraph: Mask) -> None:
+    def add(self, rows: Rows, vectors: Floats, is_paragraph: Mask) -> None:
         """Take in vectors under their row numbers. What a full disk does not take is found again later.
 
         :param rows: one after the other
@@ -174,7 +174,7 @@ class VectorClusters:
             os.close(self._codes)
 
     def nearest(
-        self, query: NDArray[np.float32], limit: int, among: Mask | None = None, effort: int = 1
+        self, query: Floats, limit: int, among: Mask | None = None, effort: int = 1
     ) -> tuple[Found, Found]:
         """Return the sentences and the paragraphs whose 8-bit vectors fit best.
 
@@ -335,7 +335,7 @@ def _check(index: Any, dimension: int) -> None:
         raise ValueError('it was made in another way')
 
 
-def _search(index: Any, query: NDArray[np.float32], limit: int, among: Mask | None, effort: float) -> Found:
+def _search(index: Any, query: Floats, limit: int, among: Mask | None, effort: float) -> Found:
     """Return the best rows of one index."""
     import faiss
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembr_ros.memory.embedded.journal import Change, Journal
+from remembr_ros.memory.embedded.row_runs import Floats
 from remembr_ros.memory.matching.sentences import MAX_SENTENCES
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus import filters, schema
@@ -91,9 +91,9 @@ class Volumes:
         yield from map(schema.memory_from_row, self._rows(name, filters.EVERYTHING, schema.RECORD_FIELDS))
         self._let_go(number)
 
-    def vectors(self, number: int, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def vectors(self, number: int, ids: Sequence[str]) -> dict[str, Floats]:
         """Return the passages' vectors of memories of a volume, by id: shape (passages, dimension)."""
-        rows: dict[str, dict[int, NDArray[np.float32]]] = {}
+        rows: dict[str, dict[int, Floats]] = {}
         _, name = self._names(number)
         for start in range(0, len(ids), BATCH):
             keys = [row['id'] for row in self._query(name, 'memory_id', ids[start : start + BATCH], ['id'])]
@@ -275,7 +275,7 @@ def _create(client: Any, name: str, fields: Any, index: Any) -> None:
     client.load_collection(name)
 
 
-def _numbers(vector: Any) -> NDArray[np.float32]:
+def _numbers(vector: Any) -> Floats:
     """Return a vector as pymilvus gives it: bytes of 16-bit floats in a list, or a list of numbers."""
     if isinstance(vector, list) and len(vector) == 1 and isinstance(vector[0], bytes):
         vector = vector[0]

@@ -76,7 +76,9 @@ def translated(uri: str) -> Iterator[None]:
 
 
 def connect(uri: str, mark: int = 0) -> Any:
-    """Return a pymilvus.MilvusClient of an embedded database; its ``server`` is that of :func:`lite_server`.
+    """Return a pymilvus.MilvusClient of an embedded database, with the address of its server.
+
+    As ``found`` and ``token`` it has what the file was marked with before and since that started.
 
     :param mark: what the database is marked with if this starts it; 0: anything new
     :raises StoreUnavailable: there is no database, or another process has the file
@@ -91,7 +93,8 @@ def connect(uri: str, mark: int = 0) -> Any:
         undo.callback(_release_lite, path)
         client = MilvusClient(uri=server.uds_path, timeout=TIMEOUT_S, grpc_options=_LITE_CHANNEL)
         undo.pop_all()
-    client.server = server
+    # Not the server itself: it deletes its lock file when nobody has it any more, but then that is another's.
+    client.address, client.found, client.token = server.uds_path, server.found, server.token
     return client
 
 
@@ -181,11 +184,11 @@ def users(path: Path) -> int:
         return _servers.get(path, (None, 0))[1]
 
 
-def is_connected(client: Any) -> bool:
+def is_connected(client: Any, path: Path) -> bool:
     """Tell whether the embedded database that a connection is of still runs; a process can be killed."""
     with _starting:
-        process = client.server._p
-        return process is not None and process.poll() is None
+        server, _ = _servers.get(path, (None, 0))
+        return server is not None and server._p.poll() is None and client.address == server.uds_path
 
 
 def disconnect(client: Any, uri: str) -> None:
