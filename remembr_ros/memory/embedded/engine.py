@@ -120,8 +120,7 @@ class EmbeddedEngine(MemoryIndex):
         :raises StoreUnavailable: the disk has no room for a second copy, or the file is in use otherwise
         """
         with _opening, ExitStack() as undo:
-            if self._closed:
-                raise self._is_closed()
+            self._check_open()
             others = [engine for (path, _), (engine, _) in _open.items() if path == self._path]
             for engine in others:
                 undo.enter_context(engine._writing)
@@ -237,8 +236,7 @@ class EmbeddedEngine(MemoryIndex):
     def _changing(self) -> Iterator[None]:
         """Write to a database that is there and has nothing left undone."""
         with self._writing:
-            if self._closed:
-                raise self._is_closed()
+            self._check_open()
             if not milvus.is_connected(self._client, self._path):
                 logger.error('the database of %s has ended and is started again', self._uri)
                 self._disconnect()
@@ -289,8 +287,9 @@ class EmbeddedEngine(MemoryIndex):
             with suppress(OSError):  # as above
                 self._state.end(self._token, commits(self._path), len(self._columns), closed)
 
-    def _is_closed(self) -> StoreUnavailable:
-        return StoreUnavailable(f'the memory {self._uri} is closed')
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f'the memory {self._uri} is closed')
 
     def _reconnect(self) -> None:
         self._client = milvus.connect(self._uri, mark=self._token)

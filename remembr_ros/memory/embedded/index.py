@@ -29,8 +29,6 @@ logger = logging.getLogger(__name__)
 class MemoryIndex:
     """Finds memories, and keeps what it finds them by in files. Safe to share between threads.
 
-    :param folder: of the files
-    :param dimension: of a vector
     :raises OSError: the disk does not work
     """
 

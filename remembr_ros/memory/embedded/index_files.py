@@ -51,7 +51,6 @@ class IndexFiles:
     """The files of one index. One thread may write while others read vectors.
 
     :param folder: made if it is not there
-    :param dimension: of a vector
     :raises OSError: the disk does not work
     """
 
@@ -260,10 +259,7 @@ class IndexFiles:
         write_all(self._slots, start * SLOT.itemsize, part.tobytes())
 
     def _read_terms(self) -> list[str]:
-        """Return the terms.
-
-        :raises Damaged: not all of them can be read
-        """
+        """Return the terms; raise Damaged if not all of them can be read."""
         data = _read(self._terms)
         self._terms_end = data.rfind(b'\n') + 1
         lines = data[: self._terms_end].decode(errors='replace').split('\n')[:-1]

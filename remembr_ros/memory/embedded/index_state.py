@@ -19,10 +19,7 @@ _SIZE = 512  # bytes; within one page, so that a kill leaves it as it was, or as
 
 
 class IndexState:
-    """The note of an index.
-
-    :param folder: of the index
-    """
+    """The note of an index, in its folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / 'state.json'

@@ -70,18 +70,14 @@ class Volumes:
         passages.add_field('memory_id', DataType.VARCHAR, max_length=64)
         # 16 bits lose less than 1e-5 of a cosine, and half of the size.
         passages.add_field('vector', DataType.FLOAT16_VECTOR, dim=dimension)
-        index = client.prepare_index_params()
-        index.add_index('vector', index_type='FLAT', metric_type='IP')
         name = schema.passages_of(collection)
         if client.has_collection(name):  # left from a start that was cut off; nothing was acknowledged
             client.drop_collection(name)
-        _create(client, name, passages, index)
+        _create(client, name, passages, 'vector', 'IP')
         records = client.create_schema(auto_id=False, enable_dynamic_field=False, description=description)
         milvus.add_record_fields(records)
-        index = client.prepare_index_params()
-        index.add_index('position', index_type='FLAT', metric_type='L2')
         # Last, because its presence says that the volume is ready.
-        _create(client, collection, records, index)
+        _create(client, collection, records, 'position', 'L2')
 
     def read(self, number: int) -> Iterator[Memory]:
         """Yield the memories of a volume; none if there is no such volume."""
@@ -263,12 +259,10 @@ def _fitting(row: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
     return fitting
 
 
-def _create(client: Any, name: str, fields: Any, index: Any) -> None:
-    """Make a collection and load it.
-
-    :param fields: pymilvus.CollectionSchema
-    :param index: pymilvus' IndexParams
-    """
+def _create(client: Any, name: str, fields: Any, searched: str, metric: str) -> None:
+    """Make a collection and load it."""
+    index = client.prepare_index_params()
+    index.add_index(searched, index_type='FLAT', metric_type=metric)
     client.create_collection(name, schema=fields)
     # Of no rows it is there at once; pymilvus would look only after half a second.
     client.create_index(name, index, sync=False)

@@ -49,14 +49,7 @@ class Table:
         if len(rows) < PAGE:
             yield from rows
             return
-        pages = self.client.query_iterator(
-            self.name,
-            filter=condition,
-            output_fields=fields,
-            batch_size=PAGE,
-            consistency_level=CONSISTENCY,
-            timeout=self.timeout_s,
-        )
+        pages = self.client.query_iterator(self.name, batch_size=PAGE, **self._asking(condition, fields))
         try:
             while page := pages.next():
                 yield from page
@@ -102,18 +95,14 @@ class Table:
         **options: Any,
     ) -> list[Row]:
         """Return the rows nearest to a query, with their distance."""
-        found = self.client.search(
-            self.name,
-            data=[query],
-            anns_field=field,
-            filter=condition,
-            limit=limit,
-            output_fields=fields,
-            search_params=dict(params),
-            consistency_level=CONSISTENCY,
-            timeout=self.timeout_s,
+        asked = {
+            'data': [query],
+            'anns_field': field,
+            'search_params': dict(params),
+            'limit': limit,
             **options,
-        )
+        }
+        found = self.client.search(self.name, **asked, **self._asking(condition, fields))
         return list(found[0])
 
     def reach(
@@ -157,8 +146,11 @@ class Table:
                 step *= 8
 
     def _query(self, condition: str, fields: list[str], **options: Any) -> list[Row]:
-        asked = {'filter': condition, 'output_fields': fields, 'consistency_level': CONSISTENCY, **options}
-        return list(self.client.query(self.name, timeout=self.timeout_s, **asked))
+        return list(self.client.query(self.name, **{**self._asking(condition, fields), **options}))
+
+    def _asking(self, condition: str, fields: list[str]) -> dict[str, Any]:
+        asked = {'filter': condition, 'output_fields': fields, 'consistency_level': CONSISTENCY}
+        return {**asked, 'timeout': self.timeout_s}
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
