@@ -59,15 +59,14 @@ class EmbeddedEngine(MemoryIndex):
         self._closed = False
         self._writing = threading.RLock()
         self._lags = False  # files of the index lack something
-        self._token = new_token()
         self._state = IndexState(self._folder)
         with ExitStack() as undo:
+            mark = new_token()
             with suppress(OSError):  # then it is made anew next time
-                self._state.announce(self._token)
+                self._state.announce(mark)
             undo.callback(self._state.close)
-            self._client: Any = milvus.connect(uri, mark=self._token)
+            self._client: Any = milvus.connect(uri, mark)
             undo.callback(self._disconnect)
-            self._token = self._client.token  # of the first engine that has the file
             with milvus.translated(uri):
                 if self._client.has_collection(collection, timeout=milvus.TIMEOUT_S):
                     self.stamp = read_stamp(self._client, collection)
@@ -174,7 +173,8 @@ class EmbeddedEngine(MemoryIndex):
                     return
                 self._closed = True
                 with suppress(OSError):  # then what is in the files is read from the database
-                    self.save()
+                    self.wait()
+                    self._files.save()
                     self._end(closed=True)
                 self.let_go()
                 self._disconnect()
@@ -272,28 +272,24 @@ class EmbeddedEngine(MemoryIndex):
             # What is kept in memory instead is small: there was room a moment ago.
             logger.error('the memory %s is stored, but not all of its index: %s', self._uri, error)
             self._lags = True
-            try:
-                self._state.begin(self._token, 0, 0)
-            except OSError:
-                self._state.discard()
+            self._state.distrust(self._client.token)
 
     def _begin(self) -> None:
         if not self._lags:
             with suppress(OSError):  # then the number of commits tells
-                self._state.begin(self._token, self._volumes.last, len(self._columns))
+                self._state.begin(self._client.token, self._volumes.last, len(self._columns))
 
     def _end(self, closed: bool = False) -> None:
         if not self._lags:
             with suppress(OSError):  # as above
-                self._state.end(self._token, commits(self._path), len(self._columns), closed)
+                self._state.end(self._client.token, commits(self._path), len(self._columns), closed)
 
     def _check_open(self) -> None:
         if self._closed:
             raise StoreUnavailable(f'the memory {self._uri} is closed')
 
     def _reconnect(self) -> None:
-        self._client = milvus.connect(self._uri, mark=self._token)
-        self._token = self._client.token
+        self._client = milvus.connect(self._uri, self._client.token)
         self._volumes.client = self._client
 
     def _disconnect(self) -> None:

@@ -268,14 +268,6 @@ class MemoryIndex:
             self._files.replace_terms(self._words.terms)
             self._terms_written = len(self._words.terms)
 
-    def save(self) -> None:
-        """Make sure that everything survives a power failure.
-
-        :raises OSError: the disk does not work
-        """
-        self.wait()
-        self._files.save()
-
     def let_go(self) -> None:
         """Close the files."""
         self._passages.close()

@@ -80,11 +80,14 @@ class IndexState:
         if closed and self._file is not None:
             os.fsync(self._file)
 
-    def discard(self) -> None:
-        """Note that the index is to be made anew."""
-        self.close()
-        with suppress(OSError):
-            self._path.unlink()
+    def distrust(self, token: int) -> None:
+        """Note that rows of every volume may not be in the index."""
+        try:
+            self.begin(token, 0, 0)
+        except OSError:
+            self.close()
+            with suppress(OSError):
+                self._path.unlink()
 
     def close(self) -> None:
         """Let go of the file."""

@@ -83,8 +83,6 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.torn = False
-        """Whether a note is in the file that was cut off before anything was changed."""
         self.pending = self._read()
         """What was begun and is not known to be done; None: nothing."""
 
@@ -124,7 +122,7 @@ class Journal:
                     os.fsync(file.fileno())
         except OSError as error:
             raise StoreUnavailable(f'cannot write {self._path}: {error}') from error
-        self.pending, self.torn = None, False
+        self.pending = None
 
     def _read(self) -> Change | None:
         try:
@@ -141,7 +139,8 @@ class Journal:
                 raise self.mismatch() from error
         if not _is_torn(head, data):
             raise self.mismatch()
-        self.torn = bool(content)
+        if content:
+            self.end()  # nothing was changed; what was noted has texts, too
         return None
 
     def mismatch(self) -> StoreMismatch:

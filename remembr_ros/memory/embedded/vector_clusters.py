@@ -183,11 +183,9 @@ class VectorClusters:
         :param among: which rows are admitted, shape (rows,): exactly if they are few; None: all of them
         :param effort: so many times more lists are read than usually
         """
-        sentences, paragraphs = (
-            _search(index, query, limit, among, effort / half)
-            for index, half in zip(self._indexes, (1, 2), strict=True)
-        )
-        return sentences, paragraphs
+        sentences, paragraphs = self._indexes
+        found = _search(sentences, query, limit, among, effort)
+        return found, _search(paragraphs, query, limit, among, effort / 2)
 
     def _fill(self, live: Rows, is_paragraph: Mask, read: Read) -> None:
         """Take in the codes of the file, and what it lacks or has damaged from the vectors."""
@@ -290,14 +288,9 @@ def _trained(rows: Rows, read: Read) -> Any:
     chosen = np.random.default_rng(0).choice(rows, min(len(rows), SAMPLES_PER_LIST * lists), replace=False)
     samples = read(np.sort(chosen))
     dimension = samples.shape[1]
-    index = faiss.IndexIVFScalarQuantizer(
-        faiss.IndexFlatIP(dimension),
-        dimension,
-        lists,
-        faiss.ScalarQuantizer.QT_8bit,
-        faiss.METRIC_INNER_PRODUCT,
-        False,
-    )
+    centres, kind = faiss.IndexFlatIP(dimension), faiss.ScalarQuantizer.QT_8bit
+    metric = faiss.METRIC_INNER_PRODUCT
+    index = faiss.IndexIVFScalarQuantizer(centres, dimension, lists, kind, metric, False)
     index.cp.niter = 8
     index.cp.min_points_per_centroid = 1
     index.cp.max_points_per_centroid = SAMPLES_PER_LIST
@@ -317,22 +310,19 @@ def _check(index: Any, dimension: int) -> None:
     """
     import faiss
 
-    if not isinstance(index, faiss.IndexIVFScalarQuantizer):
-        raise ValueError(f'it has an index of another kind, {type(index).__name__}')
-    if {index.d, index.sq.d, index.quantizer.d, index.code_size} != {dimension}:
-        raise ValueError(f'its vectors have {index.d} numbers, those of the memory {dimension}')
-    lists: Any = index.invlists
+    lists: Any = getattr(index, 'invlists', None)
     as_made = (
-        index.metric_type == faiss.METRIC_INNER_PRODUCT
+        isinstance(index, faiss.IndexIVFScalarQuantizer)
+        and {index.d, index.sq.d, index.quantizer.d, index.code_size, lists.code_size} == {dimension}
+        and index.metric_type == faiss.METRIC_INNER_PRODUCT
         and index.sq.qtype == faiss.ScalarQuantizer.QT_8bit
         and index.is_trained
         and index.sq.trained.size() == 2 * dimension
-        and lists.code_size == dimension
         and index.nlist == lists.nlist == index.quantizer.ntotal >= 1
         and index.ntotal == lists.compute_ntotal() == 0
     )
     if not as_made:
-        raise ValueError('it was made in another way')
+        raise ValueError(f'it was made in another way, or not for vectors of {dimension} numbers')
 
 
 def _search(index: Any, query: Floats, limit: int, among: Mask | None, effort: float) -> Found:

@@ -149,7 +149,7 @@ class Volumes:
 
     def done(self) -> None:
         """Forget the last change: all that it is about has been told."""
-        if self._journal.pending is not None or self._journal.torn:  # what is torn has texts, too
+        if self._journal.pending is not None:
             self._journal.end()
 
     def drop_empty(self, numbers: Iterable[int]) -> None:

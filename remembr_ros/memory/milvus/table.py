@@ -95,14 +95,8 @@ class Table:
         **options: Any,
     ) -> list[Row]:
         """Return the rows nearest to a query, with their distance."""
-        asked = {
-            'data': [query],
-            'anns_field': field,
-            'search_params': dict(params),
-            'limit': limit,
-            **options,
-        }
-        found = self.client.search(self.name, **asked, **self._asking(condition, fields))
+        asked = {'data': [query], 'anns_field': field, 'search_params': dict(params), **options}
+        found = self.client.search(self.name, limit=limit, **asked, **self._asking(condition, fields))
         return list(found[0])
 
     def reach(
