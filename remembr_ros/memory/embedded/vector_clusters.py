@@ -112,18 +112,14 @@ class VectorClusters:
         return found
 
     def _keep(self, centres: bytes) -> None:
-        problem: OSError | str = 'no room'
+        try:
+            if self._path is None:
+                raise OSError('no room')
+            replace_file(Path(f'{self._path}{CENTRES}'), centres)
+        except OSError as error:
+            logger.warning('the clusters of the memory are not kept, the next start takes longer: %s', error)
         if self._path is not None:
-            try:
-                replace_file(Path(f'{self._path}{CENTRES}'), centres)
-                problem = ''
-            except OSError as error:
-                problem = error
             discard(self._path.parent, self._path)
-        if problem:
-            logger.warning(
-                'the clusters of the memory are not kept, the next start takes longer: %s', problem
-            )
 
     def take(self, rows: Rows, is_paragraph: Mask, read: Read) -> None:
         """Take in rows that may have others between them.
@@ -149,9 +145,8 @@ class VectorClusters:
                 made = index.sa_encode(np.ascontiguousarray(vectors[chosen], np.float32))
                 index.add_sa_codes(made, np.ascontiguousarray(rows[chosen], np.int64))
                 codes[chosen, : made.shape[1]] = made
-        codes[:, self._width :] = checksums(np.ascontiguousarray(codes[:, : self._width]))[:, None].view(
-            np.uint8
-        )
+        sums = checksums(np.ascontiguousarray(codes[:, : self._width]))
+        codes[:, self._width :] = sums[:, None].view(np.uint8)
         try:
             self._write(int(rows[0]), codes.tobytes())
         except OSError as error:
@@ -216,8 +211,7 @@ class VectorClusters:
                         if _lists(index, made).max() >= index.nlist:
                             raise ValueError('it has lists that there are not')
                         index.add_sa_codes(made, chosen)
-        rows = np.concatenate([*lost, live[np.searchsorted(live, size) :]])
-        self.take(rows, is_paragraph, read)
+        self.take(np.concatenate([*lost, live[np.searchsorted(live, size) :]]), is_paragraph, read)
 
     def _write(self, row: int, data: bytes) -> None:
         if self._codes is not None:

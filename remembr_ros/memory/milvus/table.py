@@ -38,14 +38,14 @@ class Table:
     def delete(self, ids: Sequence[str]) -> None:
         """Delete the rows of these ids; they are not seen any more when it returns."""
         for start in range(0, len(ids), PAGE):
-            condition = filters.any_of('id', list(ids[start : start + PAGE]))
+            condition = filters.any_of('id', ids[start : start + PAGE])
             self.client.delete(self.name, filter=condition, timeout=self.timeout_s)
         if ids:
             self.settle()  # unlike a write, a deletion does not tell its time, which Session goes by
 
     def rows(self, condition: str, fields: list[str]) -> Iterator[Row]:
         """Yield every row that meets the condition."""
-        rows = self.some(condition, fields, PAGE)
+        rows = self._query(condition, fields, limit=PAGE)
         if len(rows) < PAGE:
             yield from rows
             return
@@ -60,14 +60,10 @@ class Table:
         """Wait until everything that has been written is seen."""
         self._query(filters.EVERYTHING, ['id'], limit=1, consistency_level='Strong')
 
-    def some(self, condition: str, fields: list[str], limit: int) -> list[Row]:
-        """Return rows that meet the condition, at most limit of them."""
-        return self._query(condition, fields, limit=limit)
-
     def of_ids(self, key: str, ids: Sequence[str], fields: list[str]) -> Iterator[Row]:
         """Yield the rows whose key is one of these ids."""
         for start in range(0, len(ids), FEW):
-            yield from self.rows(filters.any_of(key, list(ids[start : start + FEW])), fields)
+            yield from self.rows(filters.any_of(key, ids[start : start + FEW]), fields)
 
     def count(self, condition: str) -> int:
         """Return how many rows meet the condition."""
@@ -78,7 +74,7 @@ class Table:
         values: set[str] = set()
         while True:
             others = f'{field} not in [{", ".join(map(filters.quote, sorted(values)))}]'
-            rows = self.some(others if values else filters.EVERYTHING, [field], FEW)
+            rows = self._query(others if values else filters.EVERYTHING, [field], limit=FEW)
             if not rows:
                 return tuple(sorted(values))
             values |= {row[field] for row in rows}
@@ -123,7 +119,7 @@ class Table:
         short, long = low - 1, high
         reach, step, too_long = start, 64 * NS, False
         while True:
-            rows = self.some(within(reach), fields, few + 1)
+            rows = self._query(within(reach), fields, limit=few + 1)
             if len(rows) > few:
                 long, too_long = reach, True
             else:
