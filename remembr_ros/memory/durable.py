@@ -5,12 +5,17 @@ from io import FileIO
 from pathlib import Path
 
 
-def write_at(file: FileIO, start: int, data: bytes, sync: bool = True) -> None:
-    """Write all of the data at a place, durably."""
+def write_all(handle: int, start: int, data: bytes) -> None:
+    """Write all of the data at a place; durable after fsync."""
     view = memoryview(data)
     while view:
-        written = os.pwrite(file.fileno(), view, start)
+        written = os.pwrite(handle, view, start)
         view, start = view[written:], start + written
+
+
+def write_at(file: FileIO, start: int, data: bytes, sync: bool = True) -> None:
+    """Write all of the data at a place, durably."""
+    write_all(file.fileno(), start, data)
     if sync:
         os.fsync(file.fileno())
 

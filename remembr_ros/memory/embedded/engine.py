@@ -2,7 +2,6 @@
 
 import logging
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -15,23 +14,18 @@ from remembr_ros.memory.embedded.index_state import IndexState
 from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
-from remembr_ros.memory.milvus.lite_process import Mark, commits, new_token
+from remembr_ros.memory.milvus.lite_process import commits, new_token
 from remembr_ros.memory.model.engine import Entry, Summary
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp, no_such_memory, read_stamp
 
 logger = logging.getLogger(__name__)
 
-ROW = 500
-"""About what a row takes besides its vector and text [bytes]."""
+ROW = 500  # about what a row takes besides its vector and text [bytes]
+AT_ONCE = 512  # memories that are taken into the index at once when it is made from the rows
 
-
-AT_ONCE = 512
-"""Memories that are taken into the index at once when it is made from the rows."""
-
+# The engines of this process and how many users each has: two indexes over the same rows drift apart.
 _open: dict[tuple[Path, str], tuple['EmbeddedEngine', int]] = {}
-"""The engines of this process and how many users each has: two indexes over the same rows drift apart."""
-
 _opening = threading.Lock()
 
 
@@ -55,11 +49,6 @@ class EmbeddedEngine(MemoryIndex):
     """The engine of a file; see remembr_ros.memory.model.engine.Engine. Made by :func:`open_embedded`.
 
     It is the index over the rows of a database, and keeps both the same. Reads never wait for the disk.
-
-    :param uri: path of the database
-    :param new: makes the stamp of a new collection; None: there has to be one
-    :raises StoreUnavailable: it cannot be opened, or there is no such collection
-    :raises StoreMismatch: another program, or a newer version of this one, made it
     """
 
     def __init__(self, uri: str, collection: str, new: Callable[[], Stamp] | None) -> None:
@@ -70,44 +59,37 @@ class EmbeddedEngine(MemoryIndex):
         self._closed = False
         self._writing = threading.RLock()
         self._lags = False  # files of the index lack something
-        self._token = new_token()
         self._state = IndexState(self._folder)
         with ExitStack() as undo:
+            mark = new_token()
             with suppress(OSError):  # then it is made anew next time
-                self._state.announce(self._token)
+                self._state.announce(mark)
             undo.callback(self._state.close)
-            self._client: Any = milvus.connect(uri, mark=self._token)
+            self._client: Any = milvus.connect(uri, mark)
             undo.callback(self._disconnect)
-            found, self._token = milvus.marks(self._path)
             with milvus.translated(uri):
                 if self._client.has_collection(collection, timeout=milvus.TIMEOUT_S):
-                    self._stamp = read_stamp(self._client, collection)
+                    self.stamp = read_stamp(self._client, collection)
                 elif new is None:
                     raise no_such_memory(self._client, collection, uri)
                 else:
-                    milvus.check_room(uri)
-                    self._stamp = new()
-                    dimension, description = self._stamp.dimension, self._stamp.to_text()
-                    Volumes.create(self._client, collection, dimension, description)
+                    milvus.check_room(self._path)
+                    self.stamp = new()
+                    Volumes.create(self._client, collection, self.stamp.dimension, self.stamp.to_text())
                 try:
-                    super().__init__(self._folder, self._stamp.dimension)
+                    super().__init__(self._folder, self.stamp.dimension)
                 except OSError as error:
                     raise StoreUnavailable(f'cannot write {self._folder}: {error}') from error
                 undo.callback(self.let_go)
                 journal = Journal(Path(f'{self._path}.{collection}.journal'))
-                self._volumes = Volumes(self._client, collection, self._stamp.dimension, journal, self.held)
-                self._restore(found)
+                self._volumes = Volumes(self._client, collection, self.stamp.dimension, journal, self.held)
+                self._restore()
             undo.pop_all()
 
-    compares = 100
-    """In 2 ms. Among 100,000 memories with 67 perturbed copies of each caption these hold the best five."""
-
-    @property
-    def stamp(self) -> Stamp:
-        return self._stamp
+    compares = 100  # in 2 ms; among 100,000 with 67 perturbed copies of each caption these hold the best five
 
     def put(self, entries: Sequence[Entry]) -> None:
-        milvus.check_room(self._uri, sum(map(_size, entries)))
+        milvus.check_room(self._path, sum(map(_size, entries)))
         with self._changing():
             try:
                 self.catch_up()
@@ -118,22 +100,18 @@ class EmbeddedEngine(MemoryIndex):
                 self.take(entries, numbers)
 
     def update(self, memories: Sequence[Memory]) -> None:
-        milvus.check_room(self._uri, sum(_text_size(memory) + ROW for memory in memories))
+        milvus.check_room(self._path, sum(_text_size(memory) + ROW for memory in memories))
         with self._changing():
-            numbers = [(self.volume(memory.id), memory) for memory in memories]
-            changed = [(number, memory) for number, memory in numbers if number is not None]
-            self._volumes.update(changed)
-            with self._indexing():
-                self.change([memory for _, memory in changed])
+            known = ((self.volume(memory.id), memory) for memory in memories)
+            self._make(Change(updated=tuple((n, memory) for n, memory in known if n is not None)))
 
     def delete(self, ids: Sequence[str]) -> None:
-        milvus.check_room(self._uri, reserve=milvus.LAST_RESERVE)
+        milvus.check_room(self._path, reserve=milvus.LAST_RESERVE)
         with self._changing():
-            known = [(n, i) for n, of_one in self._by_volume(ids).items() for i in of_one]
-            self._volumes.delete(known)
-            with self._indexing():
-                self.remove(ids)
-            self._volumes.drop_empty({number for number, _ in known})
+            known = ((self.volume(memory_id), memory_id) for memory_id in dict.fromkeys(ids))
+            change = Change(deleted=tuple((n, memory_id) for n, memory_id in known if n is not None))
+            self._make(change)
+            self._volumes.drop_empty({number for number, _ in change.deleted})
 
     def vacuum(self) -> None:
         """Remove what deleted memories left in files: the database is closed, rewritten and opened again.
@@ -141,8 +119,7 @@ class EmbeddedEngine(MemoryIndex):
         :raises StoreUnavailable: the disk has no room for a second copy, or the file is in use otherwise
         """
         with _opening, ExitStack() as undo:
-            if self._closed:
-                raise self._is_closed()
+            self._check_open()
             others = [engine for (path, _), (engine, _) in _open.items() if path == self._path]
             for engine in others:
                 undo.enter_context(engine._writing)
@@ -196,16 +173,17 @@ class EmbeddedEngine(MemoryIndex):
                     return
                 self._closed = True
                 with suppress(OSError):  # then what is in the files is read from the database
-                    self.save()
+                    self.wait()
+                    self._files.save()
                     self._end(closed=True)
                 self.let_go()
                 self._disconnect()
                 self._state.close()
 
-    def _restore(self, found: Mark | None) -> None:
+    def _restore(self) -> None:
         """Take the index from its files, and from the database what these do not hold."""
         try:
-            since = self._state.in_doubt(self._stamp.to_text(), found)
+            since = self._state.in_doubt(self.stamp.to_text(), self._client.found)
             doubtful = self.load(self._state.slots)
         except Damaged as reason:
             logger.info('the index of %s is made from its rows: %s', self._uri, reason)
@@ -227,6 +205,7 @@ class EmbeddedEngine(MemoryIndex):
             self._volumes.sweep(self.ids_in(last))
         self._volumes.drop_empty(doubtful)
         self._follow(change)
+        self._volumes.done()
         self._end()
 
     def _reconcile(self, number: int) -> None:
@@ -257,27 +236,32 @@ class EmbeddedEngine(MemoryIndex):
     def _changing(self) -> Iterator[None]:
         """Write to a database that is there and has nothing left undone."""
         with self._writing:
-            if self._closed:
-                raise self._is_closed()
-            if not milvus.is_connected(self._client, self._uri):
+            self._check_open()
+            if not milvus.is_connected(self._client, self._path):
                 logger.error('the database of %s has ended and is started again', self._uri)
                 self._disconnect()
                 self._reconnect()
             with milvus.translated(self._uri):
                 self._begin()
                 self._follow(self._volumes.settle())  # a write that failed half-way
+                self._volumes.done()
                 yield
                 self._volumes.done()
                 self._end()
+
+    def _make(self, change: Change) -> None:
+        self._volumes.change(change)
+        self._follow(change)
 
     def _follow(self, change: Change | None) -> None:
         """Change in the index what the database has now."""
         if change is not None:
             with self._indexing():
-                self.take([entry for _, entry in change.replaced], [number for number, _ in change.replaced])
-                self.change([memory for _, memory in change.updated])
-                self.remove([memory_id for _, memory_id in change.deleted])
-        self._volumes.done()
+                if change.replaced:
+                    numbers, entries = zip(*change.replaced, strict=True)
+                    self.take(entries, numbers)
+                self.change(memory for _, memory in change.updated)
+                self.remove(memory_id for _, memory_id in change.deleted)
 
     @contextmanager
     def _indexing(self) -> Iterator[None]:
@@ -288,37 +272,25 @@ class EmbeddedEngine(MemoryIndex):
             # What is kept in memory instead is small: there was room a moment ago.
             logger.error('the memory %s is stored, but not all of its index: %s', self._uri, error)
             self._lags = True
-            try:
-                self._state.begin(self._token, 0, 0)
-            except OSError:
-                self._state.discard()
+            self._state.distrust(self._client.token)
 
     def _begin(self) -> None:
         if not self._lags:
             with suppress(OSError):  # then the number of commits tells
-                self._state.begin(self._token, self._volumes.last, len(self._columns))
+                self._state.begin(self._client.token, self._volumes.last, len(self._columns))
 
     def _end(self, closed: bool = False) -> None:
         if not self._lags:
             with suppress(OSError):  # as above
-                self._state.end(self._token, commits(self._path), len(self._columns), closed)
+                self._state.end(self._client.token, commits(self._path), len(self._columns), closed)
 
-    def _is_closed(self) -> StoreUnavailable:
-        return StoreUnavailable(f'the memory {self._uri} is closed')
-
-    def _by_volume(self, ids: Sequence[str]) -> dict[int, list[str]]:
-        """Return the known ids per volume."""
-        found: dict[int, list[str]] = defaultdict(list)
-        for memory_id in dict.fromkeys(ids):
-            number = self.volume(memory_id)
-            if number is not None:
-                found[number].append(memory_id)
-        return found
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f'the memory {self._uri} is closed')
 
     def _reconnect(self) -> None:
-        self._client = milvus.connect(self._uri, mark=self._token)
-        _, self._token = milvus.marks(self._path)
-        self._volumes.use(self._client)
+        self._client = milvus.connect(self._uri, self._client.token)
+        self._volumes.client = self._client
 
     def _disconnect(self) -> None:
         milvus.disconnect(self._client, self._uri)

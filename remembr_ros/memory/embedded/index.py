@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point
 from remembr_ros.memory.embedded.index_files import IndexFiles
 from remembr_ros.memory.embedded.passage_index import PassageIndex
-from remembr_ros.memory.embedded.row_runs import Mask, Slots
+from remembr_ros.memory.embedded.row_runs import Floats, Mask, Slots
 from remembr_ros.memory.embedded.scalar_index import Columns, in_place_order, in_time_order
 from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first, searchable
@@ -28,8 +29,6 @@ logger = logging.getLogger(__name__)
 class MemoryIndex:
     """Finds memories, and keeps what it finds them by in files. Safe to share between threads.
 
-    :param folder: of the files
-    :param dimension: of a vector
     :raises OSError: the disk does not work
     """
 
@@ -47,8 +46,8 @@ class MemoryIndex:
         self._slots: dict[str, int] = {}
         self._held: Counter[int] = Counter()  # memories per volume
         self._named: Counter[str] | None = None  # how many memories name a keyframe, when somebody asks
-        self._behind: dict[int, tuple[NDArray[np.void], NDArray[np.float32]]] = {}
-        self._asked: tuple[str, NDArray[np.float32]] | None = None
+        self._behind: dict[int, tuple[NDArray[np.void], Floats]] = {}
+        self._asked: tuple[str, Floats] | None = None
         self._scoped: tuple[Scope, Mask | None] | None = None
 
     def load(self, slots: int) -> set[int]:
@@ -175,7 +174,7 @@ class MemoryIndex:
         with self._lock:
             return [self._memory(self._slots[i]) for i in ids if i in self._slots]
 
-    def vectors(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
         with self._lock:
             return {i: self._passages.vectors(self._slots[i]) for i in ids if i in self._slots}
 
@@ -200,23 +199,19 @@ class MemoryIndex:
             mask = self._admitted(scope)
             return len(self._slots) if mask is None else int(np.count_nonzero(mask))
 
-    def like(
-        self, vector: NDArray[np.float32], scope: Scope, limit: int
-    ) -> tuple[dict[str, float], dict[str, float]]:
+    def like(self, vector: Floats, scope: Scope, limit: int) -> tuple[dict[str, float], dict[str, float]]:
         with self._lock:
             found = self._passages.nearest(vector, limit, self._admitted(scope))
             part, whole = ({self._id(slot): cosine for slot, cosine in near} for near in found)
             return part, whole
 
-    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    def likeness(self, vector: Floats, ids: Sequence[str]) -> dict[str, Floats]:
         with self._lock:
             slots = [self._slots[i] for i in ids if i in self._slots]
             found = self._passages.likeness(vector, slots)
             return {self._id(slot): cosines for slot, cosines in found.items()}
 
-    def compared(
-        self, vector: NDArray[np.float32], ids: Sequence[str]
-    ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
+    def compared(self, vector: Floats, ids: Sequence[str]) -> tuple[list[Memory], dict[str, Floats]]:
         return self.get(ids), self.likeness(vector, ids)
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
@@ -273,14 +268,6 @@ class MemoryIndex:
             self._files.replace_terms(self._words.terms)
             self._terms_written = len(self._words.terms)
 
-    def save(self) -> None:
-        """Make sure that everything survives a power failure.
-
-        :raises OSError: the disk does not work
-        """
-        self.wait()
-        self._files.save()
-
     def let_go(self) -> None:
         """Close the files."""
         self._passages.close()
@@ -296,6 +283,7 @@ class MemoryIndex:
     def _forget(self, slots: Sequence[int]) -> None:
         self._asked = self._scoped = None
         failure: OSError | None = None
+        erase_in_files = partial(self._files.erase, self._columns.table)
         for slot in slots:
             self._held[int(self._columns.table['volume'][slot])] -= 1
             if self._named is not None:
@@ -304,9 +292,9 @@ class MemoryIndex:
             self._behind.pop(slot, None)
             self._columns.remove(slot)
             self._words.remove(slot)
-            for erase in (self._passages.remove, self._files.erase):
+            for erase in (self._passages.remove, erase_in_files):
                 try:
-                    erase(self._columns.table, slot)
+                    erase(slot)
                 except OSError as error:
                     failure = error
         if failure is not None:
@@ -319,7 +307,7 @@ class MemoryIndex:
                 if not self._named[name]:
                     del self._named[name]
 
-    def _shares(self, text: str) -> NDArray[np.float32]:
+    def _shares(self, text: str) -> Floats:
         """Return the share of a text's words per slot; of the last text without counting again."""
         if self._asked is None or self._asked[0] != text:
             shares = self._words.shares(text)

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.embedded.row_runs import Rows
+from remembr_ros.memory.durable import write_all
+from remembr_ros.memory.embedded.row_runs import Floats, Rows, SlotTable
 from remembr_ros.memory.matching.bm25 import POSTING
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.record import Memory
@@ -36,17 +37,10 @@ memories.bin, its bytes, the postings after it, the room of both and their check
 vectors, how many, how many of them are paragraphs, their checksum; how many words its text has; the volume
 of the database. All zeros: there is no memory any more."""
 
-SCALE = 32_767
-"""Of the numbers of unit vectors in the file. As exact as 16-bit floats, but read in a sixth of the time."""
-
+SCALE = 32_767  # of unit vectors' numbers in the file; as exact as 16-bit floats, read in a sixth of the time
+# Records have room up to a multiple of this, so that a stay that goes on stays in its place [bytes].
 ROOM = 256
-"""Records have room up to a multiple of this, so that a stay that goes on stays in its place [bytes]."""
-
-OLDER = ('entries.bin', 'vectors.i16', 'checkpoint.json', 'clusters-*')
-"""Files of older programs, which have what may be forgotten later."""
-
-_CHUNK = 1 << 24
-"""Bytes that are checked at once."""
+_CHUNK = 1 << 24  # bytes that are checked at once
 
 
 class Damaged(Exception):
@@ -57,19 +51,18 @@ class IndexFiles:
     """The files of one index. One thread may write while others read vectors.
 
     :param folder: made if it is not there
-    :param dimension: of a vector
     :raises OSError: the disk does not work
     """
 
     def __init__(self, folder: Path, dimension: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for pattern in OLDER:
+        # Files of older programs, which have what may be forgotten later.
+        for pattern in ('entries.bin', 'vectors.i16', 'checkpoint.json', 'clusters-*'):
             for path in folder.glob(pattern):
                 path.unlink()
         self.folder = folder
         self.dimension = dimension
-        self.rows = 0
-        """Of vectors, those of deleted memories included."""
+        self.rows = 0  # of vectors, those of deleted memories included
         self._row = 2 * dimension
         self._end = 0  # of the records
         self._terms_end = 0
@@ -83,7 +76,7 @@ class IndexFiles:
             raise
         self._slots, self._memories, self._terms, self._vectors = self._handles
 
-    def load(self, least: int) -> tuple[NDArray[np.void], list[str], NDArray[np.void], set[int]]:
+    def load(self, least: int) -> tuple[SlotTable, list[str], NDArray[np.void], set[int]]:
         """Return the slots, the terms, the postings of all live slots, and the volumes of what was damaged.
 
         Memories that were damaged are erased.
@@ -127,11 +120,11 @@ class IndexFiles:
 
     def append(
         self,
-        slots: NDArray[np.void],
+        slots: SlotTable,
         new: Sequence[int],
         memories: Sequence[Memory],
         postings: Sequence[NDArray[np.void]],
-        runs: Sequence[NDArray[np.float32]],
+        runs: Sequence[Floats],
     ) -> None:
         """Write memories into new slots, and fill these in.
 
@@ -153,12 +146,12 @@ class IndexFiles:
             entry['sum'] = _row_checks(half).sum(dtype=np.uint64)
             row, at = row + len(half), at + len(blobs[-1])
         # What a slot points to first.
-        _write(self._vectors, b''.join(half.tobytes() for half in halves), self.rows * self._row)
-        _write(self._memories, b''.join(blobs), self._end)
+        write_all(self._vectors, self.rows * self._row, b''.join(half.tobytes() for half in halves))
+        write_all(self._memories, self._end, b''.join(blobs))
         self._write_slots(slots, new[0], new[-1] + 1)
         self.rows, self._end = row, at
 
-    def rewrite(self, slots: NDArray[np.void], slot: int, memory: Memory) -> None:
+    def rewrite(self, slots: SlotTable, slot: int, memory: Memory) -> None:
         """Write a memory whose texts stay the same.
 
         :raises OSError: the disk is full; it is as it was, or damaged, which is noticed
@@ -173,12 +166,12 @@ class IndexFiles:
             entry['at'], entry['room'] = self._end, len(blob) + -len(blob) % ROOM
             self._end += int(entry['room'])
         entry['record'], entry['crc'] = len(data), zlib.crc32(blob)
-        _write(self._memories, blob.ljust(int(entry['room']), b'\0'), int(entry['at']))
+        write_all(self._memories, int(entry['at']), blob.ljust(int(entry['room']), b'\0'))
         self._write_slots(slots, slot, slot + 1)
         if at != entry['at']:
-            _write(self._memories, bytes(old), at)
+            write_all(self._memories, at, bytes(old))
 
-    def erase(self, slots: NDArray[np.void], slot: int) -> None:
+    def erase(self, slots: SlotTable, slot: int) -> None:
         """Overwrite all of a memory with zeros: a vector tells about its text.
 
         :raises OSError: the disk is full: what is overwritten needs no room, but copy-on-write does
@@ -187,8 +180,8 @@ class IndexFiles:
         slots[slot] = np.zeros((), SLOT)
         if not entry['room']:  # never written
             return
-        _write(self._vectors, bytes(int(entry['rows']) * self._row), int(entry['first']) * self._row)
-        _write(self._memories, bytes(int(entry['room'])), int(entry['at']))
+        write_all(self._vectors, int(entry['first']) * self._row, bytes(int(entry['rows']) * self._row))
+        write_all(self._memories, int(entry['at']), bytes(int(entry['room'])))
         self._write_slots(slots, slot, slot + 1)
 
     def memory(self, entry: np.void) -> Memory:
@@ -202,7 +195,7 @@ class IndexFiles:
         except ValueError as error:
             raise self._lost('memories.bin') from error
 
-    def read(self, rows: Rows) -> NDArray[np.float32]:
+    def read(self, rows: Rows) -> Floats:
         """Return rows: shape (len(rows), dimension).
 
         :param rows: ascending, without repetition
@@ -218,9 +211,7 @@ class IndexFiles:
             if os.preadv(self._vectors, [view[at : at + size]], first * self._row) < size:
                 raise self._lost('passages.i16')
             at += size
-        vectors: NDArray[np.float32] = (
-            np.frombuffer(raw, '<i2').reshape(-1, self.dimension).astype(np.float32)
-        )
+        vectors: Floats = np.frombuffer(raw, '<i2').reshape(-1, self.dimension).astype(np.float32)
         vectors *= np.float32(1.0 / SCALE)
         return vectors
 
@@ -231,7 +222,7 @@ class IndexFiles:
         """
         if terms:
             data = ''.join(map(_term_line, terms)).encode()
-            _write(self._terms, data, self._terms_end)
+            write_all(self._terms, self._terms_end, data)
             self._terms_end += len(data)
 
     def replace_terms(self, terms: Sequence[str]) -> None:
@@ -265,17 +256,14 @@ class IndexFiles:
         for handle in handles:
             os.close(handle)
 
-    def _write_slots(self, slots: NDArray[np.void], start: int, end: int) -> None:
+    def _write_slots(self, slots: SlotTable, start: int, end: int) -> None:
         part = slots[start:end]
         there = part['live']
         part['check'][there] = checksums(part.view(np.uint8).reshape(-1, SLOT.itemsize)[:, 8:])[there]
-        _write(self._slots, part.tobytes(), start * SLOT.itemsize)
+        write_all(self._slots, start * SLOT.itemsize, part.tobytes())
 
     def _read_terms(self) -> list[str]:
-        """Return the terms.
-
-        :raises Damaged: not all of them can be read
-        """
+        """Return the terms; raise Damaged if not all of them can be read."""
         data = _read(self._terms)
         self._terms_end = data.rfind(b'\n') + 1
         lines = data[: self._terms_end].decode(errors='replace').split('\n')[:-1]
@@ -284,7 +272,7 @@ class IndexFiles:
             raise Damaged('terms.txt was damaged')
         return terms
 
-    def _blobs(self, slots: NDArray[np.void]) -> tuple[NDArray[np.bool_], NDArray[np.void]]:
+    def _blobs(self, slots: SlotTable) -> tuple[NDArray[np.bool_], NDArray[np.void]]:
         """Return of which slots the record and the words are whole, and all postings of the live ones."""
         is_whole = np.zeros(len(slots), np.bool_)
         found: list[bytes] = []
@@ -356,13 +344,6 @@ def _term_line(term: str) -> str:
 def _read(file: int) -> bytes:
     size = os.fstat(file).st_size
     return os.pread(file, size, 0) if size else b''
-
-
-def _write(file: int, data: bytes, offset: int) -> None:
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(file, view, offset)
-        view, offset = view[written:], offset + written
 
 
 def _stretches(rows: Rows) -> list[tuple[int, int]]:

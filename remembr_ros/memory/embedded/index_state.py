@@ -14,18 +14,12 @@ from typing import Any
 from remembr_ros.memory.embedded.index_files import Damaged
 from remembr_ros.memory.milvus.lite_process import Mark
 
-FORMAT = 1
-"""Of the index's files; others are made anew."""
-
-_SIZE = 512
-"""Bytes; within one page, so that a process that is killed leaves it as it was, or as it shall be."""
+FORMAT = 1  # of the index's files; others are made anew
+_SIZE = 512  # bytes; within one page, so that a kill leaves it as it was, or as it shall be
 
 
 class IndexState:
-    """The note of an index.
-
-    :param folder: of the index
-    """
+    """The note of an index, in its folder."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / 'state.json'
@@ -86,11 +80,14 @@ class IndexState:
         if closed and self._file is not None:
             os.fsync(self._file)
 
-    def discard(self) -> None:
-        """Note that the index is to be made anew."""
-        self.close()
-        with suppress(OSError):
-            self._path.unlink()
+    def distrust(self, token: int) -> None:
+        """Note that rows of every volume may not be in the index."""
+        try:
+            self.begin(token, 0, 0)
+        except OSError:
+            self.close()
+            with suppress(OSError):
+                self._path.unlink()
 
     def close(self) -> None:
         """Let go of the file."""

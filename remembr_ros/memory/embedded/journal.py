@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.durable import sync_folder
+from remembr_ros.memory.embedded.row_runs import Floats
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
@@ -38,9 +39,7 @@ class Change:
     deleted: tuple[tuple[int, str], ...] = ()
 
 
-_START = b'{"replaced":'
-"""Of every note."""
-
+_START = b'{"replaced":'  # of every note
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
@@ -84,8 +83,6 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.torn = False
-        """Whether a note is in the file that was cut off before anything was changed."""
         self.pending = self._read()
         """What was begun and is not known to be done; None: nothing."""
 
@@ -94,7 +91,14 @@ class Journal:
 
         :raises StoreUnavailable: the disk is full; nothing must be changed
         """
-        data = json.dumps(_to_json(change), separators=(',', ':')).encode()
+        rows = {
+            'replaced': [
+                [n, _row(e.memory), _to_text(e.vectors), e.vectors.shape[1]] for n, e in change.replaced
+            ],
+            'updated': [[number, _row(memory)] for number, memory in change.updated],
+            'deleted': change.deleted,
+        }
+        data = json.dumps(rows, separators=(',', ':')).encode()
         try:
             new = not self._path.exists()
             with self._path.open('wb') as file:
@@ -118,7 +122,7 @@ class Journal:
                     os.fsync(file.fileno())
         except OSError as error:
             raise StoreUnavailable(f'cannot write {self._path}: {error}') from error
-        self.pending, self.torn = None, False
+        self.pending = None
 
     def _read(self) -> Change | None:
         try:
@@ -135,7 +139,8 @@ class Journal:
                 raise self.mismatch() from error
         if not _is_torn(head, data):
             raise self.mismatch()
-        self.torn = bool(content)
+        if content:
+            self.end()  # nothing was changed; what was noted has texts, too
         return None
 
     def mismatch(self) -> StoreMismatch:
@@ -155,37 +160,26 @@ def _is_torn(head: bytes, data: bytes) -> bool:
     return begins and re.fullmatch(rb'[0-9a-f]{0,8}', head.rstrip(b'\0')) is not None
 
 
-def _to_json(change: Change) -> dict[str, Any]:
-    return {
-        'replaced': [
-            [number, schema.record_row(e.memory, False), _to_text(e), e.vectors.shape[1]]
-            for number, e in change.replaced
-        ],
-        'updated': [[number, schema.record_row(memory, False)] for number, memory in change.updated],
-        'deleted': change.deleted,
-    }
-
-
 def _from_note(note: _Note) -> Change:
     return Change(
-        replaced=tuple(
-            (number, Entry(_memory(row), _vectors(text, dimension)))
-            for number, row, text, dimension in note.replaced
-        ),
+        replaced=tuple((n, Entry(_memory(row), _vectors(text, d))) for n, row, text, d in note.replaced),
         updated=tuple((number, _memory(row)) for number, row in note.updated),
         deleted=tuple(note.deleted),
     )
+
+
+def _row(memory: Memory) -> dict[str, Any]:
+    return schema.record_row(memory, False)
 
 
 def _memory(row: _Row) -> Memory:
     return schema.memory_from_row(row.model_dump())
 
 
-def _to_text(entry: Entry) -> str:
-    return base64.b64encode(np.asarray(entry.vectors, '<f4').tobytes()).decode()
+def _to_text(vectors: Floats) -> str:
+    return base64.b64encode(np.asarray(vectors, '<f4').tobytes()).decode()
 
 
-def _vectors(text: str, dimension: int) -> Any:
-    return (
-        np.frombuffer(base64.b64decode(text, validate=True), '<f4').reshape(-1, dimension).astype(np.float32)
-    )
+def _vectors(text: str, dimension: int) -> Floats:
+    raw = base64.b64decode(text, validate=True)
+    return np.frombuffer(raw, '<f4').reshape(-1, dimension).astype(np.float32)

@@ -5,100 +5,72 @@ import threading
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembr_ros.memory.embedded.index_files import IndexFiles
-from remembr_ros.memory.embedded.row_runs import Mask, Rows, Runs
-from remembr_ros.memory.embedded.vector_clusters import CHUNK, VectorClusters, discard, has_room
+from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows, Runs, SlotTable
+from remembr_ros.memory.embedded.vector_clusters import VectorClusters, discard
 
 logger = logging.getLogger(__name__)
 
-FEW = 4_096
-"""Up to so many vectors every one is compared, which takes 4 ms for 1024 numbers each."""
-
+FEW = 4_096  # up to so many vectors every one is read and compared, which takes 4 ms for 1024 numbers each
+# Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms.
 READ_AT_ONCE = 1 << 22
-"""Numbers: a scope with vectors of no more, half an hour of 1024 each, is searched by reading all: 4 ms."""
-
-GROWTH = 4
-"""Clusters are found anew when there are so many times more vectors."""
-
+GROWTH = 4  # clusters are found anew when there are so many times more vectors
+# Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory.
 FOUND = 500
-"""Least number of passages that a search over 8-bit vectors asks for; half a dozen may be of one memory."""
-
-RESCORED = 64
-"""The best of them, so many, are compared by their full vectors; the others are right to 0.001."""
+Best = list[tuple[int, float]]  # slots, each with the best of its cosines, best first
+RESCORED = 64  # the best of them, so many, are compared by their full vectors; the others are right to 0.001
 
 
 class PassageIndex:
-    """Finds memories, named by their slots, by the best of their passages. Safe to share between threads.
-
-    :param files: where the vectors are
-    """
+    """Finds memories, named by their slots, by the best of their passages. Safe to share between threads."""
 
     def __init__(self, files: IndexFiles) -> None:
         self._files = files
         self._lock = threading.RLock()
         self._runs = Runs()
-        # Untouched pages of zeros take no memory.
-        self._few: NDArray[np.float32] | None = np.zeros((FEW, files.dimension), np.float32)
         self._clusters: VectorClusters | None = None
         self._building: threading.Thread | None = None
         self._closed = False
 
-    def load(self, slots: NDArray[np.void]) -> None:
+    def load(self, slots: SlotTable) -> None:
         """Take back what the files hold."""
         with self._lock:
-            live = np.flatnonzero(slots['live'])
-            of = slots[live]
-            self._runs.attach(live, *(of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs')))
+            self._runs.attach(slots, np.flatnonzero(slots['live']))
             runs, rows = self._runs, self._files.rows
             if rows > FEW:
-                self._few = None
                 is_paragraph = np.resize(runs.is_paragraph, rows)
                 folder, read = self._files.folder, self._files.read
                 self._clusters = VectorClusters.load(folder, runs.live, is_paragraph, read)
                 self._keep_up()
             else:
                 discard(self._files.folder, None)
-                assert self._few is not None
-                self._few[runs.live] = self._files.read(runs.live)
 
-    def add(
-        self, slots: NDArray[np.void], new: Sequence[int], vectors: Sequence[NDArray[np.float32]]
-    ) -> None:
+    def add(self, slots: SlotTable, new: Sequence[int], vectors: Sequence[Floats]) -> None:
         """Take in the vectors of memories that are in the files.
 
-        :param slots: all there are
-        :param new: numbers of those that are new
+        :param new: their slots
         :param vectors: shape (passages, dimension) of each
         """
         with self._lock:
-            of = slots[list(new)]
-            numbers = (of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs'))
-            self._runs.attach(np.asarray(new, np.int64), *numbers)
-            begin, end = int(of['first'][0]), self._files.rows
-            together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
+            self._runs.attach(slots, np.asarray(new, np.int64))
             if self._clusters is not None:
-                rows = np.arange(begin, end)
+                rows = np.arange(slots['first'][new[0]], self._files.rows)
+                together = np.concatenate([np.asarray(run, np.float32) for run in vectors])
                 self._clusters.add(rows, together, self._runs.is_paragraph[rows])
-            elif self._few is not None and end <= FEW:
-                self._few[begin:end] = together
             self._keep_up()
 
-    def remove(self, slots: NDArray[np.void], slot: int) -> None:
+    def remove(self, slot: int) -> None:
         """Forget the vectors of a memory; a slot without any is passed over.
 
-        :param slots: all there are
         :raises OSError: they cannot be overwritten
         """
         with self._lock:
-            run = self._runs.detach(slot)
-            if run is not None and self._clusters is not None:
-                self._clusters.remove(np.arange(run.first, run.first + run.size))
+            rows = self._runs.detach(slot)
+            if self._clusters is not None:
+                self._clusters.remove(rows)
 
-    def nearest(
-        self, query: NDArray[np.float32], limit: int, mask: Mask | None = None
-    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    def nearest(self, query: Floats, limit: int, mask: Mask | None = None) -> tuple[Best, Best]:
         """Return the slots with the best passages, and those with the best paragraphs, with their cosines.
 
         Each best first; ties by slot.
@@ -119,7 +91,7 @@ class PassageIndex:
                 among[rows] = True
             return self._clustered(self._clusters, query, limit, among)
 
-    def likeness(self, query: NDArray[np.float32], slots: Sequence[int]) -> dict[int, NDArray[np.float32]]:
+    def likeness(self, query: Floats, slots: Sequence[int]) -> dict[int, Floats]:
         """Return the cosine of each passage per slot: shape (passages,); without those that have none."""
         with self._lock:
             chosen, counts = self._runs.in_order(np.unique(np.asarray(slots, np.int64)))
@@ -127,7 +99,7 @@ class PassageIndex:
             ends = np.cumsum(counts)
             return dict(zip(chosen.tolist(), np.split(scores, ends[:-1]), strict=True)) if len(chosen) else {}
 
-    def vectors(self, slot: int) -> NDArray[np.float32]:
+    def vectors(self, slot: int) -> Floats:
         """Return the vectors of a memory: shape (passages, dimension)."""
         with self._lock:
             return self._files.read(self._runs.rows_of(np.asarray([slot], np.int64)))
@@ -149,8 +121,8 @@ class PassageIndex:
             clusters.close()
 
     def _clustered(
-        self, clusters: VectorClusters, query: NDArray[np.float32], limit: int, among: Mask | None
-    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        self, clusters: VectorClusters, query: Floats, limit: int, among: Mask | None
+    ) -> tuple[Best, Best]:
         wanted, effort = max(FOUND, 2 * limit), 1
         while True:
             kinds = clusters.nearest(query, wanted, among, effort)
@@ -169,13 +141,14 @@ class PassageIndex:
             # One memory's passages may fill the lists around the query; the others are farther away.
             wanted, effort = 4 * wanted, 4 * effort
 
-    def _products(self, rows: Rows, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _products(self, rows: Rows, query: Floats) -> Floats:
         """Return the cosines of the full vectors of rows (ascending)."""
         # Not BLAS: where other processes have the cores, its threads wait for each other, 10 ms and more.
-        products: NDArray[np.float32] = np.einsum('ij,j->i', self._read(rows), np.asarray(query, np.float32))
+        vectors = self._files.read(rows)
+        products: Floats = np.einsum('ij,j->i', vectors, np.asarray(query, np.float32))
         return products
 
-    def _grouped(self, rows: Rows, cosines: NDArray[np.float32]) -> list[tuple[int, float]]:
+    def _grouped(self, rows: Rows, cosines: Floats) -> Best:
         """Return the best cosine per slot among rows, best first."""
         owners = self._runs.owner[rows]
         order = np.lexsort((owners, -cosines))
@@ -183,9 +156,6 @@ class PassageIndex:
         _, firsts = np.unique(owners[order], return_index=True)
         best = order[np.sort(firsts)]
         return list(zip(owners[best].tolist(), cosines[best].tolist(), strict=True))
-
-    def _read(self, rows: Rows) -> NDArray[np.float32]:
-        return self._few[rows] if self._few is not None else self._files.read(rows)
 
     def _keep_up(self) -> None:
         """Find clusters when there are many vectors, and again when there are many more."""
@@ -195,36 +165,25 @@ class PassageIndex:
         if self._clusters is None:
             if rows > FEW:
                 logger.info('building the index over %d passages', rows)
-                self._few = None
-                self._clusters = self._built(self._runs.live, self._runs.is_paragraph)
+                live, whole = self._runs.live, self._runs.is_paragraph
+                self._clusters = VectorClusters.build(self._files.folder, live, whole, self._files.read)
         elif rows >= GROWTH * max(self._clusters.trained_on, FEW):
             self._building = threading.Thread(target=self._rebuild, name='passage-index', daemon=True)
             self._building.start()
-
-    def _built(self, live: Rows, is_paragraph: Mask) -> VectorClusters:
-        """Return clusters of these rows, kept if there is room."""
-        files = self._files
-        folder = files.folder if has_room(files.folder, len(is_paragraph), files.dimension) else None
-        clusters = VectorClusters.build(folder, live, is_paragraph, files.read)
-        clusters.keep()
-        return clusters
 
     def _rebuild(self) -> None:
         """Find clusters anew, off to the side: it takes 20 s for 700,000 vectors of 1024 numbers."""
         with self._lock:
             live, whole = self._runs.live, self._runs.is_paragraph.copy()
         try:
-            clusters = self._built(live, whole)
+            clusters = VectorClusters.build(self._files.folder, live, whole, self._files.read)
         except (MemoryError, RuntimeError, OSError) as error:
             logger.error('the index of the memory stays as it is, searches get slower: %s', error)
             return
         with self._lock:
             clusters.remove(live[self._runs.owner[live] < 0])
             rows = np.arange(len(whole), len(self._runs.owner))
-            rows = rows[self._runs.owner[rows] >= 0]
-            for start in range(0, len(rows), CHUNK):
-                part = rows[start : start + CHUNK]
-                clusters.add(part, self._files.read(part), self._runs.is_paragraph[part])
+            clusters.take(rows[self._runs.owner[rows] >= 0], self._runs.is_paragraph, self._files.read)
             old, self._clusters = self._clusters, clusters
         if old is not None:
             old.close()

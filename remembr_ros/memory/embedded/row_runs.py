@@ -1,6 +1,6 @@
 """Whose vectors the rows of a file are: each memory's lie side by side, in a run."""
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,17 +8,8 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Slots = NDArray[np.int64]
-
-
-class RowRun(NamedTuple):
-    """The rows of one memory.
-
-    :param first: number of its first row
-    :param size: how many rows it has
-    """
-
-    first: int
-    size: int
+SlotTable = NDArray[np.void]  # of slots, as in the file
+Floats = NDArray[np.float32]
 
 
 class Runs:
@@ -46,28 +37,29 @@ class Runs:
         """The rows that belong to a slot, ascending."""
         return np.flatnonzero(self.owner >= 0)
 
-    def attach(self, slots: Slots, firsts: Rows, sizes: Rows, paragraphs: Rows) -> None:
-        """Give slots their runs.
-
-        :param paragraphs: how many of each run's rows are paragraphs, the first ones
-        """
+    def attach(self, table: SlotTable, slots: Slots) -> None:
+        """Give slots the runs that the table tells of."""
         if not len(slots):
             return
-        self._grow(int(slots.max()) + 1, int((firsts + sizes).max()))
+        of = table[slots]
+        firsts, sizes, paragraphs = (of[name].astype(np.int64) for name in ('first', 'rows', 'paragraphs'))
+        self._end = max(self._end, int((firsts + sizes).max()))
+        self._owner = _grown(self._owner, self._end, -1)
+        self._is_paragraph = _grown(self._is_paragraph, self._end, False)
+        self._first = _grown(self._first, int(slots.max()) + 1, -1)
+        self._count = _grown(self._count, len(self._first), 0)
         self._first[slots], self._count[slots] = firsts, sizes
         within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         rows = np.repeat(firsts, sizes) + within
         self._owner[rows] = np.repeat(slots, sizes)
         self._is_paragraph[rows] = within < np.repeat(paragraphs, sizes)
 
-    def detach(self, slot: int) -> RowRun | None:
-        """Take a slot's run from it and return it; None: it has none."""
-        if slot >= len(self._first) or self._first[slot] < 0:
-            return None
-        run = RowRun(int(self._first[slot]), int(self._count[slot]))
-        self._owner[run.first : run.first + run.size] = -1
-        self._first[slot] = -1
-        return run
+    def detach(self, slot: int) -> Rows:
+        """Take a slot's run from it and return its rows, ascending; none if it has none."""
+        rows = self.rows_of(np.array([slot]))
+        self._owner[rows] = -1
+        self._first[slot : slot + 1] = -1
+        return rows
 
     def in_order(self, slots: Slots) -> tuple[Slots, NDArray[np.int64]]:
         """Return those of the slots that have runs, in the order of their rows, and how many each has."""
@@ -83,13 +75,8 @@ class Runs:
         rows: Rows = starts + np.arange(len(starts))
         return rows
 
-    def _grow(self, slots: int, end: int) -> None:
-        self._end = max(self._end, end)
-        if end > len(self._owner):
-            more = max(end - len(self._owner), len(self._owner))
-            self._owner = np.concatenate([self._owner, np.full(more, -1, np.int32)])
-            self._is_paragraph = np.concatenate([self._is_paragraph, np.zeros(more, np.bool_)])
-        if slots > len(self._first):
-            more = max(slots - len(self._first), len(self._first))
-            self._first = np.concatenate([self._first, np.full(more, -1, np.int64)])
-            self._count = np.concatenate([self._count, np.zeros(more, np.int64)])
+
+def _grown(column: NDArray[Any], size: int, value: int) -> NDArray[Any]:
+    """Return a column of at least that size; it grows to twice its size or more, so seldom."""
+    more = max(size - len(column), len(column)) if size > len(column) else 0
+    return np.concatenate([column, np.full(more, value, column.dtype)]) if more else column

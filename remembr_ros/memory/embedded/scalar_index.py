@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.embedded.index_files import SLOT
-from remembr_ros.memory.embedded.row_runs import Mask, Slots
+from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.recall import Scope, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
-_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', 'robot', 'map_id', 'source')
-"""Those that are read in passes over all memories, each of which lies by itself."""
-
 _NAMES = ('robot', 'map_id', 'source')
+# Those that are read in passes over all memories, each of which lies by itself.
+_FIELDS = ('start_ns', 'end_ns', 'x', 'y', 'z', 'placed', 'live', *_NAMES)
 
 
 class Columns:
@@ -32,13 +31,13 @@ class Columns:
     :param memory: returns the memory of one of these
     """
 
-    def __init__(self, slots: NDArray[np.void] | None = None, memory: Callable[[int], Memory] | None = None):
+    def __init__(self, slots: SlotTable | None = None, memory: Callable[[int], Memory] | None = None):
         self._table = np.zeros(0, SLOT) if slots is None else slots
         self._slots = len(self._table)
         self._columns = {name: np.ascontiguousarray(self._table[name]) for name in _FIELDS}
-        self._dead = int(np.count_nonzero(~self._bool('live')))
+        self._dead = int(np.count_nonzero(~self._column('live')))
         self._of_hash: dict[str, dict[int, str]] = {name: {} for name in _NAMES}
-        live = np.flatnonzero(self._bool('live'))
+        live = np.flatnonzero(self._column('live'))
         for name in _NAMES:
             hashes, firsts = np.unique(self._columns[name][live], return_index=True)
             for one, slot in zip(hashes.tolist(), live[firsts].tolist(), strict=True):
@@ -50,7 +49,7 @@ class Columns:
         return self._slots
 
     @property
-    def table(self) -> NDArray[np.void]:
+    def table(self) -> SlotTable:
         """The slots as they are in the file: shape (slots,)."""
         return self._table[: self._slots]
 
@@ -96,19 +95,19 @@ class Columns:
         filters.expression(scope)  # checks it
         tests: list[Mask] = []
         if self._dead:
-            tests.append(self._bool('live'))
+            tests.append(self._column('live'))
         if scope.after_ns is not None:
-            tests.append(self._int('end_ns') >= min(max(scope.after_ns, 0), MAX_NS))
+            tests.append(self._column('end_ns') >= min(max(scope.after_ns, 0), MAX_NS))
         if scope.before_ns is not None:
-            tests.append(self._int('start_ns') <= min(max(scope.before_ns, 0), MAX_NS))
+            tests.append(self._column('start_ns') <= min(max(scope.before_ns, 0), MAX_NS))
         if placed_only or scope.near is not None:
-            tests.append(self._bool('placed'))
+            tests.append(self._column('placed'))
         if scope.robots:
             hashes = [_hash(name) for name in scope.robots]
-            tests.append(np.isin(self._columns['robot'][: self._slots], np.array(hashes, np.uint64)))
+            tests.append(np.isin(self._column('robot'), np.array(hashes, np.uint64)))
         for name, wanted in (('map_id', scope.map_id), ('source', scope.source)):
             if wanted is not None:
-                tests.append(self._columns[name][: self._slots] == np.uint64(_hash(wanted)))
+                tests.append(self._column(name) == np.uint64(_hash(wanted)))
         if not tests:
             return None
         mask: Mask = np.logical_and.reduce(tests)
@@ -125,49 +124,37 @@ class Columns:
     def nearest_in_time(self, time_ns: int, mask: Mask | None, limit: int) -> Slots:
         """Return the slots nearest to a time and all that are as near as the last of them, unsorted."""
         there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        return there[_smallest(self._gaps(time_ns)[there], limit)]
+        before, after = self._column('start_ns') - time_ns, time_ns - self._column('end_ns')
+        return there[_smallest(np.maximum(np.maximum(before, after), 0)[there], limit)]
 
     def newest(self, mask: Mask | None, limit: int) -> Slots:
         """Return the slots that ended last and all that ended with the last of them, unsorted."""
         there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
-        return there[_smallest(MAX_NS - self._int('end_ns')[there], limit)]
+        return there[_smallest(MAX_NS - self._column('end_ns')[there], limit)]
 
     def span(self) -> tuple[int, int] | None:
         """Return the start of the earliest memory and the end of the latest; None without memories [ns]."""
-        live = self._bool('live')
+        live = self._column('live')
         if not live.any():
             return None
-        return int(self._int('start_ns')[live].min()), int(self._int('end_ns')[live].max())
+        return int(self._column('start_ns')[live].min()), int(self._column('end_ns')[live].max())
 
     def names(self, field: str) -> tuple[str, ...]:
         """Return the robots, map ids or sources that there are, sorted."""
-        present = np.unique(self._columns[field][: self._slots][self._bool('live')])
+        present = np.unique(self._column(field)[self._column('live')])
         return tuple(sorted(self._of_hash[field][one] for one in present.tolist()))
 
     def placed(self) -> int:
         """Return how many memories have a pose."""
-        return int(np.count_nonzero(self._bool('live') & self._bool('placed')))
+        return int(np.count_nonzero(self._column('live') & self._column('placed')))
 
     def _distances(self, point: Point, slots: Slots) -> NDArray[np.float64]:
         """Return how far slots are from a point [m]."""
-        dx, dy, dz = (self._float(name)[slots] - value for name, value in zip('xyz', point, strict=True))
+        dx, dy, dz = (self._column(name)[slots] - value for name, value in zip('xyz', point, strict=True))
         found: NDArray[np.float64] = np.sqrt(dx * dx + dy * dy + dz * dz)
         return found
 
-    def _gaps(self, time_ns: int) -> NDArray[np.int64]:
-        """Return how far each slot's span is from a time, 0 inside it [ns]."""
-        gaps: NDArray[np.int64] = np.maximum(
-            np.maximum(self._int('start_ns') - time_ns, time_ns - self._int('end_ns')), 0
-        )
-        return gaps
-
-    def _int(self, name: str) -> NDArray[np.int64]:
-        return self._columns[name][: self._slots]
-
-    def _float(self, name: str) -> NDArray[np.float64]:
-        return self._columns[name][: self._slots]
-
-    def _bool(self, name: str) -> Mask:
+    def _column(self, name: str) -> NDArray[Any]:
         return self._columns[name][: self._slots]
 
 

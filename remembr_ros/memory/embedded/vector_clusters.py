@@ -17,32 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.memory.durable import write_all
 from remembr_ros.memory.embedded.index_files import checksums, replace_file
-from remembr_ros.memory.embedded.row_runs import Mask, Rows
+from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows
 from remembr_ros.memory.milvus import client as milvus
 
 logger = logging.getLogger(__name__)
 
+# Ends of the names of the two files; the first is written when the other is complete.
 CENTRES, CODES = '.centres', '.codes'
-"""Ends of the names of the two files; the first is written when the other is complete."""
-
-SAMPLES_PER_LIST = 40
-"""Vectors that a cluster's centre is found from."""
-
+SAMPLES_PER_LIST = 40  # vectors that a cluster's centre is found from
+# Fewest lists of sentences that a search reads, those with the nearest centres; of paragraphs, half.
 PROBED = 16
-"""Fewest lists of sentences that a search reads, those with the nearest centres; of paragraphs, half."""
-
-SCANNED = 8_000
-"""Sentences that these lists should hold at least; of paragraphs half as many."""
-
+SCANNED = 8_000  # sentences that these lists should hold at least; of paragraphs half as many
+# Numbers of unit vectors lie within so many standard deviations, nearly always: 8 bits span these.
 SPREAD = 4.0
-"""Numbers of unit vectors lie within so many standard deviations, nearly always: 8 bits span these."""
-
-CHUNK = 8_192
-"""Vectors added at once."""
-
-Read = Callable[[Rows], NDArray[np.float32]]
-"""Returns the vectors of rows, shape (len(rows), dimension); rows are ascending."""
+CHUNK = 8_192  # vectors added at once
+# Returns the vectors of rows, shape (len(rows), dimension); rows are ascending.
+Read = Callable[[Rows], Floats]
 
 
 class Found(NamedTuple):
@@ -54,14 +46,14 @@ class Found(NamedTuple):
     """
 
     rows: Rows
-    cosines: NDArray[np.float32]
+    cosines: Floats
     is_all: bool
 
 
 class VectorClusters:
     """Finds row numbers by the inner product of their vectors with a query.
 
-    Vectors of paragraphs and those of sentences lie apart, and so do their clusters: in common ones the best
+    Floats of paragraphs and those of sentences lie apart, and so do their clusters: in common ones the best
     paragraphs would be in lists that a search does not reach.
 
     :param indexes: of sentences and of paragraphs, each a faiss.IndexIVFScalarQuantizer
@@ -74,17 +66,15 @@ class VectorClusters:
         self._indexes = indexes
         self.trained_on = trained_on
         self._path = path
-        self._centres = b''  # what :meth:`keep` writes
         self._width = -(-max(index.sa_code_size() for index in indexes) // 8) * 8
         self._codes: int | None = None
         if path is not None:
             self._codes = os.open(f'{path}{CODES}', os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
 
     @classmethod
-    def build(cls, folder: Path | None, live: Rows, is_paragraph: Mask, read: Read) -> 'VectorClusters':
-        """Cluster vectors anew. They are loaded from there only after :meth:`keep`.
+    def build(cls, folder: Path, live: Rows, is_paragraph: Mask, read: Read) -> 'VectorClusters':
+        """Cluster vectors anew; they are kept in a folder, in place of others, if the disk has room.
 
-        :param folder: None: there is no room
         :param live: rows to take in, ascending
         :param is_paragraph: of each row that there is, live or not
         :raises OSError: the disk is full
@@ -92,11 +82,13 @@ class VectorClusters:
         kinds = [live[~is_paragraph[live]], live[is_paragraph[live]]]
         # Where there are none of a kind yet, any centres do.
         sentences, paragraphs = (_trained(rows if len(rows) else live, read) for rows in kinds)
-        made = cls((sentences, paragraphs), len(live), folder and folder / uuid.uuid4().hex)
-        made._centres = _centres(made._indexes, len(live))
-        for start in range(0, len(live), CHUNK):
-            part = live[start : start + CHUNK]
-            made.add(part, read(part), is_paragraph[part])
+        # A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
+        needed = milvus.RESERVE + len(is_paragraph) * (sentences.d + 32)
+        path = folder / uuid.uuid4().hex if shutil.disk_usage(folder).free >= needed else None
+        centres = _centres((sentences, paragraphs), len(live))
+        made = cls((sentences, paragraphs), len(live), path)
+        made.take(live, is_paragraph, read)
+        made._keep(centres)
         return made
 
     @classmethod
@@ -119,34 +111,42 @@ class VectorClusters:
         discard(folder, None if found is None else found._path)
         return found
 
-    def keep(self) -> None:
-        """Make them those that are loaded; others are deleted."""
-        if self._path is None:
-            logger.warning('the clusters of the memory are not kept, the next start takes longer: no room')
-            return
+    def _keep(self, centres: bytes) -> None:
         try:
-            replace_file(Path(f'{self._path}{CENTRES}'), self._centres)
+            if self._path is None:
+                raise OSError('no room')
+            replace_file(Path(f'{self._path}{CENTRES}'), centres)
         except OSError as error:
             logger.warning('the clusters of the memory are not kept, the next start takes longer: %s', error)
-        discard(self._path.parent, self._path)
+        if self._path is not None:
+            discard(self._path.parent, self._path)
 
-    def add(self, rows: Rows, vectors: NDArray[np.float32], is_paragraph: Mask) -> None:
+    def take(self, rows: Rows, is_paragraph: Mask, read: Read) -> None:
+        """Take in rows that may have others between them.
+
+        :param is_paragraph: of each row that there is
+        """
+        for start in range(0, len(rows), CHUNK):
+            chosen = rows[start : start + CHUNK]
+            for stretch in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
+                self.add(stretch, read(stretch), is_paragraph[stretch])
+
+    def add(self, rows: Rows, vectors: Floats, is_paragraph: Mask) -> None:
         """Take in vectors under their row numbers. What a full disk does not take is found again later.
 
-        :param rows: ascending
+        :param rows: one after the other
         :param is_paragraph: of each of these rows
         """
         if not len(rows):
             return
-        codes = np.zeros((int(rows[-1] - rows[0]) + 1, self._width + 8), np.uint8)
+        codes = np.zeros((len(rows), self._width + 8), np.uint8)
         for index, chosen in zip(self._indexes, (~is_paragraph, is_paragraph), strict=True):
             if chosen.any():
-                numbers = np.ascontiguousarray(rows[chosen], np.int64)
                 made = index.sa_encode(np.ascontiguousarray(vectors[chosen], np.float32))
-                index.add_sa_codes(made, numbers)
-                codes[numbers - rows[0], : made.shape[1]] = made
-        sums = checksums(np.ascontiguousarray(codes[rows - rows[0], : self._width]))
-        codes[rows - rows[0], self._width :] = sums[:, None].view(np.uint8)
+                index.add_sa_codes(made, np.ascontiguousarray(rows[chosen], np.int64))
+                codes[chosen, : made.shape[1]] = made
+        sums = checksums(np.ascontiguousarray(codes[:, : self._width]))
+        codes[:, self._width :] = sums[:, None].view(np.uint8)
         try:
             self._write(int(rows[0]), codes.tobytes())
         except OSError as error:
@@ -169,7 +169,7 @@ class VectorClusters:
             os.close(self._codes)
 
     def nearest(
-        self, query: NDArray[np.float32], limit: int, among: Mask | None = None, effort: int = 1
+        self, query: Floats, limit: int, among: Mask | None = None, effort: int = 1
     ) -> tuple[Found, Found]:
         """Return the sentences and the paragraphs whose 8-bit vectors fit best.
 
@@ -178,11 +178,9 @@ class VectorClusters:
         :param among: which rows are admitted, shape (rows,): exactly if they are few; None: all of them
         :param effort: so many times more lists are read than usually
         """
-        sentences, paragraphs = (
-            _search(index, query, limit, among, _probed(index, effort / half))
-            for index, half in zip(self._indexes, (1, 2), strict=True)
-        )
-        return sentences, paragraphs
+        sentences, paragraphs = self._indexes
+        found = _search(sentences, query, limit, among, effort)
+        return found, _search(paragraphs, query, limit, among, effort / 2)
 
     def _fill(self, live: Rows, is_paragraph: Mask, read: Read) -> None:
         """Take in the codes of the file, and what it lacks or has damaged from the vectors."""
@@ -213,20 +211,11 @@ class VectorClusters:
                         if _lists(index, made).max() >= index.nlist:
                             raise ValueError('it has lists that there are not')
                         index.add_sa_codes(made, chosen)
-        rows = np.concatenate([*lost, live[np.searchsorted(live, size) :]])
-        for start in range(0, len(rows), CHUNK):
-            chosen = rows[start : start + CHUNK]
-            # The rows between are in there already.
-            for stretch in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
-                self.add(stretch, read(stretch), is_paragraph[stretch])
+        self.take(np.concatenate([*lost, live[np.searchsorted(live, size) :]]), is_paragraph, read)
 
     def _write(self, row: int, data: bytes) -> None:
-        if self._codes is None:
-            return
-        view, offset = memoryview(data), row * (self._width + 8)
-        while view:
-            written = os.pwrite(self._codes, view, offset)
-            view, offset = view[written:], offset + written
+        if self._codes is not None:
+            write_all(self._codes, row * (self._width + 8), data)
 
 
 def discard(folder: Path, kept: Path | None) -> None:
@@ -236,14 +225,6 @@ def discard(folder: Path, kept: Path | None) -> None:
         # A folder that somebody made there is not ours to empty, and does no harm.
         if (kept is None or of != kept.name) and (path.is_symlink() or not path.is_dir()):
             path.unlink(missing_ok=True)
-
-
-def has_room(folder: Path, rows: int, dimension: int) -> bool:
-    """Tell whether the disk has room for clusters of so many rows.
-
-    A disk that is full for a moment is one on which Milvus Lite loses what it acknowledges.
-    """
-    return shutil.disk_usage(folder).free >= milvus.RESERVE + rows * (dimension + 32)
 
 
 def _centres(indexes: tuple[Any, Any], trained_on: int) -> bytes:
@@ -258,7 +239,7 @@ def _centres(indexes: tuple[Any, Any], trained_on: int) -> bytes:
 def _read_centres(path: Path, dimension: int) -> tuple[int, tuple[Any, Any]]:
     """Return on how many rows clusters were trained, and two indexes without rows.
 
-    :raises ValueError: it is not what :meth:`VectorClusters.keep` wrote
+    :raises ValueError: it is not what :func:`_centres` made
     """
     import faiss
 
@@ -301,14 +282,9 @@ def _trained(rows: Rows, read: Read) -> Any:
     chosen = np.random.default_rng(0).choice(rows, min(len(rows), SAMPLES_PER_LIST * lists), replace=False)
     samples = read(np.sort(chosen))
     dimension = samples.shape[1]
-    index = faiss.IndexIVFScalarQuantizer(
-        faiss.IndexFlatIP(dimension),
-        dimension,
-        lists,
-        faiss.ScalarQuantizer.QT_8bit,
-        faiss.METRIC_INNER_PRODUCT,
-        False,
-    )
+    centres, kind = faiss.IndexFlatIP(dimension), faiss.ScalarQuantizer.QT_8bit
+    metric = faiss.METRIC_INNER_PRODUCT
+    index = faiss.IndexIVFScalarQuantizer(centres, dimension, lists, kind, metric, False)
     index.cp.niter = 8
     index.cp.min_points_per_centroid = 1
     index.cp.max_points_per_centroid = SAMPLES_PER_LIST
@@ -328,37 +304,28 @@ def _check(index: Any, dimension: int) -> None:
     """
     import faiss
 
-    if not isinstance(index, faiss.IndexIVFScalarQuantizer):
-        raise ValueError(f'it has an index of another kind, {type(index).__name__}')
-    if {index.d, index.sq.d, index.quantizer.d, index.code_size} != {dimension}:
-        raise ValueError(f'its vectors have {index.d} numbers, those of the memory {dimension}')
-    lists: Any = index.invlists
+    lists: Any = getattr(index, 'invlists', None)
     as_made = (
-        index.metric_type == faiss.METRIC_INNER_PRODUCT
+        isinstance(index, faiss.IndexIVFScalarQuantizer)
+        and {index.d, index.sq.d, index.quantizer.d, index.code_size, lists.code_size} == {dimension}
+        and index.metric_type == faiss.METRIC_INNER_PRODUCT
         and index.sq.qtype == faiss.ScalarQuantizer.QT_8bit
         and index.is_trained
         and index.sq.trained.size() == 2 * dimension
-        and lists.code_size == dimension
         and index.nlist == lists.nlist == index.quantizer.ntotal >= 1
         and index.ntotal == lists.compute_ntotal() == 0
     )
     if not as_made:
-        raise ValueError('it was made in another way')
+        raise ValueError(f'it was made in another way, or not for vectors of {dimension} numbers')
 
 
-def _probed(index: Any, effort: float) -> int:
-    """Return how many lists of an index are to be read."""
-    lists: int = math.ceil(effort * max(PROBED, SCANNED * index.nlist / max(index.ntotal, 1)))
-    return lists
-
-
-def _search(index: Any, query: NDArray[np.float32], limit: int, among: Mask | None, probed: int) -> Found:
+def _search(index: Any, query: Floats, limit: int, among: Mask | None, effort: float) -> Found:
     """Return the best rows of one index."""
     import faiss
 
     if not index.ntotal:
         return Found(np.empty(0, np.int64), np.empty(0, np.float32), True)
-    selector = None
+    probed, selector = math.ceil(effort * max(PROBED, SCANNED * index.nlist / index.ntotal)), None
     if among is not None:
         bitmap = np.packbits(among, bitorder='little')
         share = max(int(np.count_nonzero(among)), 1) / max(len(among), 1)

@@ -1,4 +1,4 @@
-"""Connecting to Milvus: an embedded file (Milvus Lite) or a server; its errors as ours."""
+"""Connecting to an embedded database (Milvus Lite); its errors as ours."""
 
 import logging
 import os
@@ -15,35 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
-from remembr_ros.memory.milvus.lite_process import Mark, lite_server, new_token
+from remembr_ros.memory.milvus.lite_process import lite_server, new_token
 from remembr_ros.redaction import shown_url
 
 logger = logging.getLogger(__name__)
 
-TIMEOUT_S = 30.0
-"""For one request. Without a timeout pymilvus retries 75 times, which takes minutes."""
-
-START_S = 90.0
-"""For an embedded database to start: 0.1 s, but on a busy robot it is loaded from a cold disk."""
-
-LONGEST_ADDRESS = 107
-"""Of a socket's path on Linux [bytes]."""
-
+TIMEOUT_S = 30.0  # for one request; without a timeout pymilvus retries 75 times, which takes minutes
+START_S = 90.0  # for a database to start: 0.1 s, but on a busy robot it is loaded from a cold disk
+LONGEST_ADDRESS = 107  # of a socket's path on Linux [bytes]
+# pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection.
 _LITE_CHANNEL = {'grpc.keepalive_time_ms': 2**31 - 1}
-"""pymilvus pings every 10 s; Milvus Lite takes that for an attack and closes the connection."""
-
+# Bytes that stay free on the disk, for the database's journal and indexes. Keyframes stop long before, see
+# remembr_ros.memory.keyframes.folder.RESERVE_BYTES; on a smaller disk there are none.
 RESERVE = 8 * 1024 * 1024
-"""Bytes that stay free on the disk of an embedded database, for its journal and indexes. Keyframes stop long
-before, see remembr_ros.memory.keyframes.folder.RESERVE_BYTES; on a smaller disk there are none."""
-
-LAST_RESERVE = RESERVE // 2
-"""Deleting may use the rest: it makes the room that is missing."""
-
+LAST_RESERVE = RESERVE // 2  # deleting may use the rest: it makes the room that is missing
 _LITE_NAME = re.compile(r'[A-Za-z0-9._-]{1,36}')
 
-_servers: dict[Path, tuple[Any, int]] = {}
-"""The embedded databases of this process, with how many connections each has."""
-
+_servers: dict[Path, tuple[Any, int]] = {}  # the databases of this process, and how many connections each has
 _starting = threading.Lock()
 
 
@@ -87,38 +75,39 @@ def translated(uri: str) -> Iterator[None]:
         raise StoreUnavailable(f'the memory at {uri} does not work: {message}') from error
 
 
-def connect(uri: str, token: str = '', mark: int = 0) -> Any:
-    """Return a pymilvus.MilvusClient.
+def connect(uri: str, mark: int = 0) -> Any:
+    """Return a pymilvus.MilvusClient of an embedded database, with the address of its server.
 
-    :param uri: file or http(s)://host:port
-    :param token: 'user:password' or an API key of a server
-    :param mark: what an embedded database is marked with if this starts it, see :func:`marks`
+    As ``found`` and ``token`` it has what the file was marked with before and since that started.
+
+    :param mark: what the database is marked with if this starts it; 0: anything new
     :raises StoreUnavailable: there is no database, or another process has the file
     """
     from pymilvus import MilvusClient
 
     # pymilvus logs every failed request with its traceback; the error that is raised says the same once.
     logging.getLogger('pymilvus').setLevel(logging.CRITICAL)
-    address = uri if is_server(uri) else _start_lite(database_path(uri), mark)
-    options = {} if is_server(uri) else {'grpc_options': _LITE_CHANNEL}
+    path = database_path(uri)
+    server = _start_lite(path, mark)
     with translated(uri), ExitStack() as undo:
-        if not is_server(uri):
-            undo.callback(_release_lite, database_path(uri))
-        client = MilvusClient(uri=address, token=token, timeout=TIMEOUT_S, **options)
+        undo.callback(_release_lite, path)
+        client = MilvusClient(uri=server.uds_path, timeout=TIMEOUT_S, grpc_options=_LITE_CHANNEL)
         undo.pop_all()
-    client.address = address
+    # Not the server itself: it deletes its lock file when nobody has it any more, but then that is another's.
+    client.address, client.found, client.token = server.uds_path, server.found, server.token
     return client
 
 
-def add_record_fields(records: Any) -> None:
+def add_record_fields(records: Any, robots_apart: bool = False) -> None:
     """Add the fields of a memory to a schema.
 
     :param records: pymilvus.CollectionSchema
+    :param robots_apart: spread the rows over partitions by robot
     """
     from pymilvus import DataType
 
     records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-    _add_scope_fields(records)
+    add_scope_fields(records, robots_apart)
     for name in ('frame_id', 'captioner'):
         records.add_field(name, DataType.VARCHAR, max_length=256)
     for name in ('yaw', 'travelled'):
@@ -130,11 +119,12 @@ def add_record_fields(records: Any) -> None:
     records.add_field('position', DataType.FLOAT_VECTOR, dim=3)
 
 
-def _add_scope_fields(fields: Any) -> None:
+def add_scope_fields(fields: Any, robots_apart: bool = False) -> None:
     """Add what one filters by."""
     from pymilvus import DataType
 
-    for name in ('robot', 'map_id', 'source'):
+    fields.add_field('robot', DataType.VARCHAR, max_length=256, is_partition_key=robots_apart)
+    for name in ('map_id', 'source'):
         fields.add_field(name, DataType.VARCHAR, max_length=256)
     for name in ('start_ns', 'end_ns'):
         fields.add_field(name, DataType.INT64)
@@ -143,7 +133,7 @@ def _add_scope_fields(fields: Any) -> None:
     fields.add_field('placed', DataType.BOOL)
 
 
-def check_room(uri: str, size: int = 0, reserve: int = RESERVE) -> None:
+def check_room(path: Path, size: int = 0, reserve: int = RESERVE) -> None:
     """Refuse to write to an embedded database where the disk is full.
 
     Milvus Lite acknowledges what SQLite could not write, and serves it until it is closed.
@@ -152,9 +142,6 @@ def check_room(uri: str, size: int = 0, reserve: int = RESERVE) -> None:
     :param reserve: stay free [bytes]
     :raises StoreUnavailable: there is too little room
     """
-    if is_server(uri):
-        return
-    path = database_path(uri).resolve()
     try:
         free = shutil.disk_usage(path.parent).free
     except OSError as error:
@@ -191,35 +178,27 @@ def vacuum_file(path: Path) -> None:
         ) from error
 
 
-def marks(path: Path) -> tuple[Mark | None, int]:
-    """Return what an embedded database was marked with when this process started it, and what it is since."""
-    with _starting:
-        server, _ = _servers[path.resolve()]
-        return server.found, server.token
-
-
 def users(path: Path) -> int:
     """Return how many connections of this process an embedded database has."""
     with _starting:
-        return _servers.get(path.resolve(), (None, 0))[1]
+        return _servers.get(path, (None, 0))[1]
 
 
-def is_connected(client: Any, uri: str) -> bool:
+def is_connected(client: Any, path: Path) -> bool:
     """Tell whether the embedded database that a connection is of still runs; a process can be killed."""
     with _starting:
-        server, _ = _servers.get(database_path(uri).resolve(), (None, 0))
+        server, _ = _servers.get(path, (None, 0))
         return server is not None and server._p.poll() is None and client.address == server.uds_path
 
 
 def disconnect(client: Any, uri: str) -> None:
     """Close the connection and, if it was the last one, let go of an embedded database's file."""
     client.close()
-    if not is_server(uri):
-        _release_lite(database_path(uri))
+    _release_lite(database_path(uri))
 
 
-def _start_lite(path: Path, mark: int) -> str:
-    """Return the address of the embedded database; start it if this process has not."""
+def _start_lite(path: Path, mark: int) -> Any:
+    """Return the server of the embedded database; start it if this process has not."""
     path = database_path(str(path.resolve()))  # of a link, the target's name counts
     if path.is_dir():
         raise StoreUnavailable(f'{path} is a folder; give the path of a file')
@@ -231,14 +210,16 @@ def _start_lite(path: Path, mark: int) -> str:
                 server = None
             if server is None:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _check_file(path)
-                _prepare(path)
+                if path.exists() and path.stat().st_size:
+                    _check_file(path)
+                else:
+                    _prepare(path)
                 server = lite_server(path, mark or new_token())
                 _start(server, path)
         except OSError as error:
             raise StoreUnavailable(f'cannot open {path}: {error}') from error
         _servers[path] = server, users + 1
-        return str(server.uds_path)
+        return server
 
 
 def _start(server: Any, path: Path) -> None:
@@ -251,13 +232,9 @@ def _start(server: Any, path: Path) -> None:
     # Ctrl-C reaches every process in the terminal, but the database has to outlive it for what is still
     # queued. A child inherits the mask.
     previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    lite_log = logging.getLogger()
-    level = lite_log.level
-    lite_log.setLevel(logging.CRITICAL)  # it logs to the root what the error below says
     try:
-        started = server.init() and server.start()
+        started = server.start()
     finally:
-        lite_log.setLevel(level)
         signal.pthread_sigmask(signal.SIG_SETMASK, previous)
     deadline = time.monotonic() + START_S
     while started and not _listens(address):
@@ -288,8 +265,6 @@ def _check_file(path: Path) -> None:
 
     :raises StoreUnavailable: it is not
     """
-    if not path.exists() or path.stat().st_size == 0:
-        return
     try:
         with closing(sqlite3.connect(f'{path.as_uri()}?mode=ro', uri=True)) as file:
             tables = {name for (name,) in file.execute('select name from sqlite_master')}
@@ -303,11 +278,10 @@ def _check_file(path: Path) -> None:
 
 def _prepare(path: Path) -> None:
     """Begin a file whose pages hold several vectors of 2 kB: of SQLite's own, of 4 kB, half stays empty."""
-    if not path.exists() or path.stat().st_size == 0:
-        # What cannot be written, the start will tell.
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as file:
-            file.execute('pragma page_size = 16384')
-            file.execute('vacuum')
+    # What cannot be written, the start will tell.
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute('pragma page_size = 16384')
+        file.execute('vacuum')
 
 
 def _release_lite(path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import MAX_COORDINATE, Point
@@ -10,12 +11,9 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import SOURCES
 from remembr_ros.timestamps import MAX_NS
 
-EVERYTHING = 'start_ns >= 0'
-"""Milvus wants a filter or a limit with a query."""
-
-_CONTROL = re.compile(r'[\x00-\x1f\x7f]')
-MAX_NAME = 200
-"""Bytes of a robot's or map's name."""
+EVERYTHING = 'start_ns >= 0'  # Milvus wants a filter or a limit with a query
+MAX_NAME = 200  # bytes of a robot's or map's name
+_UNQUOTABLE = re.compile(r'[\x00-\x1f\x7f\ud800-\udfff]')  # control characters, and lone surrogates
 
 
 def quote(text: str) -> str:
@@ -23,20 +21,20 @@ def quote(text: str) -> str:
 
     :raises InvalidRequest: it has control characters, which Milvus Lite cannot read even when escaped
     """
-    if _CONTROL.search(text) or not _encodable(text):
+    if _UNQUOTABLE.search(text):
         raise InvalidRequest(f'{text!r} has line breaks or control characters; use a plain name')
     return json.dumps(text, ensure_ascii=False)
 
 
-def check_name(what: str, name: str) -> str:
-    """Return the name of a robot or map if it can be stored and searched.
+def check_name(what: str, name: str, most: int = MAX_NAME) -> None:
+    """Check that the name of a robot, a map or a camera can be stored and searched.
 
+    :param most: bytes that it may have
     :raises InvalidRequest: it is too long or has control characters
     """
     quote(name)
-    if len(name.encode()) > MAX_NAME:
-        raise InvalidRequest(f'the {what} {name[:40]!r}... is longer than {MAX_NAME} bytes')
-    return name
+    if len(name.encode()) > most:
+        raise InvalidRequest(f'the {what} {name[:40]!r}... is longer than {most} bytes')
 
 
 def expression(scope: Scope, placed_only: bool = False) -> str:
@@ -55,7 +53,7 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
     if placed_only or scope.near is not None:
         parts.append('placed == true')
     if scope.robots:
-        parts.append(any_of('robot', list(scope.robots)))
+        parts.append(any_of('robot', scope.robots))
     if scope.map_id is not None:
         parts.append(f'map_id == {quote(scope.map_id)}')
     if scope.source is not None:
@@ -76,22 +74,14 @@ def box(centre: Point, half: float) -> str:
     return ' and '.join(bounds)
 
 
-def any_of(field: str, values: list[str]) -> str:
+def any_of(field: str, values: Sequence[str]) -> str:
     """Return the filter that admits rows whose field has one of the values."""
     return f'{field} in [{", ".join(map(quote, values))}]'
 
 
-def lists_any_of(field: str, values: list[str]) -> str:
+def lists_any_of(field: str, values: Sequence[str]) -> str:
     """Return the filter that admits rows whose list, in a JSON field, has one of the values."""
     return f'json_contains_any({field}["list"], [{", ".join(map(quote, values))}])'
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate
-        return False
-    return True
 
 
 def _clamp(ns: int) -> int:

@@ -20,21 +20,14 @@ from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, MAX_NS, format_iso, is_stamp
 
-MAX_TEXT = 60_000
-"""Bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text."""
-
-MAX_CAMERA = 64
-"""Bytes of a camera's name."""
-
-RECORD_FIELDS = [
-    *('id', 'robot', 'map_id', 'frame_id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z', 'yaw', 'travelled'),
-    *('caption', 'scene_text', 'captioner', 'source', 'keyframes', 'merged'),
-]
-
-
+MAX_TEXT = 60_000  # bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text
+MAX_CAMERA = 64  # bytes of a camera's name
+LISTS = ('scene_text', 'keyframes')
+_SCOPED = ('robot', 'map_id', 'source', 'start_ns', 'end_ns')  # what one filters by, beside the place
+_SAME = ('id', *_SCOPED, 'frame_id', 'travelled', 'caption', 'merged')  # in the row as in the memory
+RECORD_FIELDS = [*_SAME, *LISTS, 'captioner', 'placed', 'x', 'y', 'z', 'yaw']
+# Between captioner and camera, which share a field: older collections have no other.
 _CAMERA = '\x1f'
-"""Between captioner and camera, which share a field: older collections have no other."""
-
 _ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
 
@@ -73,7 +66,7 @@ def fitted(memory: Memory) -> Memory:
     filters.check_name('robot', memory.robot)
     filters.check_name('map id', memory.map_id)
     filters.check_name('frame_id', memory.frame_id)
-    check_camera(memory.camera)
+    filters.check_name('camera', memory.camera, MAX_CAMERA)
     if memory.source not in SOURCES:
         raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
     if not 0 <= memory.start_ns <= memory.end_ns <= MAX_NS:
@@ -94,17 +87,6 @@ def fitted(memory: Memory) -> Memory:
     )
 
 
-def check_camera(name: str) -> str:
-    """Return the name of a camera if it can be stored.
-
-    :raises InvalidRequest: it is too long or has control characters
-    """
-    filters.check_name('camera', name)
-    if len(name.encode()) > MAX_CAMERA:
-        raise InvalidRequest(f'the camera {name[:40]!r}... is longer than {MAX_CAMERA} bytes')
-    return name
-
-
 def passages_of(collection: str) -> str:
     """Return the name of the collection with the passages."""
     return f'{collection}_passages'
@@ -113,19 +95,10 @@ def passages_of(collection: str) -> str:
 def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
     """Return the row of a memory."""
     pose = memory.pose or Pose(0.0, 0.0)
-    row: dict[str, Any] = {
-        **_scalars(memory),
-        'id': memory.id,
-        'frame_id': memory.frame_id,
-        'captioner': memory.captioner + (f'{_CAMERA}{memory.camera}' if memory.camera else ''),
-        'yaw': pose.yaw,
-        'travelled': memory.travelled,
-        'caption': memory.caption,
-        'scene_text': list(memory.scene_text),
-        'keyframes': list(memory.keyframes),
-        'merged': memory.merged,
-        'position': list(pose.position),
-    }
+    row: dict[str, Any] = {name: getattr(memory, name) for name in _SAME}
+    row |= {name: list(getattr(memory, name)) for name in LISTS}
+    row |= {**_place(memory), 'yaw': pose.yaw, 'position': list(pose.position)}
+    row['captioner'] = memory.captioner + (f'{_CAMERA}{memory.camera}' if memory.camera else '')
     if full_text:
         row['text'] = cut(' '.join((memory.caption, *memory.scene_text)))
     return row
@@ -141,7 +114,7 @@ def passage_rows(memory: Memory, vectors: Iterable[NDArray[np.float32]]) -> list
 
     :param vectors: one per passage, shape (dimension,)
     """
-    scalars = _scalars(memory)
+    scalars = {**_place(memory), **{name: getattr(memory, name) for name in _SCOPED}}
     return [
         {**scalars, 'id': passage_id(memory.id, index), 'memory_id': memory.id, 'vector': vector}
         for index, vector in enumerate(vectors)
@@ -150,25 +123,14 @@ def passage_rows(memory: Memory, vectors: Iterable[NDArray[np.float32]]) -> list
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds."""
-    pose = Pose(row['x'], row['y'], row['z'], row['yaw']) if row['placed'] else None
-    texts: Sequence[str] = row['scene_text']
     captioner, _, camera = row['captioner'].partition(_CAMERA)
     return Memory(
-        id=row['id'],
-        robot=row['robot'],
-        start_ns=int(row['start_ns']),
-        end_ns=int(row['end_ns']),
-        caption=row['caption'],
-        pose=pose,
-        frame_id=row['frame_id'],
-        map_id=row['map_id'],
-        travelled=row['travelled'],
-        scene_text=tuple(texts),
+        **{name: row[name] for name in _SAME},
+        scene_text=tuple(row['scene_text']),
+        keyframes=tuple(row['keyframes']),
+        pose=Pose(row['x'], row['y'], row['z'], row['yaw']) if row['placed'] else None,
         captioner=captioner,
         camera=camera,
-        source=row['source'],
-        keyframes=tuple(row['keyframes']),
-        merged=int(row['merged']),
     )
 
 
@@ -199,16 +161,6 @@ def _json_size(text: str) -> int:
     return len(json.dumps(text, ensure_ascii=False).encode()) + 1
 
 
-def _scalars(memory: Memory) -> dict[str, Any]:
-    pose = memory.pose or Pose(0.0, 0.0)
-    return {
-        'robot': memory.robot,
-        'map_id': memory.map_id,
-        'source': memory.source,
-        'start_ns': memory.start_ns,
-        'end_ns': memory.end_ns,
-        'x': pose.x,
-        'y': pose.y,
-        'z': pose.z,
-        'placed': memory.pose is not None,
-    }
+def _place(memory: Memory) -> dict[str, Any]:
+    x, y, z = memory.pose.position if memory.pose else (0.0, 0.0, 0.0)
+    return {'x': x, 'y': y, 'z': z, 'placed': memory.pose is not None}

@@ -9,24 +9,14 @@ from remembr_ros.timestamps import NS
 
 Row = dict[str, Any]
 
-PAGE = 8_192
-"""Rows fetched at once; Milvus allows 16,384."""
-
-BATCH = 1_000
-"""Rows per request that writes."""
-
-BATCH_BYTES = 4_000_000
-"""And their size, about."""
-
-MOST = 16_384
-"""Rows that one request can return."""
-
-FEW = 1_000
-"""Rows that cost little more than the request itself."""
-
+PAGE = 8_192  # rows fetched at once; Milvus allows 16,384
+BATCH = 1_000  # rows per request that writes,
+BATCH_BYTES = 4_000_000  # and their size, about
+MOST = 16_384  # rows that one request can return
+FEW = 1_000  # rows that cost little more than the request itself
+# One's own writes are read at once, those of others a moment later. Strong would wait for the server's clock
+# with every request, up to 400 ms.
 CONSISTENCY = 'Session'
-"""One's own writes are read at once, those of others a moment later. Strong would wait for the server's clock
-with every request, up to 400 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +38,18 @@ class Table:
     def delete(self, ids: Sequence[str]) -> None:
         """Delete the rows of these ids; they are not seen any more when it returns."""
         for start in range(0, len(ids), PAGE):
-            condition = filters.any_of('id', list(ids[start : start + PAGE]))
+            condition = filters.any_of('id', ids[start : start + PAGE])
             self.client.delete(self.name, filter=condition, timeout=self.timeout_s)
         if ids:
             self.settle()  # unlike a write, a deletion does not tell its time, which Session goes by
 
     def rows(self, condition: str, fields: list[str]) -> Iterator[Row]:
         """Yield every row that meets the condition."""
-        rows = self.some(condition, fields, PAGE)
+        rows = self._query(condition, fields, limit=PAGE)
         if len(rows) < PAGE:
             yield from rows
             return
-        pages = self.client.query_iterator(
-            self.name,
-            filter=condition,
-            output_fields=fields,
-            batch_size=PAGE,
-            consistency_level=CONSISTENCY,
-            timeout=self.timeout_s,
-        )
+        pages = self.client.query_iterator(self.name, batch_size=PAGE, **self._asking(condition, fields))
         try:
             while page := pages.next():
                 yield from page
@@ -75,50 +58,23 @@ class Table:
 
     def settle(self) -> None:
         """Wait until everything that has been written is seen."""
-        self.client.query(
-            self.name,
-            filter=filters.EVERYTHING,
-            output_fields=['id'],
-            limit=1,
-            consistency_level='Strong',
-            timeout=self.timeout_s,
-        )
-
-    def some(self, condition: str, fields: list[str], limit: int) -> list[Row]:
-        """Return rows that meet the condition, at most limit of them."""
-        return list(
-            self.client.query(
-                self.name,
-                filter=condition,
-                output_fields=fields,
-                limit=limit,
-                consistency_level=CONSISTENCY,
-                timeout=self.timeout_s,
-            )
-        )
+        self._query(filters.EVERYTHING, ['id'], limit=1, consistency_level='Strong')
 
     def of_ids(self, key: str, ids: Sequence[str], fields: list[str]) -> Iterator[Row]:
         """Yield the rows whose key is one of these ids."""
         for start in range(0, len(ids), FEW):
-            yield from self.rows(filters.any_of(key, list(ids[start : start + FEW])), fields)
+            yield from self.rows(filters.any_of(key, ids[start : start + FEW]), fields)
 
     def count(self, condition: str) -> int:
         """Return how many rows meet the condition."""
-        rows = self.client.query(
-            self.name,
-            filter=condition,
-            output_fields=['count(*)'],
-            consistency_level=CONSISTENCY,
-            timeout=self.timeout_s,
-        )
-        return int(rows[0]['count(*)'])
+        return int(self._query(condition, ['count(*)'])[0]['count(*)'])
 
     def distinct(self, field: str) -> tuple[str, ...]:
         """Return the values of a text field, sorted."""
         values: set[str] = set()
         while True:
             others = f'{field} not in [{", ".join(map(filters.quote, sorted(values)))}]'
-            rows = self.some(others if values else filters.EVERYTHING, [field], FEW)
+            rows = self._query(others if values else filters.EVERYTHING, [field], limit=FEW)
             if not rows:
                 return tuple(sorted(values))
             values |= {row[field] for row in rows}
@@ -135,18 +91,8 @@ class Table:
         **options: Any,
     ) -> list[Row]:
         """Return the rows nearest to a query, with their distance."""
-        found = self.client.search(
-            self.name,
-            data=[query],
-            anns_field=field,
-            filter=condition,
-            limit=limit,
-            output_fields=fields,
-            search_params=dict(params),
-            consistency_level=CONSISTENCY,
-            timeout=self.timeout_s,
-            **options,
-        )
+        asked = {'data': [query], 'anns_field': field, 'search_params': dict(params), **options}
+        found = self.client.search(self.name, limit=limit, **asked, **self._asking(condition, fields))
         return list(found[0])
 
     def reach(
@@ -173,7 +119,7 @@ class Table:
         short, long = low - 1, high
         reach, step, too_long = start, 64 * NS, False
         while True:
-            rows = self.some(within(reach), fields, few + 1)
+            rows = self._query(within(reach), fields, limit=few + 1)
             if len(rows) > few:
                 long, too_long = reach, True
             else:
@@ -188,6 +134,13 @@ class Table:
             else:
                 reach = max(reach - step, low) if too_long else min(reach + step, high)
                 step *= 8
+
+    def _query(self, condition: str, fields: list[str], **options: Any) -> list[Row]:
+        return list(self.client.query(self.name, **{**self._asking(condition, fields), **options}))
+
+    def _asking(self, condition: str, fields: list[str]) -> dict[str, Any]:
+        asked = {'filter': condition, 'output_fields': fields, 'consistency_level': CONSISTENCY}
+        return {**asked, 'timeout': self.timeout_s}
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -8,19 +8,21 @@ from typing import Any
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.milvus.client import add_record_fields, add_scope_fields
 from remembr_ros.memory.milvus.table import CONSISTENCY, Row
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
 
 logger = logging.getLogger(__name__)
 
-INDEX = {'M': 16, 'efConstruction': 128}  # of the graph over the passages' vectors (HNSW)
-EF = 160  # candidates that a search in that graph keeps; recall@5 and the time it costs: docs/fleet.md
+INDEX = {'M': 16, 'efConstruction': 128}
+"""Of the graph over the passages' vectors (HNSW)."""
+
+EF = 160
+"""Candidates that a search in that graph keeps; recall@5 and the time it costs: docs/fleet.md."""
 
 PARTITIONS = 16
 """The robots are spread over these, so that recall of one robot's memories searches its part alone."""
-
-_LISTS = ('scene_text', 'keyframes')
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def _create_passages(client: Any, collection: str, dimension: int, able: Feature
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False)
     fields.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
     fields.add_field('memory_id', DataType.VARCHAR, max_length=64)
-    _add_scalars(fields, able)
+    add_scope_fields(fields, able.robots_apart)
     fields.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
     index = client.prepare_index_params()
     if able.lite:
@@ -123,24 +125,29 @@ def _create_records(client: Any, collection: str, stamp: str, able: Features, ti
     from pymilvus import DataType, Function, FunctionType
 
     fields = client.create_schema(auto_id=False, enable_dynamic_field=False, description=stamp)
-    fields.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
-    _add_scalars(fields, able)
-    _add(fields, DataType.VARCHAR, 'frame_id', 'captioner', max_length=256)
-    _add(fields, DataType.DOUBLE, 'yaw', 'travelled')
-    fields.add_field('caption', DataType.VARCHAR, max_length=65_535)
-    _add(fields, DataType.JSON, *_LISTS)
-    fields.add_field('merged', DataType.INT64)
-    fields.add_field('position', DataType.FLOAT_VECTOR, dim=3)
+    add_record_fields(fields, able.robots_apart)
     index = client.prepare_index_params()
     index.add_index('position', index_type='FLAT', metric_type='L2')
     if not able.lite:
         for name in ('start_ns', 'end_ns'):
             index.add_index(name, index_type='STL_SORT')
     if able.full_text:
-        analyzer = {'enable_analyzer': True, 'analyzer_params': {'type': 'english'}}
-        fields.add_field('text', DataType.VARCHAR, max_length=65_535, **analyzer)
+        fields.add_field(
+            'text',
+            DataType.VARCHAR,
+            max_length=65_535,
+            enable_analyzer=True,
+            analyzer_params={'type': 'english'},
+        )
         fields.add_field('words', DataType.SPARSE_FLOAT_VECTOR)
-        fields.add_function(Function('bm25', FunctionType.BM25, ['text'], ['words']))
+        fields.add_function(
+            Function(
+                name='bm25',
+                input_field_names=['text'],
+                output_field_names=['words'],
+                function_type=FunctionType.BM25,
+            )
+        )
         index.add_index('words', index_type='SPARSE_INVERTED_INDEX', metric_type='BM25')
     client.create_collection(collection, schema=fields, index_params=index, timeout=timeout_s, **_kind(able))
 
@@ -166,14 +173,14 @@ def create_empty(client: Any, collection: str, description: str, timeout_s: floa
 def record_row(memory: Memory, full_text: bool) -> Row:
     """Return the row of a memory."""
     row = schema.record_row(memory, full_text)
-    for name in _LISTS:
+    for name in schema.LISTS:
         row[name] = {'list': row[name]}  # Milvus 2.3 takes no JSON but objects
     return row
 
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds; collections of schema version 1 have lists as they are."""
-    lists = {name: listed(row[name]) for name in _LISTS}
+    lists = {name: listed(row[name]) for name in schema.LISTS}
     return schema.memory_from_row({**row, **lists})
 
 
@@ -181,21 +188,6 @@ def listed(value: Any) -> list[str]:
     """Return the list that a JSON field holds."""
     found: list[str] = value['list'] if isinstance(value, dict) else value
     return found
-
-
-def _add_scalars(fields: Any, able: Features) -> None:
-    from pymilvus import DataType
-
-    fields.add_field('robot', DataType.VARCHAR, max_length=256, is_partition_key=able.robots_apart)
-    _add(fields, DataType.VARCHAR, 'map_id', 'source', max_length=256)
-    _add(fields, DataType.INT64, 'start_ns', 'end_ns')
-    _add(fields, DataType.DOUBLE, 'x', 'y', 'z')
-    fields.add_field('placed', DataType.BOOL)
-
-
-def _add(fields: Any, kind: Any, *names: str, **options: Any) -> None:
-    for name in names:
-        fields.add_field(name, kind, **options)
 
 
 def _kind(able: Features) -> dict[str, Any]:

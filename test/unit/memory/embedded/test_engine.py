@@ -189,7 +189,7 @@ def create_version_1(client: Any, collection: str, stamp: str, dimension: int) -
     passages = client.create_schema(auto_id=False, enable_dynamic_field=False)
     passages.add_field('id', DataType.VARCHAR, max_length=128, is_primary=True)
     passages.add_field('memory_id', DataType.VARCHAR, max_length=64)
-    milvus._add_scope_fields(passages)
+    milvus.add_scope_fields(passages)
     passages.add_field('vector', DataType.FLOAT_VECTOR, dim=dimension)
     index = client.prepare_index_params()
     index.add_index('vector', index_type='FLAT', metric_type='IP')

@@ -199,7 +199,7 @@ def test_rows_that_were_deleted_to_be_inserted_again_are_not_lost(
     def cut_off(self: Volumes, collection: str, rows: list[Any], replace: bool = False) -> None:
         if replace:
             for row in rows:
-                self._client.delete(collection, filter=f'id == "{row["id"]}"')
+                self.client.delete(collection, filter=f'id == "{row["id"]}"')
             raise Killed
         send(self, collection, rows)
 

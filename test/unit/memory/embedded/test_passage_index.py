@@ -37,7 +37,7 @@ class Kept(PassageIndex):
         return slot
 
     def forget(self, slot: int) -> None:
-        self.remove(self.columns.table, slot)
+        self.remove(slot)
         self.kept.erase(self.columns.table, slot)
 
     def reload(self) -> set[int]:

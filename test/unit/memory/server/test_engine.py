@@ -144,14 +144,14 @@ def test_one_at_a_time_moves_maps(served: str, empty: ServerEngine) -> None:
 def test_keyframes_are_asked_for_by_name(empty: ServerEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     empty.put([entry(memory(i, keyframes=(f'{i}.jpg',))) for i in range(20)])
     fetched: list[Any] = []
-    real = Table.some
+    real = Table._query
 
-    def some(self: Table, *arguments: Any) -> Any:
-        rows = real(self, *arguments)
+    def query(self: Table, *arguments: Any, **options: Any) -> Any:
+        rows = real(self, *arguments, **options)
         fetched.extend(rows)
         return rows
 
-    monkeypatch.setattr(Table, 'some', some)
+    monkeypatch.setattr(Table, '_query', query)
     monkeypatch.setattr(empty, '_able', replace(empty._able, version='2.3.5'))
     assert empty.named(['3.jpg', '5.jpg', 'none.jpg']) == {'3.jpg', '5.jpg'}
     assert sorted(row['id'] for row in fetched) == ['m3', 'm5'], 'and nothing else is downloaded'
