@@ -70,6 +70,10 @@ def read_views(path: Path) -> list[Memory]:
     return memories
 
 
+_NO_GRAPH = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What networkx lets out, beside its own errors, where it meets something else than it looks for."""
+
+
 def _nodes(path: Path) -> list[dict[str, Any]]:
     """Return the nodes that have a caption."""
     try:
@@ -84,11 +88,7 @@ def _nodes(path: Path) -> list[dict[str, Any]]:
                 raise BagUnreadable(f'{path} has more than {MAX_BYTES} bytes; read it in parts')
         # As the format has it; other characters are escaped.
         graph = networkx.parse_gml(data.decode('ascii').split('\n'))
-    # The last three are what networkx meets where there is something else than it looks for.
-    except (
-        *(OSError, ValueError, RecursionError, networkx.NetworkXError),
-        *(AttributeError, LookupError, TypeError),
-    ) as error:
+    except (OSError, networkx.NetworkXError, *_NO_GRAPH) as error:
         raise BagUnreadable(f'{path} cannot be read as a street-view graph: {error}') from error
     return [data for _, data in graph.nodes(data=True) if data.get('caption')]
 

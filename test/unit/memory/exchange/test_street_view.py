@@ -40,6 +40,12 @@ def test_views_are_memories_placed_in_metres(tmp_path: Path) -> None:
     assert [street, park, bridge] == read_views(tmp_path / 'campus.gml')
 
 
+@pytest.mark.parametrize('text', ['', 'graph 1', 'graph [ node 1 ]', 'graph [\n x "a\n\n"\n]'])
+def test_what_is_no_graph_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BagUnreadable, match='cannot be read'):
+        read_views(write(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     'node',
     [
