@@ -9,7 +9,6 @@ from typing import Any
 from tqdm import tqdm
 
 from remembr_ros.cli.options import count, per_minute
-from remembr_ros.evaluation.metrics.scores import correctness
 from remembr_ros.evaluation.run.execution import Execution, RunProgress
 
 
@@ -78,10 +77,10 @@ class ProgressBar:
 
 def _so_far(progress: RunProgress) -> str:
     records = progress.records
-    correct = correctness(record.score for record in records)
-    if correct.value is None:
+    scored = [record.correct for record in records if record.correct is not None]
+    if not scored:
         return ''
-    text = f'correct {correct.value:.2f} of {correct.n}'
+    text = f'correct {sum(scored) / len(scored):.2f} of {len(scored)}'
     calls = sum(record.llm_calls for record in records)
     tokens = sum(record.prompt_tokens + record.completion_tokens for record in records)
     return f'{text}, {calls} LLM calls, {tokens / 1000:.0f} k tokens' if calls else text

@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.evaluation.datasets.sample import Sample
-from remembr_ros.evaluation.metrics.scores import Outcome, Score
+from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.geometry import Point
 from remembr_ros.timestamps import NS
 
@@ -94,10 +94,6 @@ class QuestionRecord(_Record):
     def key(self) -> tuple[str, str, int]:
         """What tells it from the others of a run."""
         return (self.sequence, self.id, self.seed)
-
-    @property
-    def score(self) -> Score:
-        return Score(self.truth.kind, self.length, self.outcome, self.correct, self.error)
 
 
 def truth_record(sample: Sample) -> TruthRecord:

@@ -11,17 +11,19 @@ from typing import Any
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.retrieval import found_at, recall_at
+from remembr_ros.evaluation.metrics.retrieval import found_at
 from remembr_ros.evaluation.records.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report import charts
 from remembr_ros.evaluation.report.question_view import VERDICTS, question_views
 from remembr_ros.evaluation.report.tabulation import (
     KINDS,
+    by_group,
+    errors_of,
     fraction,
-    fraction_text,
     history_bins,
     interval_text,
+    number_text,
     retrieved,
     tables,
 )
@@ -103,22 +105,19 @@ def _title(run: RecordedRun) -> dict[str, str]:
 def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, str]]:
     """Return name, figure, what it is of and its interval."""
     figures = []
+    groups = by_group(records)
     for name in ('ALL', *LENGTHS):
-        found = fraction([r for r in records if name in ('ALL', r.length)])
-        if found.value is None:
-            figures.append((_named(name), '-', 'nothing scored', ''))
-        else:
-            of, interval = f'{found.correct} of {found.n}', interval_text(found.interval)
-            figures.append((_named(name), f'{found.value:.2f}', of, interval))
-    if measured := retrieved(records):
-        ranks = [record.rank for record in measured]
-        of = f'{found_at(5, ranks)} of {len(ranks)} by the raw question'
-        figures.append(('recall@5', f'{recall_at(5, ranks).value:.2f}', of, ''))
+        found = fraction(groups[name])
+        named = 'overall correctness' if name == 'ALL' else name.lower()
+        of = f'{found.correct} of {found.n}' if found.n else 'nothing scored'
+        figures.append(
+            (named, number_text(found.value), of, interval_text(found.interval) if found.n else '')
+        )
+    if ranks := [record.rank for record in retrieved(records)]:
+        found_5 = found_at(5, ranks)
+        of = f'{found_5} of {len(ranks)} by the raw question'
+        figures.append(('recall@5', f'{found_5 / len(ranks):.2f}', of, ''))
     return figures
-
-
-def _named(group: str) -> str:
-    return 'overall correctness' if group == 'ALL' else group.lower()
 
 
 def _warnings(run: RecordedRun) -> list[str]:
@@ -130,7 +129,7 @@ def _warnings(run: RecordedRun) -> list[str]:
     found = fraction(run.records)
     if isinstance(said, int | float) and (found.value is None or abs(said - found.value) > SAME):
         return [
-            f'results.json says {said:.3f} correct, answers.jsonl {fraction_text(found)}: '
+            f'results.json says {said:.3f} correct, answers.jsonl {found.text}: '
             'the figures here are those of answers.jsonl.'
         ]
     return []
@@ -146,7 +145,7 @@ def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
         )
         drawn.append((charts.correctness_chart(bins, fraction(records).value), caption))
     errors = {
-        kind.value: [r.error for r in records if r.truth.kind is kind and r.error is not None]
+        kind.value: errors_of([r for r in records if r.truth.kind is kind])
         for kind in (Kind.POSITION, Kind.TIME, Kind.DURATION)
     }
     if any(errors.values()):

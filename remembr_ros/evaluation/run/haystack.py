@@ -110,8 +110,8 @@ def haystack_json(figures: Sequence[Figures], embedder: str, data: str) -> dict[
                 'factor': f.factor,
                 'memories': f.memories,
                 **retrieval_json(f.ranks),
-                'latency_p50_sec': _or_none(f.latencies_s, 0.5),
-                'latency_p95_sec': _or_none(f.latencies_s, 0.95),
+                'latency_p50_sec': quantile(f.latencies_s, 0.5),
+                'latency_p95_sec': quantile(f.latencies_s, 0.95),
             }
             for f in figures
         ],
@@ -146,7 +146,3 @@ def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> Fig
         latencies.append(time.perf_counter() - began)
         ranks.append(rank([hit.memory.id for hit in hits], sample.relevant))
     return Figures(factor, store.count(), tuple(ranks), tuple(sorted(latencies)))
-
-
-def _or_none(ordered: Sequence[float], share: float) -> float | None:
-    return quantile(ordered, share) if ordered else None

@@ -137,7 +137,7 @@ class _Asked:
         answer, failure = None, ''
         planner = self._make_planner(trace, seed)
         if planner is None:
-            scored = Score(sample.truth.kind, sample.length, Outcome.UNSCORED)
+            scored = Score(Outcome.UNSCORED)
             return self._record(sample, seed, hits, scored, trace), trace
         agent = Agent(self._visible(sample, trace), [planner], conditions.timeout_s)
         try:
@@ -148,7 +148,7 @@ class _Asked:
             failure = f'{error.kind}: {error}'
             logger.info('%s failed: %s', sample.id, failure)
         verdict, reason = self._judged(sample, answer)
-        scored = score(sample.truth, sample.length, answer, verdict)
+        scored = score(sample.truth, answer, verdict)
         record = self._record(sample, seed, hits, scored, trace, answer)
         return record.model_copy(update={'failure': failure, 'verdict': reason}), trace
 

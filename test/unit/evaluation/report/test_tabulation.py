@@ -3,7 +3,7 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import TruthRecord
-from remembr_ros.evaluation.report.tabulation import fraction, fraction_text, history_bins, tables
+from remembr_ros.evaluation.report.tabulation import fraction, history_bins, tables
 
 
 def rows(records, caption: str) -> dict[str, tuple[str, ...]]:
@@ -15,8 +15,8 @@ def rows(records, caption: str) -> dict[str, tuple[str, ...]]:
 def test_a_fraction_leaves_out_what_is_not_scored(record):
     found = fraction([record('a'), record('b', correct=False), record('c', correct=None)])
     assert (found.correct, found.n, found.value) == (1, 2, 0.5)
-    assert fraction_text(found) == '0.50 (1/2)'
-    assert fraction_text(fraction([])) == '-'
+    assert found.text == '0.50 (1/2)'
+    assert fraction([]).text == '-'
 
 
 def test_seeds_narrow_no_interval(record):

@@ -114,7 +114,7 @@ def test_a_perfect_planner_is_always_right_and_sees_the_windows_only(sequence, a
     overall = summary['overall']
     assert [overall[name] for name in ('ALL', 'SHORT', 'MEDIUM', 'LONG')] == [1.0] * 4
     assert (overall['scored'], overall['scored_by_length']) == (4, {'SHORT': 1, 'MEDIUM': 1, 'LONG': 2})
-    assert overall['interval']['ALL'] == [1.0, 1.0]
+    assert overall['interval']['ALL'] == (1.0, 1.0)
     assert summary['outcomes'] == {'answered': 4, 'not_seen': 0, 'failed': 0, 'unscored': 1}
     text = summary['by_kind']['text']
     assert (text['n'], text['scored'], text['correct'], text['exact'], text['token_f1']) == (1, 0, None, 1, 1)
