@@ -11,7 +11,6 @@ from typing import Any
 
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
-from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.planner import Planner
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
@@ -198,10 +197,8 @@ class _Asking:
 
             def make_planner(trace: QuestionTrace, seed: int) -> Planner | None:
                 chat = self._chats.get(seed)
-                if chat is not None:
-                    chat = RecordingChat(chat, trace.chat.append)
-                    if self._pacer is not None:
-                        chat = trace.pace = PacedChat(chat, self._pacer)
+                if chat is not None and self._pacer is not None:
+                    chat = trace.pace = PacedChat(chat, self._pacer)
                 return get_planner(config, chat, store.keyframe, self._call_timeout_s)
 
             asked = evaluate(sequence, store, make_planner, self._conditions, folder.done)

@@ -139,7 +139,7 @@ class _Asked:
         if planner is None:
             scored = Score(Outcome.UNSCORED)
             return self._record(sample, seed, hits, scored, trace), trace
-        agent = Agent(self._visible(sample, trace), [planner], conditions.timeout_s)
+        agent = Agent(self._visible(sample, trace), [planner], conditions.timeout_s, trace=trace)
         try:
             answer = agent.ask(sample.question, cancel=self._cancel)
         except StoreUnavailable:  # no question can be answered

@@ -253,10 +253,7 @@ def test_seeds_stand_under_one_question(page, record):
 
 
 def test_a_trace_is_shown_bounded(page, record):
-    chat = [
-        {'role': 'user', 'content': 'y' * 10_000},
-        {'role': 'assistant', 'tool_calls': [{'name': 'recall_text'}]},
-    ]
+    chat = ['y' * 10_000, {'reply': {'content': '', 'tool_calls': [{'name': 'recall_text'}]}}]
     trace = {'sequence': 'navqa-7', 'id': 'x', 'seed': 0, 'recalls': ['by text'], 'chat': chat}
     found = page(record('x'), traces=[trace])
     assert 'recall 1 by text' in re.sub(r'\s+', ' ', found.text)
