@@ -6,10 +6,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
-
-MAX_MEMORIES = 1_000
 
 
 class OneCallPlanner:
@@ -18,13 +15,10 @@ class OneCallPlanner:
     What fits is decided by the scores of the raw question, whose other words lower them. With a language
     model the same is LoopPlanner(rounds=1, calls_per_round=1).
 
-    :param memories: retrieved, 1 to MAX_MEMORIES
-    :raises InvalidRequest: so many make no sense
+    :param memories: retrieved
     """
 
     def __init__(self, memories: int = 15) -> None:
-        if not 1 <= memories <= MAX_MEMORIES:
-            raise InvalidRequest(f'memories is {memories}; it lies between 1 and {MAX_MEMORIES}')
         self._memories = memories
         self._rules = OfflinePlanner()
 

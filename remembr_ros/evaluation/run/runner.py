@@ -166,8 +166,7 @@ class _Asked:
             return None, ''
         if answer is None or answer.kind is Kind.NOT_SEEN:
             return False, 'there is no answer to judge'
-        verdict = judge.verdict(sample.question.text, truth.text, answer.text)
-        return verdict.correct, verdict.reason
+        return judge.verdict(sample.question.text, truth.text, answer.text)
 
     def _record(  # noqa: PLR0917
         self,
