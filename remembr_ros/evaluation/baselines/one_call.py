@@ -1,7 +1,7 @@
 """One retrieval with the raw question, then rules: what more recalling and rewording is worth."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
@@ -34,15 +34,15 @@ class OneCallPlanner:
         return replace(self._rules.answer(question, found, run), planner=self.name)
 
 
+@dataclass(frozen=True, slots=True)
 class _Found:
     """A recall that has nothing but these hits; by text it returns them all, whatever the text."""
 
-    def __init__(self, hits: Sequence[Hit]) -> None:
-        self._hits = hits
+    hits: Sequence[Hit]
 
     def find(self, query: Query) -> list[Hit]:
         hits = [
-            hit.measured(query.place, query.time_ns) for hit in self._hits if query.scope.admits(hit.memory)
+            hit.measured(query.place, query.time_ns) for hit in self.hits if query.scope.admits(hit.memory)
         ]
         if query.place is not None:
             hits = [hit for hit in hits if hit.memory.pose is not None]
@@ -56,4 +56,4 @@ class _Found:
         return query.cut(hits)
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return sum(scope.admits(hit.memory) for hit in self._hits)
+        return sum(scope.admits(hit.memory) for hit in self.hits)

@@ -52,19 +52,19 @@ class QuestionTrace:
         return Usage(len(self.chat), prompt, completion)
 
 
+@dataclass(frozen=True, slots=True)
 class TracedRecall:
     """Writes down what is recalled."""
 
-    def __init__(self, recall: Recall, trace: QuestionTrace) -> None:
-        self._recall = recall
-        self._trace = trace
+    recall: Recall
+    trace: QuestionTrace
 
     def find(self, query: Query) -> list[Hit]:
         began = time.perf_counter()
-        hits = self._recall.find(query)
+        hits = self.recall.find(query)
         asked = (('text', query.text), ('position', query.place), ('time', query.time_ns))
         by, what = next((one for one in asked if one[1] is not None), ('newest', None))
-        self._trace.recalls.append(
+        self.trace.recalls.append(
             {
                 'by': by,
                 'asked': what,
@@ -77,4 +77,4 @@ class TracedRecall:
         return hits
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return self._recall.count(scope)
+        return self.recall.count(scope)

@@ -111,78 +111,42 @@ def evaluate(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+@dataclass(frozen=True)
 class _Asked:
     """What the questions of one sequence share."""
 
-    def __init__(
-        self,
-        name: str,
-        store: MemoryStore,
-        make_planner: MakePlanner,
-        conditions: Conditions,
-        cancel: threading.Event,
-    ) -> None:
-        self._name = name
-        self._store = store
-        self._make_planner = make_planner
-        self._conditions = conditions
-        self._cancel = cancel
+    name: str
+    store: MemoryStore
+    make_planner: MakePlanner
+    conditions: Conditions
+    cancel: threading.Event
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
-        conditions = self._conditions
         raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
-        found = self._store.find(raw, diverse=False, hybrid=conditions.hybrid)
-        hits = tuple(hit.memory.id for hit in found)
+        found = self.store.find(raw, diverse=False, hybrid=self.conditions.hybrid)
         trace = QuestionTrace()
-        answer, failure = None, ''
-        planner = self._make_planner(trace, seed)
+        answer, failure, reason = None, '', ''
+        planner = self.make_planner(trace, seed)
         if planner is None:
             scored = Score(Outcome.UNSCORED)
-            return self._record(sample, seed, hits, scored, trace), trace
-        agent = Agent(self._visible(sample, trace), [planner], conditions.timeout_s, trace=trace)
-        try:
-            answer = agent.ask(sample.question, cancel=self._cancel)
-        except StoreUnavailable:  # no question can be answered
-            raise
-        except RemembrError as error:
-            failure = f'{error.kind}: {error}'
-            logger.info('%s failed: %s', sample.id, failure)
-        verdict, reason = self._judged(sample, answer)
-        scored = score(sample.truth, answer, verdict)
-        record = self._record(sample, seed, hits, scored, trace, answer)
-        return record.model_copy(update={'failure': failure, 'verdict': reason}), trace
-
-    def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
-        conditions = self._conditions
-        tuned = TunedRecall(self._store, conditions.diverse, conditions.hybrid)
-        recall: Recall = WindowedRecall(tuned, sample.scope)
-        if conditions.oracle:
-            recall = OracleRecall(recall, sample.relevant)
-        return TracedRecall(recall, trace)
-
-    def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
-        judge, truth = self._conditions.judge, sample.truth
-        if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
-            return None, ''
-        if answer is None or answer.kind is Kind.NOT_SEEN:
-            return False, 'there is no answer to judge'
-        return judge.verdict(sample.question.text, truth.text, answer.text)
-
-    def _record(  # noqa: PLR0917
-        self,
-        sample: Sample,
-        seed: int,
-        hits: tuple[str, ...],
-        scored: Score,
-        trace: QuestionTrace,
-        answer: Answer | None = None,
-    ) -> QuestionRecord:
+        else:
+            agent = Agent(self._visible(sample, trace), [planner], self.conditions.timeout_s, trace=trace)
+            try:
+                answer = agent.ask(sample.question, cancel=self.cancel)
+            except StoreUnavailable:  # no question can be answered
+                raise
+            except RemembrError as error:
+                failure = f'{error.kind}: {error}'
+                logger.info('%s failed: %s', sample.id, failure)
+            verdict, reason = self._judged(sample, answer)
+            scored = score(sample.truth, answer, verdict)
         question, truth = sample.question, sample.truth
-        in_words = answer is not None and truth.kind is Kind.TEXT
+        hits = tuple(hit.memory.id for hit in found)
+        words = answer.text if answer is not None and truth.kind is Kind.TEXT else None
         # What failed has cost something, too.
         cost = answer.cost if answer is not None else trace.spent
-        return QuestionRecord(
-            sequence=self._name,
+        record = QuestionRecord(
+            sequence=self.name,
             id=sample.id,
             seed=seed,
             question=question.text,
@@ -197,13 +161,32 @@ class _Asked:
             outcome=scored.outcome,
             correct=scored.correct,
             error=scored.error,
-            exact=exact_match(answer.text, truth.text) if answer is not None and in_words else None,
-            token_f1=token_f1(answer.text, truth.text) if answer is not None and in_words else None,
+            exact=exact_match(words, truth.text) if words is not None else None,
+            token_f1=token_f1(words, truth.text) if words is not None else None,
+            verdict=reason,
             relevant=tuple(sorted(sample.relevant)),
             rank=rank(hits, sample.relevant),
             hits=hits,
+            failure=failure,
             llm_calls=cost.calls,
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
             latency_sec=max(cost.seconds - trace.waited_s, 0.0) if answer is not None else None,
         )
+        return record, trace
+
+    def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
+        conditions = self.conditions
+        tuned = TunedRecall(self.store, conditions.diverse, conditions.hybrid)
+        recall: Recall = WindowedRecall(tuned, sample.scope)
+        if conditions.oracle:
+            recall = OracleRecall(recall, sample.relevant)
+        return TracedRecall(recall, trace)
+
+    def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
+        judge, truth = self.conditions.judge, sample.truth
+        if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
+            return None, ''
+        if answer is None or answer.kind is Kind.NOT_SEEN:
+            return False, 'there is no answer to judge'
+        return judge.verdict(sample.question.text, truth.text, answer.text)
