@@ -1,12 +1,9 @@
 """A run as one HTML page that needs nothing but a browser: figures, charts, every question with its map."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
@@ -30,10 +27,7 @@ from remembr_ros.evaluation.report.tabulation import (
 from remembr_ros.evaluation.report.track_map import drive_path
 
 REPORT = 'report.html'
-TEMPLATE = 'templates/report.html.j2'
-
-SAME = 5e-7
-"""Fractions in results.json that differ by less are those of the answers."""
+TEMPLATE = 'report.html.j2'
 
 
 def write_report(folder: Path) -> Path:
@@ -58,7 +52,7 @@ def write_report(folder: Path) -> Path:
 
 def _render(run: RecordedRun) -> str:
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise RemembrError(
             f'a report needs jinja2 ({error}): pip install "remembr_ros[evaluation]"'
@@ -68,22 +62,23 @@ def _render(run: RecordedRun) -> str:
     path_ids = {name: f'drive-{number}' for number, name in enumerate(sorted(tracks)) if name in asked}
     views = question_views(run.records, tracks, read_traces(run.folder), path_ids)
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader('remembr_ros.evaluation.report'),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    template = environment.from_string(
-        files('remembr_ros.evaluation.report').joinpath(TEMPLATE).read_text(encoding='utf-8')
-    )
-    return template.render(
+    return environment.get_template(TEMPLATE).render(
         title=_title(run),
         headline=_headline(run.records),
-        warnings=_warnings(run),
+        cut_off=not run.results,
         tables=tables(run.records),
         charts=_charts(run.records),
         questions=views,
         counts=[(name, sum(view.verdict == name for view in views)) for name in VERDICTS],
         drives=[drive_path(path_id, tracks[name]) for name, path_id in path_ids.items()],
-        excluded=_rows(run.results, 'excluded'),
-        doubtful=_rows(run.results, 'doubtful'),
+        excluded=run.results.get('excluded', []),
+        doubtful=run.results.get('doubtful', []),
         config=json.dumps(run.config, ensure_ascii=False, indent=2) if run.config else '',
         seeds=len({record.seed for record in run.records}),
     )
@@ -91,13 +86,13 @@ def _render(run: RecordedRun) -> str:
 
 def _title(run: RecordedRun) -> dict[str, str]:
     """Return planner, data, embedder and date, as far as they are known."""
-    planners = Counter(record.answer.planner for record in run.records if record.answer)
+    planners = {record.answer.planner for record in run.records if record.answer}
     sequences = ', '.join(sorted({record.sequence for record in run.records}))
     written = datetime.fromtimestamp((run.folder / ANSWERS).stat().st_mtime, timezone.utc)
     return {
-        'planner': str(run.results.get('planner') or ', '.join(sorted(planners)) or 'unknown'),
-        'data': str(run.results.get('data') or sequences or 'unknown'),
-        'embedder': str(run.results.get('embedder') or 'unknown'),
+        'planner': run.results.get('planner') or ', '.join(sorted(planners)) or 'unknown',
+        'data': run.results.get('data') or sequences or 'unknown',
+        'embedder': run.results.get('embedder') or 'unknown',
         'date': written.strftime('%Y-%m-%d %H:%M UTC'),
     }
 
@@ -118,21 +113,6 @@ def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, st
         of = f'{found_5} of {len(ranks)} by the raw question'
         figures.append(('recall@5', f'{found_5 / len(ranks):.2f}', of, ''))
     return figures
-
-
-def _warnings(run: RecordedRun) -> list[str]:
-    """Say where the folder does not agree with itself."""
-    if not run.results:
-        return ['The run has no results.json: it was cut off, and these are the questions that it came to.']
-    overall = run.results.get('overall')
-    said = overall.get('ALL') if isinstance(overall, dict) else None
-    found = fraction(run.records)
-    if isinstance(said, int | float) and (found.value is None or abs(said - found.value) > SAME):
-        return [
-            f'results.json says {said:.3f} correct, answers.jsonl {found.text}: '
-            'the figures here are those of answers.jsonl.'
-        ]
-    return []
 
 
 def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
@@ -156,13 +136,3 @@ def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
         )
         drawn.append((charts.error_chart(errors.pop('position'), errors, asked), caption))
     return drawn
-
-
-def _rows(results: dict[str, Any], name: str) -> list[tuple[str, str, str]]:
-    """Return id, question and reason of the rows of the data set with which something is wrong."""
-    rows = results.get(name)
-    return [
-        (str(row.get('id', '')), str(row.get('question', '')), str(row.get('reason', '')))
-        for row in (rows if isinstance(rows, list) else [])
-        if isinstance(row, dict)
-    ]

@@ -261,10 +261,6 @@ def test_a_trace_is_shown_bounded(page, record):
     assert '(8,000 more characters)' in found.text
 
 
-def test_figures_that_disagree_are_told(page, record):
-    assert 'results.json says 0.500 correct' in page(record('x'), results={'overall': {'ALL': 0.5}}).text
-
-
 def test_the_same_run_gives_the_same_page(page, answered, track, tmp_path):
     page(*answered, tracks=track())
     first = (tmp_path / 'report.html').read_bytes()
