@@ -3,7 +3,6 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json, count, seconds
@@ -19,6 +18,7 @@ PLANNERS = tuple(name.value for name in PlannerName)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--data',
+        dest='folder',
         required=True,
         metavar='DIR',
         help='its folder: data.csv or oc_navqa_data.csv and N/qa_unfilled.json; of a building: bag and '
@@ -35,9 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recall = parser.add_argument_group('recall')
     recall.add_argument('--embedder', metavar='NAME', help='sentence-transformers model, by name or folder')
     recall.add_argument(
-        '--no-diversity', action='store_true', help='show five memories of one parked hour, if they fit best'
+        '--no-diversity',
+        dest='diversity',
+        action='store_false',
+        help='show five memories of one parked hour, if they fit best',
     )
-    recall.add_argument('--no-hybrid', action='store_true', help='recall by meaning alone, not by words')
+    recall.add_argument(
+        '--no-hybrid', dest='hybrid', action='store_false', help='recall by meaning alone, not by words'
+    )
     recall.add_argument('--consolidation', action='store_true', help='merge stays in which nothing changes')
     parser.add_argument(
         '--outside',
@@ -59,6 +64,7 @@ def _add_bags(parser: argparse.ArgumentParser) -> None:
     bags = parser.add_argument_group('straight from recordings')
     bags.add_argument(
         '--bag',
+        dest='bags',
         action='append',
         type=_bag,
         metavar='N=BAG',
@@ -115,22 +121,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _config(args: argparse.Namespace) -> RunConfig:
-    """Return the configuration; what is not given keeps its default."""
-    values: dict[str, Any] = {
-        'data': args.name,
-        'folder': args.data,
-        'bags': dict(args.bag or ()),
-        'diversity': not args.no_diversity,
-        'hybrid': not args.no_hybrid,
-        'consolidation': args.consolidation,
-    }
-    named = vars(args)
-    values |= {
-        name: named[name]
-        for name in RunConfig.model_fields
-        if name not in values and named.get(name) is not None
-    }
-    return run_config(**values)
+    """Return the configuration, whose fields the options are; what is not given keeps its default."""
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    fields = {name: given[name] for name in RunConfig.model_fields if name in given}
+    return run_config(**{**fields, 'data': args.name, 'bags': dict(args.bags or ())})
 
 
 def _show(result: RunResult, outside: Outside) -> None:

@@ -20,8 +20,7 @@ from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 ANSWER_TOOLS = tuple(tool for tool in TOOLS if tool.name == ANSWER)
 
-MAX_MEMORIES = 1_000
-"""As many as a recall returns."""
+MAX_MEMORIES = 1_000  # as many as a recall returns
 
 
 class ForcedAnswerPlanner(ABC):
@@ -71,7 +70,7 @@ class ForcedAnswerPlanner(ABC):
         hits.sort(key=lambda hit: (hit.memory.start_ns, hit.memory.id))
         evidence = Evidence()
         shown = self._shown(hits, recall.count(scope) - len(hits), question, evidence)
-        messages = (Message('system', prompt(self.METHOD)), shown)
+        messages: tuple[Message, ...] = (Message('system', prompt(self.METHOD)), shown)
         attempt = 0
         while True:
             attempt += 1

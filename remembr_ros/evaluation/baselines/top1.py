@@ -7,8 +7,7 @@ from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
-DURATION_S = 60.0
-"""What every duration is said to be: one memory tells none."""
+DURATION_S = 60.0  # what every duration is said to be: one memory tells none
 
 
 class Top1Planner:

@@ -15,9 +15,7 @@ from remembr_ros.simulation.truth import RecordingTruth, SignTruth, View, load_t
 from remembr_ros.timestamps import NS
 
 QUESTIONS = 60
-ABSENT = 10
-"""How many of them ask for what is not there."""
-
+ABSENT = 10  # how many of them ask for what is not there
 NEAR_M = 5.0
 SOON_S = 5.0
 """An answer this near to where and when a sign was readable is right, as in the demo."""

@@ -3,8 +3,7 @@
 import statistics
 from collections.abc import Iterable, Sequence
 
-CUTOFFS = (1, 5, 10, 15)
-"""Numbers of memories among which an answer is looked for."""
+CUTOFFS = (1, 5, 10, 15)  # numbers of memories among which an answer is looked for
 
 
 def rank(found: Sequence[str], relevant: frozenset[str]) -> int | None:

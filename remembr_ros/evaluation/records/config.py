@@ -34,9 +34,7 @@ class PlannerName(str, Enum):
 LLM_PLANNERS = frozenset({PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerName.FRAMES})
 """Those that need a language model."""
 
-SERVERS = ('llm_url', 'vlm_url', 'judge_url')
-"""The fields that may hold a password; written down without it."""
-
+SERVERS = ('llm_url', 'vlm_url', 'judge_url')  # the fields that may hold a password; written down without it
 _AGENT = AgentConfig()
 
 

@@ -11,8 +11,7 @@ from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 
-MAX_HITS = 50
-"""Of one recall that are written down."""
+MAX_HITS = 50  # of one recall that are written down
 
 
 @dataclass

@@ -8,8 +8,7 @@ from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WIT
 from remembr_ros.evaluation.report.tabulation import Bin
 from remembr_ros.evaluation.report.track_map import round_step
 
-LEAST_ERROR_M = 0.1
-"""What a logarithmic axis shows of an error of nothing."""
+LEAST_ERROR_M = 0.1  # what a logarithmic axis shows of an error of nothing
 
 _HEIGHT, _WIDE, _NARROW = 220.0, 600.0, 330.0  # of the plots inside their axes, in pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 56.0, 26.0, 52.0  # margins

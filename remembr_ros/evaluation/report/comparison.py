@@ -25,8 +25,7 @@ from remembr_ros.evaluation.report.tabulation import (
 
 Pair = tuple[QuestionRecord, QuestionRecord]
 
-FEWEST = 6
-"""Non-zero differences that Wilcoxon's test needs: with fewer its p cannot fall below 0.05."""
+FEWEST = 6  # non-zero differences that Wilcoxon's test needs: with fewer its p cannot fall below 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,7 @@ from remembr_ros.evaluation.report.tabulation import UNITS
 from remembr_ros.evaluation.report.track_map import Map, draw_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 
-VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')
-"""The worst first."""
-
+VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')  # the worst first
 LIMITS = {Kind.POSITION: CORRECT_WITHIN_M, Kind.TIME: CORRECT_WITHIN_MIN, Kind.DURATION: CORRECT_WITHIN_MIN}
 
 LEAD = 150

@@ -25,11 +25,8 @@ from remembr_ros.timestamps import NS
 
 logger = logging.getLogger(__name__)
 
-BATCH = 256
-"""Memories embedded and stored together: neighbouring captions share sentences."""
-
-RETRIEVED = 15
-"""Memories retrieved with the raw question, before any planner."""
+BATCH = 256  # memories embedded and stored together: neighbouring captions share sentences
+RETRIEVED = 15  # memories retrieved with the raw question, before any planner
 
 MakePlanner = Callable[[QuestionTrace, int], Planner | None]
 """Returns what answers one question with a seed, and writes down its talk; None: only retrieval counts."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.search import StoreSearch
 
-ALL = 1_000
-"""More memories than the longest sequence has."""
+ALL = 1_000  # more memories than the longest sequence has
 
 
 @dataclass(frozen=True, slots=True)
