@@ -3,14 +3,16 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json, count, seconds
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.tabulation import table_text, tables
-from remembr_ros.evaluation.run.execution import RunResult, carry_out
+from remembr_ros.evaluation.run.execution import carry_out
 
 PLANNERS = tuple(name.value for name in PlannerName)
 
@@ -110,13 +112,13 @@ def _add_planner(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     config = _config(args)
     with stdout_for_json(args.json):
-        result = carry_out(config, execution(args))
+        records, summary = carry_out(config, execution(args))
     if args.out is not None:
         _write_report(args.out)
     if args.json:
-        print_json(result.summary)
+        print_json(summary)
     else:
-        _show(result, config.outside)
+        _show(records, summary, config.outside)
     return 0
 
 
@@ -127,10 +129,9 @@ def _config(args: argparse.Namespace) -> RunConfig:
     return run_config(**{**fields, 'data': args.name, 'bags': dict(args.bags or ())})
 
 
-def _show(result: RunResult, outside: Outside) -> None:
-    summary = result.summary
+def _show(records: list[QuestionRecord], summary: dict[str, Any], outside: Outside) -> None:
     print(f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n')
-    print('\n\n'.join(map(table_text, tables(result.records))))
+    print('\n\n'.join(map(table_text, tables(records))))
     for row in summary['excluded']:
         print(f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}')
     for row in summary['doubtful']:

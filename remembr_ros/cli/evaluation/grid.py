@@ -11,7 +11,7 @@ from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, RemembrError
-from remembr_ros.evaluation.run.execution import RunResult, carry_out
+from remembr_ros.evaluation.run.execution import carry_out
 from remembr_ros.evaluation.run.grid import grid_markdown, read_grid
 
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     # A memory for each embedder, shared by the runs.
     embedders = list(dict.fromkeys(cell.config.embedder for cell in cells))
     loaded = cache(get_embedder)
-    runs: list[RunResult] = []
+    runs = []
     with stdout_for_json(args.json):
         for cell in cells:
             each = replace(
@@ -45,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
                     f'{cell.name}: {error}; the {len(runs)} runs before it are kept: '
                     'mend that, and go on with --resume'
                 ) from error
-    table = grid_markdown(cells, [run.records for run in runs])
+    table = grid_markdown(cells, [records for records, _ in runs])
     rows = [
-        {'run': cell.name, 'settings': cell.settings, **run.summary}
-        for cell, run in zip(cells, runs, strict=True)
+        {'run': cell.name, 'settings': cell.settings, **summary}
+        for cell, (_, summary) in zip(cells, runs, strict=True)
     ]
     try:
         (args.out / 'grid.md').write_text(f'{table}\n', encoding='utf-8')

@@ -59,12 +59,9 @@ def error_chart(
     steps = [step * i for i in range(math.floor(most_min / step) + 1)]
     left = _axes(_NARROW, 'error of positions [m]', [(log_x(v), f'{v:g}') for v in powers])
     right = _axes(_NARROW, 'error of times and durations [min]', [(linear_x(v), f'{v:g}') for v in steps])
-    plots = [
-        [left, _text(-34, _y(0.5), 'share of what was asked', 'up')],
-        [right],
-    ]
-    plots[0] += _distributions({'position': position}, asked, log_x, CORRECT_WITHIN_M, 'm')
-    plots[1] += _distributions(minutes, asked, linear_x, CORRECT_WITHIN_MIN, 'min')
+    of_position = _distributions({'position': position}, asked, log_x, CORRECT_WITHIN_M, 'm')
+    of_time = _distributions(minutes, asked, linear_x, CORRECT_WITHIN_MIN, 'min')
+    plots = [left, _text(-34, _y(0.5), 'share of what was asked', 'up'), *of_position], [right, *of_time]
     return _svg('Cumulative distributions of the errors', [(_NARROW, plot) for plot in plots])
 
 

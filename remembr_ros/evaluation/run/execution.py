@@ -25,7 +25,7 @@ from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.evaluation.report.results import results_json
 from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner
-from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
+from remembr_ros.evaluation.run.runner import evaluate, remember
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.redaction import shown_url
@@ -73,20 +73,10 @@ class Execution:
     embedder: Embedder | None = None
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """What came of a run.
-
-    :param summary: the figures, as in results.json
-    """
-
-    records: list[QuestionRecord]
-    summary: dict[str, Any]
-
-
-def carry_out(config: RunConfig, execution: Execution) -> RunResult:
+def carry_out(config: RunConfig, execution: Execution) -> tuple[list[QuestionRecord], dict[str, Any]]:
     """Ask the questions of a run and score the answers. What is done when it is stopped is kept.
 
+    :return: the records, and the figures as in results.json
     :raises InvalidRequest: the data set is not there, or the folder holds another run
     :raises BagUnreadable: a file or a bag is missing, damaged or in another format
     :raises StoreUnavailable: the database does not work
@@ -123,7 +113,7 @@ def carry_out(config: RunConfig, execution: Execution) -> RunResult:
             embedder=embedder.name,
         )
         folder.finish(summary)
-        return RunResult(folder.records, summary)
+        return folder.records, summary
 
 
 def planner_title(config: RunConfig) -> str:
@@ -166,15 +156,7 @@ def _ask(  # noqa: PLR0917
     # What is paced waits for its turn at most so long, once per call; that is not the question's fault.
     turn_s = 60.0 * execution.parallel / pacer.per_minute if pacer is not None else 0.0
     call_timeout_s = config.timeout + turn_s
-    conditions = Conditions(
-        seeds=config.seeds,
-        oracle=config.planner is PlannerName.ORACLE,
-        diverse=config.diversity,
-        hybrid=config.hybrid,
-        judge=_judge(config, execution.cache, pacer, call_timeout_s),
-        timeout_s=config.timeout + MOST_CALLS * turn_s,
-        parallel=execution.parallel,
-    )
+    judge = _judge(config, execution.cache, pacer, call_timeout_s)
     for sequence in sequences:
         keys = {(sequence.name, s.id, seed) for s in sequence.samples for seed in config.seeds}
         if keys <= folder.done:
@@ -188,7 +170,17 @@ def _ask(  # noqa: PLR0917
                     chat = trace.pace = PacedChat(chat, pacer)
                 return get_planner(config, chat, store.keyframe, call_timeout_s)
 
-            for record, trace in evaluate(sequence, store, make_planner, conditions, folder.done):
+            asked = evaluate(
+                sequence,
+                store,
+                make_planner,
+                config,
+                judge=judge,
+                timeout_s=config.timeout + MOST_CALLS * turn_s,
+                parallel=execution.parallel,
+                done=folder.done,
+            )
+            for record, trace in asked:
                 folder.add(record, trace)
                 on_progress(sequence.name, 'asking', len(keys & folder.done), len(keys))
 

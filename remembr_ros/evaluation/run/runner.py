@@ -15,6 +15,7 @@ from remembr_ros.evaluation.metrics.judge import Judge
 from remembr_ros.evaluation.metrics.retrieval import rank
 from remembr_ros.evaluation.metrics.scores import Outcome, Score, score
 from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
+from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
 from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
@@ -33,28 +34,6 @@ MakePlanner = Callable[[QuestionTrace, int], Planner | None]
 
 OnProgress = Callable[[int, int], None]
 """Called with how many are done and how many there are."""
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """How every question of a run is asked.
-
-    :param seeds: each question is asked once per seed
-    :param oracle: only the memories that hold the answer are shown
-    :param diverse: see StoreSearch.find
-    :param hybrid: see StoreSearch.find
-    :param judge: of answers in words; None: they are compared word by word
-    :param timeout_s: for one question
-    :param parallel: questions under way at once
-    """
-
-    seeds: tuple[int, ...] = (0,)
-    oracle: bool = False
-    diverse: bool = True
-    hybrid: bool = True
-    judge: Judge | None = None
-    timeout_s: float = 60.0
-    parallel: int = 1
 
 
 def remember(
@@ -79,7 +58,11 @@ def evaluate(
     sequence: Sequence,
     store: MemoryStore,
     make_planner: MakePlanner,
-    conditions: Conditions | None = None,
+    config: RunConfig,
+    *,
+    judge: Judge | None = None,
+    timeout_s: float = 60.0,
+    parallel: int = 1,
     done: Container[tuple[str, str, int]] = (),
 ) -> Iterator[tuple[QuestionRecord, QuestionTrace]]:
     """Ask each question with only its window visible; yield what became of it, in the order of completion.
@@ -87,17 +70,19 @@ def evaluate(
     A question that fails is a result, too. When the iterator is closed, what is under way is cancelled.
 
     :param store: holds the sequence's memories, see :func:`remember`
+    :param judge: of answers in words; None: they are compared word by word
+    :param timeout_s: for one question
+    :param parallel: questions under way at once
     :param done: keys of questions that are not asked again
     :raises StoreUnavailable: the database does not work
     """
-    conditions = conditions or Conditions()
     cancel = threading.Event()
-    asked = _Asked(sequence.name, store, make_planner, conditions, cancel)
-    with ThreadPoolExecutor(conditions.parallel, 'question') as pool:
+    asked = _Asked(sequence.name, store, make_planner, config, judge, timeout_s, cancel)
+    with ThreadPoolExecutor(parallel, 'question') as pool:
         futures: list[Future[tuple[QuestionRecord, QuestionTrace]]] = [
             pool.submit(asked.ask, sample, seed)
             for sample in sequence.samples
-            for seed in conditions.seeds
+            for seed in config.seeds
             if (sequence.name, sample.id, seed) not in done
         ]
         try:
@@ -115,19 +100,21 @@ class _Asked:
     name: str
     store: MemoryStore
     make_planner: MakePlanner
-    conditions: Conditions
+    config: RunConfig
+    judge: Judge | None
+    timeout_s: float
     cancel: threading.Event
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
         raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
-        found = self.store.find(raw, diverse=False, hybrid=self.conditions.hybrid)
+        found = self.store.find(raw, diverse=False, hybrid=self.config.hybrid)
         trace = QuestionTrace()
         answer, failure, reason = None, '', ''
         planner = self.make_planner(trace, seed)
         if planner is None:
             scored = Score(Outcome.UNSCORED)
         else:
-            agent = Agent(self._visible(sample, trace), [planner], self.conditions.timeout_s, trace=trace)
+            agent = Agent(self._visible(sample, trace), [planner], self.timeout_s, trace=trace)
             try:
                 answer = agent.ask(sample.question, cancel=self.cancel)
             except StoreUnavailable:  # no question can be answered
@@ -173,15 +160,14 @@ class _Asked:
         return record, trace
 
     def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
-        conditions = self.conditions
-        tuned = TunedRecall(self.store, conditions.diverse, conditions.hybrid)
+        tuned = TunedRecall(self.store, self.config.diversity, self.config.hybrid)
         recall: Recall = WindowedRecall(tuned, sample.scope)
-        if conditions.oracle:
+        if self.config.planner is PlannerName.ORACLE:
             recall = OracleRecall(recall, sample.relevant)
         return TracedRecall(recall, trace)
 
     def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
-        judge, truth = self.conditions.judge, sample.truth
+        judge, truth = self.judge, sample.truth
         if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
             return None, ''
         if answer is None or answer.kind is Kind.NOT_SEEN:
