@@ -2,15 +2,16 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json, count, seconds
 from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.errors import RemembrError
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig, run_config
 from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.evaluation.report.page import write_report
 from remembr_ros.evaluation.report.tabulation import table_text, tables
 from remembr_ros.evaluation.run.execution import carry_out
 
@@ -114,7 +115,10 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         records, summary = carry_out(config, execution(args))
     if args.out is not None:
-        _write_report(args.out)
+        try:
+            print(write_report(args.out), file=sys.stderr)
+        except RemembrError as error:  # the figures are there
+            print(f'no report.html: {error}', file=sys.stderr)
     if args.json:
         print_json(summary)
     else:
@@ -136,15 +140,6 @@ def _show(records: list[QuestionRecord], summary: dict[str, Any], outside: Outsi
         print(f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}')
     for row in summary['doubtful']:
         print(f'{outside.value}: {row["id"]} {row["question"]!r}: {row["reason"]}')
-
-
-def _write_report(folder: Path) -> None:
-    try:
-        from remembr_ros.evaluation.report.page import write_report
-
-        print(f'{write_report(folder)}', file=sys.stderr)
-    except ImportError as error:
-        print(f'no report.html: {error}; run: pip install "remembr_ros[evaluation]"', file=sys.stderr)
 
 
 def _sequence(text: str) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 from tqdm import tqdm
 
 from remembr_ros.cli.options import count, per_minute
-from remembr_ros.evaluation.run.execution import Execution, RunProgress
+from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.evaluation.run.execution import Execution
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
@@ -60,23 +61,21 @@ class ProgressBar:
         self._bar: tqdm[Any] | None = None
         self._shown = ('', '')
 
-    def __call__(self, progress: RunProgress) -> None:
-        shown = (progress.name, progress.stage)
-        if self._bar is None or shown != self._shown:
+    def __call__(self, name: str, stage: str, done: int, total: int, records: list[QuestionRecord]) -> None:
+        if self._bar is None or (name, stage) != self._shown:
             if self._bar is not None:
                 self._bar.close()
-            self._bar = tqdm(desc=': '.join(shown), total=progress.total, disable=None, file=sys.stderr)
-            self._shown = shown
-        self._bar.n = progress.done
-        self._bar.set_postfix_str(_so_far(progress), refresh=False)
+            self._bar = tqdm(desc=f'{name}: {stage}', total=total, disable=None, file=sys.stderr)
+            self._shown = (name, stage)
+        self._bar.n = done
+        self._bar.set_postfix_str(_so_far(records), refresh=False)
         self._bar.refresh()
-        if progress.done >= progress.total:
+        if done >= total:
             self._bar.close()
             self._bar = None
 
 
-def _so_far(progress: RunProgress) -> str:
-    records = progress.records
+def _so_far(records: list[QuestionRecord]) -> str:
     scored = [record.correct for record in records if record.correct is not None]
     if not scored:
         return ''

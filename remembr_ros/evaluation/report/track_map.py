@@ -48,16 +48,15 @@ def draw_map(record: QuestionRecord, track: Sequence[TrackPoint], path_id: str) 
     window = [place_of(p) for p in track if p.end_ns >= first_ns and p.start_ns <= last_ns]
     marks = marks_of(record, track)
     notes = []
-    near = [place for place in window if place] + [m.at for m in marks if m.what != 'answer']
+    placed = [place for place in window if place]
+    near = placed + [m.at for m in marks if m.what != 'answer']
     if near:
         low, high = _bounds(near)
         reach = max(math.dist(low, high), 100.0)
-        far = [m for m in marks if m.what == 'answer' and _outside(m.at, low, high) > reach]
-        if far:
-            x, y = far[0].at
-            notes.append(f'The answer ({x:.0f}, {y:.0f}) lies far outside of this map.')
-            marks = [m for m in marks if m not in far]
-    placed = [place for place in window if place] + [m.at for m in marks]
+        for far in [m for m in marks if m.what == 'answer' and _outside(m.at, low, high) > reach]:
+            notes.append('The answer ({:.0f}, {:.0f}) lies far outside of this map.'.format(*far.at))
+            marks.remove(far)
+    placed += [m.at for m in marks]
     if not placed:
         return None
     view = _View(*_bounds(placed))
@@ -112,7 +111,7 @@ def _drawn(view: _View, marks: Sequence[MapMark]) -> Iterable[str]:
     for mark in reversed(marks):  # the best hit comes last, and chooses first
         if mark.what == 'hit':
             at = view.to(mark.at)
-            badge = next((spot for spot in _spots(at) if _free(spot, taken, view.height)), at)
+            badge = _badge(at, taken, view.height)
             taken.append(badge)
             badges.append(
                 f'<g class="hit"><title>{escape(mark.tip)}</title>'
@@ -129,17 +128,16 @@ def _drawn(view: _View, marks: Sequence[MapMark]) -> Iterable[str]:
             yield f'<g><title>{escape(mark.tip)}</title>{use}</g>'
 
 
-def _spots(at: XY) -> Iterable[XY]:
-    """Yield where a badge may go, the nearest first."""
+def _badge(at: XY, taken: Sequence[XY], height: float) -> XY:
+    """Return the nearest place where the number of a hit covers nothing; without one, the hit's own."""
     for radius, steps in ((0.0, 1), (19.0, 8), (34.0, 12), (50.0, 16)):
         for step in range(steps):
             angle = math.tau * step / steps - math.pi / 4
-            yield at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle)
-
-
-def _free(spot: XY, taken: Sequence[XY], height: float) -> bool:
-    inside = 10 < spot[0] < _WIDTH - 10 and 10 < spot[1] < height - 10
-    return inside and all(math.dist(spot, other) > 16.5 for other in taken)
+            spot = at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle)
+            inside = 10 < spot[0] < _WIDTH - 10 and 10 < spot[1] < height - 10
+            if inside and all(math.dist(spot, other) > 16.5 for other in taken):
+                return spot
+    return at
 
 
 def _accepted(view: _View, record: QuestionRecord, marks: Sequence[MapMark]) -> str:

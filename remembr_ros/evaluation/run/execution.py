@@ -34,20 +34,9 @@ MOST_CALLS = 14
 """Of the language model for one question: ten rounds, the answer, and what has to be said again."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """How far a run is.
-
-    :param name: of the sequence
-    :param stage: captioning, remembering or asking
-    :param records: of all questions so far
-    """
-
-    name: str
-    stage: str
-    done: int
-    total: int
-    records: list[QuestionRecord]
+OnProgress = Callable[[str, str, int, int, list[QuestionRecord]], None]
+"""Called with a sequence's name, what is done with it (captioning, remembering or asking), how much of that
+is done and how much there is, and the records of all questions so far."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +57,7 @@ class Execution:
     parallel: int
     per_minute: float | None
     cache: Path
-    on_progress: Callable[[RunProgress], None]
+    on_progress: OnProgress
     memory: Path | None = None
     embedder: Embedder | None = None
 
@@ -88,7 +77,7 @@ def carry_out(config: RunConfig, execution: Execution) -> tuple[list[QuestionRec
         embedder = execution.embedder or get_embedder(config.embedder or None)
 
         def progress(name: str, stage: str, done: int, total: int) -> None:
-            execution.on_progress(RunProgress(name, stage, done, total, folder.records))
+            execution.on_progress(name, stage, done, total, folder.records)
 
         sequences = datasets.load(
             config,
