@@ -41,13 +41,13 @@ def marks_of(record: QuestionRecord, track: Sequence[TrackPoint]) -> list[MapMar
     now_ns, answer = record.now_ns, record.answer
     marks: list[MapMark] = []
 
-    def add(what: str, place: XY | None, tip: str, label: str = '') -> None:
-        if place is not None and all(abs(value) < WORLD_M for value in place):
+    def add(what: str, place: XY, tip: str, label: str = '') -> None:
+        if all(abs(value) < WORLD_M for value in place):
             marks.append(MapMark(what, place, tip, label))
 
     def add_memory(what: str, point: TrackPoint | None, words: str, label: str = '') -> None:
         if point is not None:
-            add(what, place_of(point), f'{words}, {_tip(point, now_ns)}', label)
+            add(what, point.place, f'{words}, {_tip(point, now_ns)}', label)
 
     def add_time(what: str, minutes_ago: float) -> None:
         ns = now_ns - minutes_ago * 60 * NS
@@ -78,11 +78,6 @@ def marks_of(record: QuestionRecord, track: Sequence[TrackPoint]) -> list[MapMar
     elif answer and answer.minutes_ago is not None:
         add_time('answer', answer.minutes_ago)
     return marks
-
-
-def place_of(point: TrackPoint) -> XY | None:
-    """Return where a memory was made, [m] in the map frame; None: unplaced."""
-    return (point.x, point.y) if point.x is not None and point.y is not None else None
 
 
 def _tip(point: TrackPoint, now_ns: int) -> str:

@@ -10,7 +10,6 @@ from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WIT
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.reading import Key, TrackPoint, Tracks
 from remembr_ros.evaluation.records.record import AnswerRecord, QuestionRecord, TruthRecord
-from remembr_ros.evaluation.report.map_marks import place_of
 from remembr_ros.evaluation.report.tabulation import UNITS
 from remembr_ros.evaluation.report.track_map import Map, draw_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
@@ -231,8 +230,7 @@ def _seen(names: Sequence[str], by_id: Mapping[str, TrackPoint], now_ns: int) ->
         if point is None:
             seen.append(Seen(name[:8]))
             continue
-        at = place_of(point)
-        place = f'({at[0]:.1f}, {at[1]:.1f})' if at else 'unplaced'
+        place = f'({point.x:.1f}, {point.y:.1f})'
         when = f'{format_duration((now_ns - point.end_ns) / NS)} ago'
         lead, caption = ' '.join(point.caption.split()), ''
         if len(lead) > LEAD:

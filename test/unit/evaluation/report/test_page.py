@@ -232,14 +232,6 @@ def test_without_tracks_and_traces_there_are_no_maps(page, answered):
     assert 'trace' not in found.text.split()
 
 
-def test_memories_without_a_place(page, answered, track):
-    tracks = track()
-    for point in tracks['navqa-7']:
-        point['x'] = point['y'] = None
-    found = page(*answered, tracks=tracks)
-    assert 'unplaced' in found.text
-
-
 def test_seeds_stand_under_one_question(page, record):
     seeds = [record('x', seed=seed, correct=seed > 0, error=100.0 - 40 * seed) for seed in range(3)]
     found = page(*seeds, results={'overall': {'ALL': 2 / 3}})
