@@ -32,14 +32,9 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         '--cache',
         type=Path,
         metavar='DIR',
-        default=default_cache(),
+        default=Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'remembr',
         help='captions and verdicts of earlier runs (default: %(default)s)',
     )
-
-
-def default_cache() -> Path:
-    """Return where captions and verdicts are kept: the user's cache folder."""
-    return Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'remembr'
 
 
 def execution(args: argparse.Namespace) -> Execution:

@@ -57,8 +57,7 @@ class VerdictCache:
 
     def get(self, key: str) -> Judgement | None:
         """Return the verdict of a key, if there is one."""
-        with self._lock:
-            return self._verdicts.get(key)
+        return self._verdicts.get(key)
 
     def put(self, key: str, entry: dict[str, Any]) -> None:
         """Keep a verdict; when this returns it is on the disk.

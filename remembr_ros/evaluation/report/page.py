@@ -18,7 +18,6 @@ from remembr_ros.evaluation.report.tabulation import (
     by_group,
     errors_of,
     fraction,
-    history_bins,
     interval_text,
     number_text,
     retrieved,
@@ -27,7 +26,6 @@ from remembr_ros.evaluation.report.tabulation import (
 from remembr_ros.evaluation.report.track_map import drive_path
 
 REPORT = 'report.html'
-TEMPLATE = 'report.html.j2'
 
 
 def write_report(folder: Path) -> Path:
@@ -68,7 +66,7 @@ def _render(run: RecordedRun) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(TEMPLATE).render(
+    return environment.get_template('report.html.j2').render(
         title=_title(run),
         headline=_headline(run.records),
         cut_off=not run.results,
@@ -118,12 +116,12 @@ def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, st
 def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
     """Return each chart with its caption."""
     drawn = []
-    if bins := history_bins(records):
+    if chart := charts.correctness_chart(records):
         caption = (
             'Overall correctness over the length of history, as figure 4 of the paper. Whiskers: 95 % Wilson '
             'interval over questions; n: scored answers; dashed: all.'
         )
-        drawn.append((charts.correctness_chart(bins, fraction(records).value), caption))
+        drawn.append((chart, caption))
     errors = {
         kind.value: errors_of([r for r in records if r.truth.kind is kind])
         for kind in (Kind.POSITION, Kind.TIME, Kind.DURATION)

@@ -5,11 +5,10 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
+from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
 from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, found_at, retrieval_json
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import QuestionRecord
@@ -20,8 +19,6 @@ GROUPS = (*LENGTHS, 'ALL')
 UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 KINDS = (Kind.POSITION, Kind.TIME, Kind.DURATION, Kind.BINARY, Kind.TEXT)
 """Of the paper; a data set may have questions about what is not there, too."""
-HISTORY_EDGES_MIN = (0, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480)
-"""Bins of history length [min]: the same for every run, so that runs can be laid side by side."""
 
 NOTHING = '-'
 
@@ -60,23 +57,14 @@ class Fraction:
         return f'{self.value:.2f} ({self.correct}/{self.n})' if self.n else NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Correct answers to the questions that look back from low (inclusive) to high (exclusive) [min]."""
-
-    low_min: float
-    high_min: float
-    fraction: Fraction
-
-
 def fraction(records: Records) -> Fraction:
     """Return how many of the records that can be scored are correct, with a bootstrap interval."""
-    groups = _scored(records)
+    groups = scored(records)
     values = [value for group in groups for value in group]
     return Fraction(round(sum(values)), len(values), bootstrap_interval(groups))
 
 
-def _scored(records: Records) -> list[list[float]]:
+def scored(records: Records) -> list[list[float]]:
     """Return whether answers are correct, 0 or 1, by question."""
     return by_question((record, float(record.correct)) for record in records if record.correct is not None)
 
@@ -87,23 +75,6 @@ def by_question(values: Iterable[tuple[QuestionRecord, float]]) -> list[list[flo
     for record, value in values:
         groups.setdefault((record.sequence, record.id), []).append(value)
     return list(groups.values())
-
-
-def history_bins(records: Records) -> list[Bin]:
-    """Return the correctness by length of history, as figure 4 of the paper, without empty bins.
-
-    The intervals are Wilson's: a bin holds few questions.
-    """
-    bins = []
-    for low, high in pairwise((*HISTORY_EDGES_MIN, math.inf)):
-        inside = [r for r in records if low <= r.history_sec / 60.0 < high]
-        groups = _scored(inside)
-        if groups:
-            sure = sum(map(statistics.fmean, groups))
-            found = replace(fraction(inside), interval=wilson_interval(sure, len(groups)))
-            longest = max(r.history_sec / 60.0 for r in inside)
-            bins.append(Bin(low, high if math.isfinite(high) else longest, found))
-    return bins
 
 
 def retrieved(records: Records) -> list[QuestionRecord]:

@@ -33,7 +33,6 @@ from remembr_ros.redaction import shown_url
 MOST_CALLS = 14
 """Of the language model for one question: ten rounds, the answer, and what has to be said again."""
 
-
 OnProgress = Callable[[str, str, int, int, list[QuestionRecord]], None]
 """Called with a sequence's name, what is done with it (captioning, remembering or asking), how much of that
 is done and how much there is, and the records of all questions so far."""
