@@ -8,8 +8,16 @@ from dataclasses import replace
 from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.narrowed_recall import NarrowedRecall
-from remembr_ros.agent.planner import OnProgress, Planner, Progress, Run, ignore_progress, record_nothing
-from remembr_ros.agent.trace import Trace, answered, asked, failed
+from remembr_ros.agent.planner import (
+    OnProgress,
+    Planner,
+    Progress,
+    Recorder,
+    Run,
+    ignore_progress,
+    record_nothing,
+)
+from remembr_ros.agent.trace import answered, asked, failed
 from remembr_ros.errors import (
     BudgetExceeded,
     ChatUnavailable,
@@ -42,7 +50,7 @@ class Agent:
         timeout_s: float = 60.0,
         *,
         conversations: Conversations | None = None,
-        trace: Trace | None = None,
+        trace: Recorder | None = None,
     ) -> None:
         self._recall = recall
         self._planners = planners

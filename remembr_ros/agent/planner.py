@@ -40,6 +40,13 @@ Record = Callable[[str, Mapping[str, Any]], None]
 """Takes down an event of a question's trace: its name, and what JSON can say of it."""
 
 
+class Recorder(Protocol):
+    """Takes down what happens to questions."""
+
+    def begin(self) -> Record:
+        """Return what takes down the events of one question."""
+
+
 def record_nothing(_event: str, _about: Mapping[str, Any]) -> None:
     """Keep no trace."""
 

@@ -48,18 +48,12 @@ class Trace:
     def begin(self) -> Record:
         """Return what takes down the events of one question."""
         question_id = uuid.uuid4().hex[:12]
-        shown: list[Any] = []
 
         def record(event: str, about: Mapping[str, Any]) -> None:
-            # A conversation is sent with every call; only what is new in it is written again.
-            if event == 'chat' and isinstance(messages := about.get('messages'), list):
-                continues = messages[: len(shown)] == shown
-                about = {**about, 'messages': messages[len(shown) :] if continues else messages}
-                shown[:] = messages
             head = {'at': format_iso(time.time_ns()), 'question_id': question_id, 'event': event}
             self._write({**head, **about})
 
-        return record
+        return without_repetitions(record)
 
     def _write(self, event: Mapping[str, Any]) -> None:
         try:
@@ -91,6 +85,20 @@ class Trace:
                 raise OSError('the disk is full')
         finally:
             os.close(file)
+
+
+def without_repetitions(record: Record) -> Record:
+    """Hand on a question's events; of a conversation, which is sent with every call, only what is new."""
+    shown: list[Any] = []
+
+    def record_new(event: str, about: Mapping[str, Any]) -> None:
+        if event == 'chat' and isinstance(messages := about.get('messages'), list):
+            continues = messages[: len(shown)] == shown
+            about = {**about, 'messages': messages[len(shown) :] if continues else messages}
+            shown[:] = messages
+        record(event, about)
+
+    return record_new
 
 
 def asked(question: Question) -> dict[str, Any]:

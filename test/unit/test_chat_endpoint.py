@@ -2,17 +2,18 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
+from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
-from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.planner import Run
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
@@ -87,9 +88,9 @@ def test_the_list_of_models_is_not_redirected(server: ScriptedServer, elsewhere:
 def test_a_judge_is_not_redirected(server: ScriptedServer, elsewhere: ScriptedServer) -> None:
     server.reply = [ScriptedReply('', status=307, headers={'Location': f'{elsewhere.url}/chat/completions'})]
     chat = OpenAIChat('judge', server.url, max_retries=0)
-    verdict = Judge(chat).verdict('Where?', 'By the stairs.', 'At the stairs.')
-    assert verdict.correct is None
-    assert 'redirects' in verdict.reason
+    correct, reason = Judge(chat).verdict('Where?', 'By the stairs.', 'At the stairs.')
+    assert correct is None
+    assert 'redirects' in reason
     assert not elsewhere.requests
 
 
@@ -133,12 +134,11 @@ def test_a_password_in_the_url_is_sent_and_not_shown(
 
 def test_a_recorded_call_does_not_show_a_password(server: ScriptedServer) -> None:
     server.reply = [ScriptedReply(f'no access with {logged_in(server)}', status=403)]
-    calls: list[dict[str, Any]] = []
+    calls: list[Mapping[str, Any]] = []
+    run = Run(float('inf'), record=lambda _, about: calls.append(about))
     chat = OpenAIChat('tiny', logged_in(server), max_retries=0)
     with pytest.raises(ChatUnavailable):
-        RecordingChat(chat, calls.append).complete(
-            HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger()
-        )
+        complete(chat, HELLO, TOOLS, must_call=None, run=run, call_timeout_s=10.0)
     assert '403' in calls[0]['error']
     assert PASSWORD not in json.dumps(calls)
 

@@ -1,80 +1,13 @@
-"""A chat client that tells what another one was asked and what it replied, as JSON."""
+"""A call of a language model as JSON, for the trace."""
 
 import hashlib
-import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool, ToolCall
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.chat.client import Message, Reply
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import RemembrError
-
-
-class RecordingChat:
-    """Hands every call to a listener, as it ends.
-
-    Wrap it in a PacedChat rather than the other way round: then its seconds are the model's own.
-
-    :param chat: does the work
-    :param on_call: called with a dict that can be written as JSON: model; messages (those that are new since
-        the last call, if they continue its conversation, else all), must_call; reply (content and
-        tool_calls), prompt_tokens and completion_tokens, or error; seconds. Called in the thread of the call.
-    """
-
-    def __init__(
-        self,
-        chat: ChatClient,
-        on_call: Callable[[dict[str, Any]], None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._chat = chat
-        self._on_call = on_call
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._last: tuple[Message, ...] = ()
-
-    @property
-    def model(self) -> str:
-        return self._chat.model
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        new = self._new(messages)
-        began, own = self._clock(), Ledger()
-        outcome: Reply | RemembrError | None = None
-        try:
-            outcome = self._chat.complete(
-                messages, tools, must_call=must_call, timeout_s=timeout_s, ledger=own, cancel=cancel
-            )
-        except RemembrError as error:
-            outcome = error
-            raise
-        finally:
-            ledger.charge(own.usage)
-            if outcome is not None:
-                usage = replace(own.usage, seconds=self._clock() - began)
-                # The model's name may be known only after the first call.
-                self._on_call(chat_event(self.model, new, must_call, outcome, usage))
-        return outcome
-
-    def _new(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        messages = tuple(messages)
-        with self._lock:
-            known = len(self._last)
-            continues = known < len(messages) and messages[:known] == self._last
-            self._last = messages
-        return messages[known:] if continues else messages
 
 
 def chat_event(
@@ -98,7 +31,10 @@ def chat_event(
     }
     if isinstance(outcome, Reply):
         event['model'] = outcome.model or model
-        event['reply'] = {'content': outcome.content, 'tool_calls': _tool_calls_json(outcome.tool_calls)}
+        event['reply'] = {
+            'content': outcome.content,
+            'tool_calls': [asdict(call) for call in outcome.tool_calls],
+        }
         event['prompt_tokens'] = usage.prompt_tokens
         event['completion_tokens'] = usage.completion_tokens
         if usage.estimated:
@@ -112,7 +48,7 @@ def _message_json(message: Message) -> dict[str, Any]:
     """Return a message without what it lacks; of an image, its text, size and SHA-256."""
     written: dict[str, Any] = {'role': message.role, 'content': message.content}
     if message.tool_calls:
-        written['tool_calls'] = _tool_calls_json(message.tool_calls)
+        written['tool_calls'] = [asdict(call) for call in message.tool_calls]
     if message.tool_call_id:
         written['tool_call_id'] = message.tool_call_id
     if message.images:
@@ -121,7 +57,3 @@ def _message_json(message: Message) -> dict[str, Any]:
             for image in message.images
         ]
     return written
-
-
-def _tool_calls_json(calls: Sequence[ToolCall]) -> list[dict[str, str]]:
-    return [{'id': call.id, 'name': call.name, 'arguments': call.arguments} for call in calls]

@@ -1,12 +1,13 @@
 """remembr eval compare: two runs, question by question."""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_json, stdout_for_json
 from remembr_ros.evaluation.records.reading import RecordedRun, load_run
-from remembr_ros.evaluation.report.comparison import compare, comparison_json, comparison_table
+from remembr_ros.evaluation.report.comparison import compare, comparison_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         a, b = (load_run(folder) for folder in args.runs)
         comparison = compare(a.records, b.records)
     if args.json:
-        print_json({'a': str(a.folder), 'b': str(b.folder), **comparison_json(comparison)})
+        print_json({'a': str(a.folder), 'b': str(b.folder), **asdict(comparison)})
         return 0
     print(f'A  {_line(a)}\nB  {_line(b)}\n')
     print(comparison_table(comparison))

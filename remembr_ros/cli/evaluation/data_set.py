@@ -2,16 +2,18 @@
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json, count, seconds
 from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.errors import RemembrError
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig, run_config
+from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.evaluation.report.page import write_report
 from remembr_ros.evaluation.report.tabulation import table_text, tables
-from remembr_ros.evaluation.run.execution import RunResult, carry_out
+from remembr_ros.evaluation.run.execution import carry_out
 
 PLANNERS = tuple(name.value for name in PlannerName)
 
@@ -19,6 +21,7 @@ PLANNERS = tuple(name.value for name in PlannerName)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--data',
+        dest='folder',
         required=True,
         metavar='DIR',
         help='its folder: data.csv or oc_navqa_data.csv and N/qa_unfilled.json; of a building: bag and '
@@ -35,9 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recall = parser.add_argument_group('recall')
     recall.add_argument('--embedder', metavar='NAME', help='sentence-transformers model, by name or folder')
     recall.add_argument(
-        '--no-diversity', action='store_true', help='show five memories of one parked hour, if they fit best'
+        '--no-diversity',
+        dest='diversity',
+        action='store_false',
+        help='show five memories of one parked hour, if they fit best',
     )
-    recall.add_argument('--no-hybrid', action='store_true', help='recall by meaning alone, not by words')
+    recall.add_argument(
+        '--no-hybrid', dest='hybrid', action='store_false', help='recall by meaning alone, not by words'
+    )
     recall.add_argument('--consolidation', action='store_true', help='merge stays in which nothing changes')
     parser.add_argument(
         '--outside',
@@ -59,6 +67,7 @@ def _add_bags(parser: argparse.ArgumentParser) -> None:
     bags = parser.add_argument_group('straight from recordings')
     bags.add_argument(
         '--bag',
+        dest='bags',
         action='append',
         type=_bag,
         metavar='N=BAG',
@@ -104,52 +113,33 @@ def _add_planner(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     config = _config(args)
     with stdout_for_json(args.json):
-        result = carry_out(config, execution(args))
+        records, summary = carry_out(config, execution(args))
     if args.out is not None:
-        _write_report(args.out)
+        try:
+            print(write_report(args.out), file=sys.stderr)
+        except RemembrError as error:  # the figures are there
+            print(f'no report.html: {error}', file=sys.stderr)
     if args.json:
-        print_json(result.summary)
+        print_json(summary)
     else:
-        _show(result, config.outside)
+        _show(records, summary, config.outside)
     return 0
 
 
 def _config(args: argparse.Namespace) -> RunConfig:
-    """Return the configuration; what is not given keeps its default."""
-    values: dict[str, Any] = {
-        'data': args.name,
-        'folder': args.data,
-        'bags': dict(args.bag or ()),
-        'diversity': not args.no_diversity,
-        'hybrid': not args.no_hybrid,
-        'consolidation': args.consolidation,
-    }
-    named = vars(args)
-    values |= {
-        name: named[name]
-        for name in RunConfig.model_fields
-        if name not in values and named.get(name) is not None
-    }
-    return run_config(**values)
+    """Return the configuration, whose fields the options are; what is not given keeps its default."""
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    fields = {name: given[name] for name in RunConfig.model_fields if name in given}
+    return run_config(**{**fields, 'data': args.name, 'bags': dict(args.bags or ())})
 
 
-def _show(result: RunResult, outside: Outside) -> None:
-    summary = result.summary
+def _show(records: list[QuestionRecord], summary: dict[str, Any], outside: Outside) -> None:
     print(f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n')
-    print('\n\n'.join(map(table_text, tables(result.records))))
+    print('\n\n'.join(map(table_text, tables(records))))
     for row in summary['excluded']:
         print(f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}')
     for row in summary['doubtful']:
         print(f'{outside.value}: {row["id"]} {row["question"]!r}: {row["reason"]}')
-
-
-def _write_report(folder: Path) -> None:
-    try:
-        from remembr_ros.evaluation.report.page import write_report
-
-        print(f'{write_report(folder)}', file=sys.stderr)
-    except ImportError as error:
-        print(f'no report.html: {error}; run: pip install "remembr_ros[evaluation]"', file=sys.stderr)
 
 
 def _sequence(text: str) -> int:

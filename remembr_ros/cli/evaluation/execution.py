@@ -9,8 +9,8 @@ from typing import Any
 from tqdm import tqdm
 
 from remembr_ros.cli.options import count, per_minute
-from remembr_ros.evaluation.metrics.scores import correctness
-from remembr_ros.evaluation.run.execution import Execution, RunProgress
+from remembr_ros.evaluation.records.record import QuestionRecord
+from remembr_ros.evaluation.run.execution import Execution
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
@@ -32,14 +32,9 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
         '--cache',
         type=Path,
         metavar='DIR',
-        default=default_cache(),
+        default=Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'remembr',
         help='captions and verdicts of earlier runs (default: %(default)s)',
     )
-
-
-def default_cache() -> Path:
-    """Return where captions and verdicts are kept: the user's cache folder."""
-    return Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'remembr'
 
 
 def execution(args: argparse.Namespace) -> Execution:
@@ -61,27 +56,25 @@ class ProgressBar:
         self._bar: tqdm[Any] | None = None
         self._shown = ('', '')
 
-    def __call__(self, progress: RunProgress) -> None:
-        shown = (progress.name, progress.stage)
-        if self._bar is None or shown != self._shown:
+    def __call__(self, name: str, stage: str, done: int, total: int, records: list[QuestionRecord]) -> None:
+        if self._bar is None or (name, stage) != self._shown:
             if self._bar is not None:
                 self._bar.close()
-            self._bar = tqdm(desc=': '.join(shown), total=progress.total, disable=None, file=sys.stderr)
-            self._shown = shown
-        self._bar.n = progress.done
-        self._bar.set_postfix_str(_so_far(progress), refresh=False)
+            self._bar = tqdm(desc=f'{name}: {stage}', total=total, disable=None, file=sys.stderr)
+            self._shown = (name, stage)
+        self._bar.n = done
+        self._bar.set_postfix_str(_so_far(records), refresh=False)
         self._bar.refresh()
-        if progress.done >= progress.total:
+        if done >= total:
             self._bar.close()
             self._bar = None
 
 
-def _so_far(progress: RunProgress) -> str:
-    records = progress.records
-    correct = correctness(record.score for record in records)
-    if correct.value is None:
+def _so_far(records: list[QuestionRecord]) -> str:
+    scored = [record.correct for record in records if record.correct is not None]
+    if not scored:
         return ''
-    text = f'correct {correct.value:.2f} of {correct.n}'
+    text = f'correct {sum(scored) / len(scored):.2f} of {len(scored)}'
     calls = sum(record.llm_calls for record in records)
     tokens = sum(record.prompt_tokens + record.completion_tokens for record in records)
     return f'{text}, {calls} LLM calls, {tokens / 1000:.0f} k tokens' if calls else text

@@ -3,15 +3,15 @@
 import argparse
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json
 from remembr_ros.cli.output import print_json, stdout_for_json
-from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, RemembrError
-from remembr_ros.evaluation.run.execution import RunResult, carry_out
+from remembr_ros.evaluation.run.execution import carry_out
 from remembr_ros.evaluation.run.grid import grid_markdown, read_grid
 
 
@@ -26,20 +26,17 @@ def run(args: argparse.Namespace) -> int:
     cells = read_grid(args.file, **({'folder': args.data} if args.data else {}))
     if args.out is None:
         raise InvalidRequest('a grid needs a folder for its runs: give --out DIR')
-    embedders: dict[str, Embedder] = {}
-    runs: list[RunResult] = []
+    # A memory for each embedder, shared by the runs.
+    embedders = list(dict.fromkeys(cell.config.embedder for cell in cells))
+    loaded = cache(get_embedder)
+    runs = []
     with stdout_for_json(args.json):
         for cell in cells:
-            if cell.config.embedder not in embedders:
-                embedders[cell.config.embedder] = get_embedder(cell.config.embedder or None)
-            embedder = embedders[cell.config.embedder]
-            # A memory for each embedder, shared by the runs.
-            number = list(embedders).index(cell.config.embedder)
             each = replace(
                 execution(args),
                 out=args.out / cell.name,
-                embedder=embedder,
-                memory=args.out / f'memory_{number}.db',
+                embedder=loaded(cell.config.embedder or None),
+                memory=args.out / f'memory_{embedders.index(cell.config.embedder)}.db',
             )
             try:
                 runs.append(carry_out(cell.config, each))
@@ -48,10 +45,10 @@ def run(args: argparse.Namespace) -> int:
                     f'{cell.name}: {error}; the {len(runs)} runs before it are kept: '
                     'mend that, and go on with --resume'
                 ) from error
-    table = grid_markdown(cells, [run.records for run in runs])
+    table = grid_markdown(cells, [records for records, _ in runs])
     rows = [
-        {'run': cell.name, 'settings': cell.settings, **run.summary}
-        for cell, run in zip(cells, runs, strict=True)
+        {'run': cell.name, 'settings': cell.settings, **summary}
+        for cell, (_, summary) in zip(cells, runs, strict=True)
     ]
     try:
         (args.out / 'grid.md').write_text(f'{table}\n', encoding='utf-8')

@@ -16,7 +16,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
-from remembr_ros.evaluation.run.haystack import RememberedEmbedder, haystack_json, haystack_table, measure
+from remembr_ros.evaluation.run.haystack import RememberedEmbedder, answerable, haystack_table, measure
 from remembr_ros.memory.exchange.street_view import read_captions
 from remembr_ros.memory.opening import open_store
 
@@ -55,8 +55,13 @@ def run(args: argparse.Namespace) -> int:
             bar.total = total
             bar.update(done - bar.n)
 
-        figures = list(measure(drives, captions, args.factors, store, progress))
-        result = haystack_json(figures, embedder.name, f'navqa {args.captions}')
+        sizes = list(measure(drives, captions, args.factors, store, progress))
+        result = {
+            'data': f'navqa {args.captions}',
+            'embedder': embedder.name,
+            'questions': len(answerable(drives)),
+            'sizes': sizes,
+        }
     if args.out is not None:
         try:
             args.out.mkdir(parents=True, exist_ok=True)
@@ -66,5 +71,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
-        print(haystack_table(figures))
+        print(haystack_table(sizes))
     return 0

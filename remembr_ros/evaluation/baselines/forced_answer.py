@@ -1,6 +1,10 @@
 """One question to a language model that has all it will get: it must answer, by reference."""
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import ClassVar
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
@@ -12,78 +16,112 @@ from remembr_ros.agent.model.grounding import Claim, ground, without_invented_nu
 from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import ReplyInvalid, Ungrounded
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 ANSWER_TOOLS = tuple(tool for tool in TOOLS if tool.name == ANSWER)
 
+MAX_MEMORIES = 1_000  # as many as a recall returns
 
-def forced_answer(
-    chat: ChatClient,
-    messages: tuple[Message, ...],
-    evidence: Evidence,
-    question: Question,
-    run: Run,
-    *,
-    method: str,
-    call_timeout_s: float,
-    captions_shown: bool = True,
-) -> Answer:
-    """Return the model's answer; one that cannot be used is sent back once.
 
-    :param messages: what it is told, with the memories of evidence under their labels
-    :param method: before the model's name, which may be known only after a call, in the planner's
-    :param captions_shown: then a text may have no numbers but theirs; frames may show others
-    :raises Ungrounded: it could not support its answer
-    :raises ReplyInvalid: its replies could not be used
-    :raises Cancelled, BudgetExceeded, ChatUnavailable: see
-        :func:`remembr_ros.agent.chat.bounded_call.complete`
+class ForcedAnswerPlanner(ABC):
+    """Shows a model all memories that it may see in one prompt, and takes its answer.
+
+    :param call_timeout_s: for one call of the model [s]
     """
-    attempt = 0
-    while True:
-        attempt += 1
+
+    METHOD: ClassVar[str]
+    """What it is called, and its prompt."""
+
+    CAPTIONS_SHOWN: ClassVar[bool]
+    """Then a text may have no numbers but theirs; frames may show others."""
+
+    def __init__(self, chat: ChatClient, call_timeout_s: float) -> None:
+        self._chat = chat
+        self._call_timeout_s = call_timeout_s
+
+    @property
+    def name(self) -> str:
+        # The model's own may be known only after a call.
+        return f'{self.METHOD}+{self._chat.model}'
+
+    @abstractmethod
+    def _shown(self, hits: list[Hit], older: int, question: Question, evidence: Evidence) -> Message:
+        """Return what the model is shown of the memories, which are added to the evidence.
+
+        :param hits: in the order of time; not empty
+        :param older: memories that a recall did not return
+        """
+
+    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        """Answer a question; an answer that cannot be used is sent back once.
+
+        :raises InvalidRequest: nothing can be shown of the memories
+        :raises Ungrounded: the model could not support its answer
+        :raises ReplyInvalid: its replies could not be used
+        :raises Cancelled, BudgetExceeded, ChatUnavailable: see
+            :func:`remembr_ros.agent.chat.bounded_call.complete`
+        """
         run.check()
-        run.on_progress(Progress('thinking', chat.model, len(evidence)))
-        reply = complete(
-            chat, messages, ANSWER_TOOLS, must_call=ANSWER, run=run, call_timeout_s=call_timeout_s
-        )
-        name = f'{method}+{chat.model}'
-        calls = reply.tool_calls or calls_in_text(reply.content)
-        try:
-            claim = _claim(calls, evidence, question, captions_shown)
-            return with_facts(replace(ground(claim, question, name), cost=run.ledger.usage), question)
-        except Ungrounded as error:
-            if attempt > 1:
-                raise Ungrounded(f'{name} could not support its answer: {error}') from error
-            complaint = f'error: {error}. Cite memories by their labels, or answer not_seen.'
-        except ReplyInvalid as error:
-            if attempt > 1:
-                raise ReplyInvalid(
-                    f'{name} sent {attempt} replies that could not be used (the last: {error}); '
-                    'try a larger model'
-                ) from error
-            complaint = f'error: {error}. Call `answer`.'
-        messages = (*messages, *_sent_back(reply, complaint))
+        run.on_progress(Progress('recalling', 'all memories'))
+        scope = Scope(map_id=question.map_id or None)
+        hits = recall.find(Query(scope=scope, limit=MAX_MEMORIES))
+        if not hits:
+            return ground(Claim(Kind.NOT_SEEN, 'The memory holds nothing.'), question, self.name)
+        hits.sort(key=lambda hit: (hit.memory.start_ns, hit.memory.id))
+        evidence = Evidence()
+        shown = self._shown(hits, recall.count(scope) - len(hits), question, evidence)
+        messages: tuple[Message, ...] = (Message('system', prompt(self.METHOD)), shown)
+        attempt = 0
+        while True:
+            attempt += 1
+            run.check()
+            run.on_progress(Progress('thinking', self._chat.model, len(evidence)))
+            reply = complete(
+                self._chat,
+                messages,
+                ANSWER_TOOLS,
+                must_call=ANSWER,
+                run=run,
+                call_timeout_s=self._call_timeout_s,
+            )
+            try:
+                answer = ground(self._claim(reply, evidence, question), question, self.name)
+                return with_facts(replace(answer, cost=run.ledger.usage), question)
+            except Ungrounded as error:
+                if attempt > 1:
+                    raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
+                complaint = f'error: {error}. Cite memories by their labels, or answer not_seen.'
+            except ReplyInvalid as error:
+                if attempt > 1:
+                    raise ReplyInvalid(
+                        f'{self.name} sent {attempt} replies that could not be used (the last: {error}); '
+                        'try a larger model'
+                    ) from error
+                complaint = f'error: {error}. Call `answer`.'
+            messages = (*messages, *_sent_back(reply, complaint))
 
-
-def _claim(
-    calls: tuple[ToolCall, ...], evidence: Evidence, question: Question, captions_shown: bool
-) -> Claim:
-    call = next((call for call in calls if call.name == ANSWER), None)
-    if call is None:
-        raise ReplyInvalid('that was no answer')
-    arguments = parse_arguments(call.name, call.arguments[:MAX_REPLY])
-    if not isinstance(arguments, AnswerCall):
-        raise ReplyInvalid('that was no answer')
-    claim = cited(arguments, evidence)
-    if claim.kind is Kind.TEXT and not captions_shown:
-        return claim
-    return without_invented_numbers(claim, question)
+    def _claim(self, reply: Reply, evidence: Evidence, question: Question) -> Claim:
+        calls: tuple[ToolCall, ...] = reply.tool_calls or calls_in_text(reply.content)
+        call = next((call for call in calls if call.name == ANSWER), None)
+        arguments = parse_arguments(call.name, call.arguments[:MAX_REPLY]) if call else None
+        if not isinstance(arguments, AnswerCall):
+            raise ReplyInvalid('that was no answer')
+        claim = cited(arguments, evidence)
+        if claim.kind is Kind.TEXT and not self.CAPTIONS_SHOWN:
+            return claim
+        return without_invented_numbers(claim, question)
 
 
 def _sent_back(reply: Reply, complaint: str) -> list[Message]:
     """Return the reply and what is wrong with it, as a conversation goes on."""
-    content = reply.content[:MAX_REPLY]
     calls = tuple(replace(call, arguments=call.arguments[:MAX_REPLY]) for call in reply.tool_calls)
-    said = Message('assistant', content, calls)
+    said = Message('assistant', reply.content[:MAX_REPLY], calls)
     if not calls:
         return [said, Message('user', complaint)]
     return [said, *(Message('tool', complaint, tool_call_id=call.id) for call in calls)]
+
+
+@cache
+def prompt(name: str) -> str:
+    """Return a prompt of this package."""
+    return (files('remembr_ros.evaluation') / 'prompts' / f'{name}.md').read_text(encoding='utf-8')

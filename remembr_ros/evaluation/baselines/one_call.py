@@ -1,15 +1,12 @@
 """One retrieval with the raw question, then rules: what more recalling and rewording is worth."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
-
-MAX_MEMORIES = 1_000
 
 
 class OneCallPlanner:
@@ -18,13 +15,10 @@ class OneCallPlanner:
     What fits is decided by the scores of the raw question, whose other words lower them. With a language
     model the same is LoopPlanner(rounds=1, calls_per_round=1).
 
-    :param memories: retrieved, 1 to MAX_MEMORIES
-    :raises InvalidRequest: so many make no sense
+    :param memories: retrieved
     """
 
     def __init__(self, memories: int = 15) -> None:
-        if not 1 <= memories <= MAX_MEMORIES:
-            raise InvalidRequest(f'memories is {memories}; it lies between 1 and {MAX_MEMORIES}')
         self._memories = memories
         self._rules = OfflinePlanner()
 
@@ -40,15 +34,15 @@ class OneCallPlanner:
         return replace(self._rules.answer(question, found, run), planner=self.name)
 
 
+@dataclass(frozen=True, slots=True)
 class _Found:
     """A recall that has nothing but these hits; by text it returns them all, whatever the text."""
 
-    def __init__(self, hits: Sequence[Hit]) -> None:
-        self._hits = hits
+    hits: Sequence[Hit]
 
     def find(self, query: Query) -> list[Hit]:
         hits = [
-            hit.measured(query.place, query.time_ns) for hit in self._hits if query.scope.admits(hit.memory)
+            hit.measured(query.place, query.time_ns) for hit in self.hits if query.scope.admits(hit.memory)
         ]
         if query.place is not None:
             hits = [hit for hit in hits if hit.memory.pose is not None]
@@ -62,4 +56,4 @@ class _Found:
         return query.cut(hits)
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return sum(scope.admits(hit.memory) for hit in self._hits)
+        return sum(scope.admits(hit.memory) for hit in self.hits)

@@ -1,14 +1,15 @@
 """The floor: whatever the raw question finds first is the answer."""
 
+from dataclasses import replace
+
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import Query, Recall, Scope
 
-DURATION_S = 60.0
-"""What every duration is said to be: one memory tells none."""
+DURATION_S = 60.0  # what every duration is said to be: one memory tells none
 
 
 class Top1Planner:
@@ -29,23 +30,13 @@ class Top1Planner:
         kind = parse_request(question.text, question.now_ns).kind
         if not hits:
             return ground(Claim(Kind.NOT_SEEN, 'Nothing was found.'), question, self.name)
-        return with_facts(self._answer(kind, hits[0], question), question)
-
-    def _answer(self, kind: Kind, hit: Hit, question: Question) -> Answer:
-        memory = hit.memory
-        if kind is Kind.DURATION:
-            return Answer(
-                kind,
-                memory.caption,
-                self.name,
-                pose=memory.pose,
-                frame_id=memory.frame_id,
-                map_id=memory.map_id,
-                duration_s=DURATION_S,
-                evidence=(hit,),
-            )
-        if kind is Kind.POSITION and memory.pose is None:
+        (hit,) = hits
+        if kind is Kind.POSITION and hit.memory.pose is None:
             claim = Claim(Kind.NOT_SEEN, 'What was found has no place.')
         else:
-            claim = Claim(kind, memory.caption, [hit], binary=True if kind is Kind.BINARY else None)
-        return ground(claim, question, self.name)
+            binary = True if kind is Kind.BINARY else None
+            claim = Claim(kind, hit.memory.caption, hits, binary=binary, start=hit, end=hit)
+        answer = ground(claim, question, self.name)
+        return with_facts(
+            replace(answer, duration_s=DURATION_S) if kind is Kind.DURATION else answer, question
+        )

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from remembr_ros.agent.model.answer import Kind, Question
@@ -14,9 +15,7 @@ from remembr_ros.simulation.truth import RecordingTruth, SignTruth, View, load_t
 from remembr_ros.timestamps import NS
 
 QUESTIONS = 60
-ABSENT = 10
-"""How many of them ask for what is not there."""
-
+ABSENT = 10  # how many of them ask for what is not there
 NEAR_M = 5.0
 SOON_S = 5.0
 """An answer this near to where and when a sign was readable is right, as in the demo."""
@@ -52,7 +51,7 @@ def load_building(
             by_text.setdefault(sign.text, []).append(sign)
     if not by_text or not memories:
         raise InvalidRequest(f'{folder}: no sign was readable on the tour; record a longer one')
-    maker = _Maker(truth, memories)
+    asked = partial(_sample, truth, memories)
     rng = random.Random(truth.seed)
     present = count - min(ABSENT, count // 6)
     texts, kinds = sorted(by_text), list(_WORDINGS)
@@ -62,47 +61,43 @@ def load_building(
         text, turn = texts[number % len(texts)], number // len(texts)
         kind = kinds[(number + turn) % len(kinds)]
         wording = rng.choice(_WORDINGS[kind]).format(_named(text, kind))
-        samples.append(maker.sample(f'{number}', wording, kind, by_text[text]))
+        samples.append(asked(f'{number}', wording, kind, by_text[text]))
     for number, thing in enumerate([*_missing_rooms(texts), *ABSENT_THINGS][: count - present], present):
         wording = rng.choice(_WORDINGS[Kind.POSITION]).format(thing)
-        samples.append(maker.sample(f'{number}', wording, Kind.NOT_SEEN, ()))
+        samples.append(asked(f'{number}', wording, Kind.NOT_SEEN, ()))
     images = {o.memory.id: o.images for o in observations if o.images}
     return sample.Sequence(f'building-{truth.seed}', memories, tuple(samples), (), images)
 
 
-class _Maker:
-    """Questions as they are asked at the end of the tour."""
-
-    def __init__(self, truth: RecordingTruth, memories: tuple[Memory, ...]) -> None:
-        self._now_ns = truth.end_ns
-        self._here = truth.segments[-1].pose
-        self._frame_id = truth.frame_id
-        self._memories = memories
-
-    def sample(self, name: str, text: str, kind: Kind, signs: Sequence[SignTruth]) -> Sample:
-        views = [view for sign in signs for view in sign.readable]
-        memories = self._memories
-        truth = sample.Truth(
-            kind,
-            positions=tuple(p.position for view in views for p in view.poses)
-            if kind is Kind.POSITION
-            else (),
-            times_ns=tuple(t for view in views for t in _moments(view)) if kind is Kind.TIME else (),
-            binary=True if kind is Kind.BINARY else None,
-            within_m=NEAR_M,
-            within_min=SOON_S / 60.0,
-        )
-        map_id = memories[0].map_id
-        return Sample(
-            name,
-            'SHORT',
-            Question(text, self._now_ns, self._here, self._frame_id, map_id),
-            Scope(map_id=map_id),
-            (memories[0].start_ns, memories[-1].end_ns),
-            len(memories),
-            frozenset(m.id for m in memories if any(_overlap(m, view) for view in views)),
-            truth,
-        )
+def _sample(  # noqa: PLR0917
+    tour: RecordingTruth,
+    memories: tuple[Memory, ...],
+    name: str,
+    text: str,
+    kind: Kind,
+    signs: Sequence[SignTruth],
+) -> Sample:
+    """Return a question as it is asked at the end of the tour."""
+    views = [view for sign in signs for view in sign.readable]
+    truth = sample.Truth(
+        kind,
+        positions=tuple(p.position for v in views for p in v.poses) if kind is Kind.POSITION else (),
+        times_ns=tuple(t for v in views for t in _moments(v)) if kind is Kind.TIME else (),
+        binary=True if kind is Kind.BINARY else None,
+        within_m=NEAR_M,
+        within_min=SOON_S / 60.0,
+    )
+    map_id = memories[0].map_id
+    return Sample(
+        name,
+        'SHORT',
+        Question(text, tour.end_ns, tour.segments[-1].pose, tour.frame_id, map_id),
+        Scope(map_id=map_id),
+        (memories[0].start_ns, memories[-1].end_ns),
+        len(memories),
+        frozenset(m.id for m in memories if any(_overlap(m, view) for view in views)),
+        truth,
+    )
 
 
 def _named(text: str, kind: Kind) -> str:

@@ -10,15 +10,16 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from enum import Enum
+from operator import attrgetter
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets import navqa_table, sample
-from remembr_ros.evaluation.datasets.navqa_table import NAVQA, Edition, find_sequences
+from remembr_ros.evaluation.datasets.navqa_table import NAVQA, Edition
 from remembr_ros.evaluation.datasets.sample import Excluded, Sample, Truth
 from remembr_ros.geometry import Point
 from remembr_ros.memory.exchange.captions_file import TimedMemory, read_captions
@@ -46,7 +47,6 @@ class Outside(str, Enum):
     """Believe the answer time, where the drive has it: what was shown then is right, if not visible."""
 
 
-_CLOCK = re.compile(r'(\d{1,2}):(\d{2}):(\d{2})')
 _BRACKETS = re.compile(r'\[([^\[\]]*)\]')
 _BINARY = {'yes': True, 'true': True, 'no': False, 'false': False}
 
@@ -86,14 +86,10 @@ def load_navqa(
     the reason; what becomes of an answer time outside the window is for outside to say.
 
     :param segments: the memories of the drive, in the order of time; not empty
-    :raises InvalidRequest: there is no such folder or sequence
     :raises BagUnreadable: a file is missing, damaged or not in upstream's format
     """
-    known = find_sequences(folder, edition)
-    if number not in known:
-        raise InvalidRequest(f'{folder} has no sequence {number}; it has {known}')
     windows = navqa_table.read_windows(folder / str(number) / 'qa_unfilled.json')
-    reader = _Reader(sequence_name(number), list(segments), edition, outside)
+    reader = _Reader(sequence_name(number), segments, edition, outside)
     samples: list[Sample] = []
     excluded: list[Excluded] = []
     used: dict[str, int] = {}
@@ -124,34 +120,34 @@ def resolve_clock(text: str, start_ns: int, end_ns: int, zone: tzinfo = ZONE) ->
     :return: nanoseconds since the Unix epoch
     :raises ValueError: not a time of day, or never shown inside the window
     """
-    found = _CLOCK.fullmatch(text.strip())
-    if not found:
-        raise _Unusable(f'answer time {text.strip()!r} is not H:M:S')
-    hour, minute, second = map(int, found.groups())
-    if hour > 23 or minute > 59 or second > 59:
-        raise _Unusable(f'answer time {text.strip()!r} is not a time of day')
+    text = text.strip()
+    try:
+        shown = datetime.strptime(text, '%H:%M:%S').time()
+    except ValueError:
+        raise _Unusable(f'answer time {text!r} is not a time of day, H:M:S') from None
     start_ns, end_ns = max(start_ns - SLACK_NS, 0), end_ns + SLACK_NS
     day = datetime.fromtimestamp(start_ns // NS, timezone.utc).astimezone(zone).date()
     last = datetime.fromtimestamp(end_ns // NS, timezone.utc).astimezone(zone).date()
     while day <= last:
         for fold in (0, 1):  # an hour that comes twice when summer time ends
-            moment = datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=zone, fold=fold)
-            ns = int(moment.timestamp()) * NS
+            ns = int(datetime.combine(day, shown.replace(fold=fold), zone).timestamp()) * NS
             if start_ns <= ns <= end_ns:
                 return ns
         day += timedelta(days=1)
-    raise _Outside(f'answer time {text.strip()} ({zone}) lies outside the window of the question')
+    raise _Outside(f'answer time {text} ({zone}) lies outside the window of the question')
 
 
+_mean_ns = attrgetter('mean_ns')
+
+
+@dataclass(frozen=True, slots=True)
 class _Reader:
     """Rows of one sequence to samples."""
 
-    def __init__(self, name: str, segments: list[TimedMemory], edition: Edition, outside: Outside) -> None:
-        self._name = name
-        self._segments = segments
-        self._edition = edition
-        self._outside = outside
-        self._drive = segments[0].memory.start_ns, segments[-1].memory.end_ns
+    name: str
+    segments: Sequence[TimedMemory]
+    edition: Edition
+    outside: Outside
 
     def sample(self, sample_id: str, row: dict[str, str], window: tuple[str, int, int]) -> Sample:
         """Return the sample of a row.
@@ -159,33 +155,35 @@ class _Reader:
         :raises _Unusable: there is none
         """
         length, start_ns, end_ns = window
-        if self._edition.from_start:
-            start_ns = min(start_ns, self._drive[0])
-        first, last = _bounds(self._segments, start_ns, end_ns)
-        inside = self._segments[first:last]
+        if self.edition.from_start:
+            start_ns = min(start_ns, self.segments[0].memory.start_ns)
+        # By mean time, both ends included, as upstream cuts.
+        first = bisect_left(self.segments, start_ns, key=_mean_ns)
+        last = bisect_right(self.segments, end_ns, key=_mean_ns)
+        inside = self.segments[first:last]
         if not inside:
             raise _Unusable('no captions lie inside its window')
         if not row[navqa_table.QUESTION]:
             raise _Unusable('it has no question')
         times, doubt = self._times(row, start_ns, end_ns)
-        shown = [_segment_at(self._segments, time_ns) for time_ns in times]
+        shown = [_segment_at(self.segments, time_ns) for time_ns in times]
         # Of what lies outside by the slack, the nearest segment inside can be found.
         findable = [_segment_at(inside, t) for t in times if start_ns - SLACK_NS <= t <= end_ns + SLACK_NS]
         question = Question(
-            row[navqa_table.QUESTION], now_ns=end_ns, here=inside[-1].memory.pose, map_id=self._name
+            row[navqa_table.QUESTION], now_ns=end_ns, here=inside[-1].memory.pose, map_id=self.name
         )
-        # As wide as no segment outside is admitted; see _bounds for what is inside.
-        after_ns = self._segments[first - 1].memory.end_ns + 1 if first else None
-        before_ns = self._segments[last].memory.start_ns - 1 if last < len(self._segments) else None
+        # As wide as no segment outside is admitted.
+        after_ns = self.segments[first - 1].memory.end_ns + 1 if first else None
+        before_ns = self.segments[last].memory.start_ns - 1 if last < len(self.segments) else None
         return Sample(
             sample_id,
             length,
             question,
-            Scope(after_ns, before_ns, map_id=self._name),
+            Scope(after_ns, before_ns, map_id=self.name),
             (inside[0].memory.start_ns, inside[-1].memory.end_ns),
             len(inside),
             frozenset(segment.memory.id for segment in findable),
-            self._truth(row, shown, doubt if self._outside is Outside.UNSCORED else ''),
+            self._truth(row, shown, doubt if self.outside is Outside.UNSCORED else ''),
             doubt,
         )
 
@@ -197,12 +195,13 @@ class _Reader:
         try:
             return [resolve_clock(text, start_ns, end_ns) for text in texts], ''
         except _Outside as error:
-            if self._edition.object_positions and row[navqa_table.KIND].lower() == 'position':
+            if self.edition.object_positions and row[navqa_table.KIND].lower() == 'position':
                 return [], ''  # the label is the place itself, whenever it was seen
-            if self._outside is Outside.EXCLUDE:
+            if self.outside is Outside.EXCLUDE:
                 raise
-            if self._outside is Outside.KEEP:
-                return [resolve_clock(text, *self._drive) for text in texts], str(error)
+            if self.outside is Outside.KEEP:
+                drive_ns = self.segments[0].memory.start_ns, self.segments[-1].memory.end_ns
+                return [resolve_clock(text, *drive_ns) for text in texts], str(error)
             return [], str(error)
 
     def _truth(self, row: dict[str, str], shown: list[TimedMemory], doubt: str) -> Truth:
@@ -210,7 +209,7 @@ class _Reader:
         parsable = row[navqa_table.PARSABLE].lower()
         if kind == 'position':
             positions = tuple(s.memory.pose.position for s in shown if s.memory.pose)
-            if self._edition.object_positions:
+            if self.edition.object_positions:
                 positions = _object_positions(row)
             if not positions and not doubt:
                 raise _Unusable('nothing tells its position')
@@ -228,15 +227,9 @@ class _Reader:
         raise _Unusable(f'{row[navqa_table.KIND]!r} is not a kind of answer')
 
 
-def _bounds(segments: list[TimedMemory], start_ns: int, end_ns: int) -> tuple[int, int]:
-    """Return where the segments begin and end whose mean time is in [start_ns, end_ns], as upstream cuts."""
-    means = [s.mean_ns for s in segments]
-    return bisect_left(means, start_ns), bisect_right(means, end_ns)
-
-
-def _segment_at(segments: list[TimedMemory], time_ns: int) -> TimedMemory:
+def _segment_at(segments: Sequence[TimedMemory], time_ns: int) -> TimedMemory:
     """Return the last segment that begins by then, as upstream does; the first one if none does."""
-    after = bisect_right([s.memory.start_ns for s in segments], time_ns)
+    after = bisect_right(segments, time_ns, key=lambda segment: segment.memory.start_ns)
     return segments[max(after - 1, 0)]
 
 
@@ -246,9 +239,9 @@ def _object_positions(row: dict[str, str]) -> tuple[Point, ...]:
     positions = []
     for inner in _BRACKETS.findall(text):
         try:
-            x, y, z = (float(number) for number in inner.replace(',', ' ').split())
+            x, y, z = map(float, inner.replace(',', ' ').split())
         except ValueError:
-            raise _Unusable(f'{text!r} is not a position') from None
+            x = y = z = math.nan
         if not all(map(math.isfinite, (x, y, z))):
             raise _Unusable(f'{text!r} is not a position')
         positions.append((x, y, z))

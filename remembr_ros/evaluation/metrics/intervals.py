@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-Z = 1.959963984540054
-"""Of the standard normal distribution: 95 % lie within."""
-
+Z = 1.959963984540054  # of the standard normal distribution: 95 % lie within
 RESAMPLES = 10_000
 
 

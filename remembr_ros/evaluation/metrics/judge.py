@@ -3,48 +3,23 @@
 import hashlib
 import json
 import logging
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from remembr_ros.agent.chat.client import ChatClient, Message
 from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.reply_text import MAX_REPLY
-from remembr_ros.agent.model.usage import Ledger, Usage
-from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid
-from remembr_ros.evaluation.metrics.verdict_cache import VerdictCache
+from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.errors import RemembrError, ReplyInvalid
+from remembr_ros.evaluation.metrics.verdict_cache import Judgement, VerdictCache
 
 logger = logging.getLogger(__name__)
 
-ATTEMPTS = 2
-"""Replies read for one verdict: the second one after the first was sent back."""
-
-MAX_REASON = 500
-"""Characters of a reason that are kept."""
-
-
-class Judgement(BaseModel):
-    """What the model replies; anything else in its object is passed over."""
-
-    correct: bool
-    reason: str = ''
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the judge said.
-
-    :param correct: None: there is no verdict, see reason
-    :param cached: said before, of the very same texts by the same model; it costs nothing
-    """
-
-    correct: bool | None
-    reason: str
-    cached: bool = False
-    usage: Usage = field(default_factory=Usage)
+ATTEMPTS = 2  # replies read for one verdict: the second one after the first was sent back
+MAX_REASON = 500  # characters of a reason that are kept
 
 
 class Judge:
@@ -53,75 +28,58 @@ class Judge:
     :param chat: the model that judges; better none of those that are judged
     :param cache: file of verdicts, made when there is a first one; None: nothing is kept
     :param timeout_s: for one call of the model [s]
-    :raises InvalidRequest: the cache cannot be read, or the time makes no sense
+    :raises InvalidRequest: the cache cannot be read
     """
 
     def __init__(self, chat: ChatClient, cache: Path | None = None, *, timeout_s: float = 60.0) -> None:
-        if not timeout_s > 0.0:
-            raise InvalidRequest(f'timeout_s is {timeout_s}; it is positive')
         self._chat = chat
         self._cache = VerdictCache(cache) if cache is not None else None
         self._timeout_s = timeout_s
 
-    @property
-    def model(self) -> str:
-        return self._chat.model
-
-    def verdict(self, question: str, reference: str, answer: str) -> Verdict:
+    def verdict(self, question: str, reference: str, answer: str) -> tuple[bool | None, str]:
         """Judge an answer; whatever the model or its server does, this raises nothing.
 
         Only a verdict is kept: without one, the next time asks again.
+
+        :return: whether the answer is right, None: there is no verdict; and why
         """
         texts = {'question': question, 'reference': reference, 'answer': answer}
-        if self._cache is not None:
-            known = self._cache.get(self._key(texts))
-            if known is not None:
-                return Verdict(known.correct, known.reason, cached=True)
-        found = self._ask(texts)
-        if self._cache is not None and found.correct is not None:
+        known = self._cache.get(self._key(texts)) if self._cache is not None else None
+        if known is not None:
+            return known.correct, known.reason
+        correct, reason = self._ask(texts)
+        if self._cache is not None and correct is not None:
             # The key again: a model that was not named is known by name after the first call.
-            entry = {'model': self.model, **texts, 'correct': found.correct, 'reason': found.reason}
+            entry = {'model': self._chat.model, **texts, 'correct': correct, 'reason': reason}
             try:
                 self._cache.put(self._key(texts), entry)
             except OSError as error:
                 logger.warning('the verdict is not kept: %s', error)
-        return found
+        return correct, reason
 
-    def _ask(self, texts: dict[str, str]) -> Verdict:
-        messages = [
-            Message('system', _prompt()),
-            # JSON: no text can end before its quotation mark. Lone surrogates cannot be sent.
-            Message(
-                'user', json.dumps(texts, ensure_ascii=False, indent=1).encode('utf-8', 'replace').decode()
-            ),
-        ]
-        ledger, replies = Ledger(), 0
-        correct: bool | None = None
+    def _ask(self, texts: dict[str, str]) -> tuple[bool | None, str]:
+        # JSON: no text can end before its quotation mark. Lone surrogates cannot be sent.
+        asked = json.dumps(texts, ensure_ascii=False, indent=1).encode('utf-8', 'replace').decode()
+        messages = [Message('system', _prompt()), Message('user', asked)]
         reason = ''
-        while correct is None and replies < ATTEMPTS:
+        for replies in range(1, ATTEMPTS + 1):
             try:
                 reply = self._chat.complete(
-                    messages, (), must_call=None, timeout_s=self._timeout_s, ledger=ledger
+                    messages, (), must_call=None, timeout_s=self._timeout_s, ledger=Ledger()
                 )
             except RemembrError as error:
-                reason = f'{error.kind}: {error}'
-                break
-            replies += 1
+                return None, f'{error.kind}: {error}'
             try:
                 judgement = _read(reply.content)
-                correct, reason = judgement.correct, judgement.reason[:MAX_REASON]
+                return judgement.correct, judgement.reason[:MAX_REASON]
             except ReplyInvalid as error:
-                reason = f'{self.model} gave no verdict in {replies} replies: {error}'
-                messages += [
-                    Message('assistant', reply.content[:MAX_REPLY]),
-                    Message(
-                        'user', f'{error}. Reply with {{"correct": true or false, "reason": "..."}} only.'
-                    ),
-                ]
-        return Verdict(correct, reason, usage=ledger.usage)
+                reason = f'{self._chat.model} gave no verdict in {replies} replies: {error}'
+                complaint = f'{error}. Reply with {{"correct": true or false, "reason": "..."}} only.'
+                messages += [Message('assistant', reply.content[:MAX_REPLY]), Message('user', complaint)]
+        return None, reason
 
     def _key(self, texts: dict[str, str]) -> str:
-        whole = json.dumps([self.model, _prompt(), texts['question'], texts['reference'], texts['answer']])
+        whole = json.dumps([self._chat.model, _prompt(), *texts.values()])
         return hashlib.sha256(whole.encode()).hexdigest()
 
 

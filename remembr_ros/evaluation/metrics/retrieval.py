@@ -1,11 +1,9 @@
 """How well memories that hold the answer are found: rank, recall@k and mean reciprocal rank."""
 
+import statistics
 from collections.abc import Iterable, Sequence
 
-from remembr_ros.evaluation.metrics.scores import Mean, mean
-
-CUTOFFS = (1, 5, 10, 15)
-"""Numbers of memories among which an answer is looked for."""
+CUTOFFS = (1, 5, 10, 15)  # numbers of memories among which an answer is looked for
 
 
 def rank(found: Sequence[str], relevant: frozenset[str]) -> int | None:
@@ -18,19 +16,10 @@ def found_at(k: int, ranks: Iterable[int | None]) -> int:
     return sum(r is not None and r <= k for r in ranks)
 
 
-def recall_at(k: int, ranks: Iterable[int | None]) -> Mean:
-    """Return the fraction of questions whose answer is among the first k found."""
-    return mean(float(r is not None and r <= k) for r in ranks)
-
-
-def mean_reciprocal_rank(ranks: Iterable[int | None]) -> Mean:
-    """Return the mean of one over the rank, of zero where nothing relevant was found."""
-    return mean(0.0 if r is None else 1.0 / r for r in ranks)
-
-
 def retrieval_json(ranks: Sequence[int | None]) -> dict[str, float | None]:
-    """Return the figures as fractions from 0 to 1; None over nothing."""
+    """Return recall@k and the mean of one over the rank, of zero where it is None; None over nothing."""
+    n = len(ranks)
     return {
-        **{f'recall@{k}': recall_at(k, ranks).value for k in CUTOFFS},
-        'mrr': mean_reciprocal_rank(ranks).value,
+        **{f'recall@{k}': found_at(k, ranks) / n if n else None for k in CUTOFFS},
+        'mrr': statistics.fmean(0.0 if r is None else 1.0 / r for r in ranks) if n else None,
     }

@@ -14,12 +14,15 @@ from remembr_ros.errors import InvalidRequest
 logger = logging.getLogger(__name__)
 
 
-class CachedVerdict(BaseModel):
-    """What is read back of a line; the rest of it is for people."""
+class Judgement(BaseModel):
+    """What a judge says; anything else in its object, or in the line that keeps it, is passed over."""
 
-    key: str
     correct: bool
     reason: str = ''
+
+
+class _KeptJudgement(Judgement):
+    key: str
 
 
 class VerdictCache:
@@ -34,7 +37,7 @@ class VerdictCache:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._verdicts: dict[str, CachedVerdict] = {}
+        self._verdicts: dict[str, Judgement] = {}
         try:
             lines = path.read_bytes().splitlines()
         except FileNotFoundError:
@@ -44,7 +47,7 @@ class VerdictCache:
         damaged = 0
         for line in lines:
             try:
-                verdict = CachedVerdict.model_validate(json.loads(line))
+                verdict = _KeptJudgement.model_validate(json.loads(line))
             except (ValueError, RecursionError):
                 damaged += bool(line.strip())
                 continue
@@ -52,14 +55,9 @@ class VerdictCache:
         if damaged:
             logger.warning('%s has %d lines that are no verdicts; they are passed over', path, damaged)
 
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._verdicts)
-
-    def get(self, key: str) -> CachedVerdict | None:
+    def get(self, key: str) -> Judgement | None:
         """Return the verdict of a key, if there is one."""
-        with self._lock:
-            return self._verdicts.get(key)
+        return self._verdicts.get(key)
 
     def put(self, key: str, entry: dict[str, Any]) -> None:
         """Keep a verdict; when this returns it is on the disk.
@@ -69,7 +67,7 @@ class VerdictCache:
         """
         line = json.dumps({'key': key, **entry}).encode() + b'\n'
         with self._lock:
-            self._verdicts[key] = CachedVerdict(key=key, correct=entry['correct'], reason=entry['reason'])
+            self._verdicts[key] = Judgement.model_validate(entry)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open('a+b') as file:
                 if file.tell() > 0:

@@ -34,79 +34,47 @@ class PlannerName(str, Enum):
 LLM_PLANNERS = frozenset({PlannerName.AGENT, PlannerName.ALL_CAPTIONS, PlannerName.FRAMES})
 """Those that need a language model."""
 
-SERVERS = ('llm_url', 'vlm_url', 'judge_url')
-"""The fields that may hold a password; written down without it."""
-
+SERVERS = ('llm_url', 'vlm_url', 'judge_url')  # the fields that may hold a password; written down without it
 _AGENT = AgentConfig()
 
 
 class RunConfig(BaseModel):
-    """A run. Every field may stand in the YAML file of a grid.
-
-    :param data: navqa, oc-navqa or building
-    :param folder: of the data set
-    :param sequences: numbers; empty: all that are there
-    :param captions: of navqa: captions in N/NAME.json
-    :param bags: recordings to remember instead, by the number of the sequence
-    :param captioner: of bags
-    :param vlm: model of the captioner openai
-    :param vlm_url: its server
-    :param image_topic: of bags with several cameras
-    :param pose_topic: of bags with several poses
-    :param tf: of bags: parent and child frame
-    :param segment_length: of bags, default 3; captions of a file are joined to that length [s]
-    :param outside: what to do where an answer time lies outside its question's window
-    :param planner: what answers
-    :param llm: model of the planner
-    :param llm_url: its server
-    :param temperature: of the language model
-    :param rounds: of recalling
-    :param calls_per_round: the paper's k
-    :param memories_per_call: the paper's m
-    :param frames: shown to the planner frames
-    :param context_tokens: that the planner all_captions may fill
-    :param embedder: empty: the default
-    :param diversity: recall shows distinct stays rather than one parked hour
-    :param hybrid: recall counts words beside meaning
-    :param consolidation: stays in which nothing changes become one memory
-    :param seeds: each question is asked once per seed
-    :param judge: model that judges answers in words; empty with an empty judge_url: they are not judged
-    :param judge_url: its server
-    :param timeout: for one question [s]
-    """
+    """A run. Every field may stand in the YAML file of a grid."""
 
     model_config = ConfigDict(frozen=True, extra='forbid')
 
-    data: str = 'navqa'
-    folder: str = ''
-    sequences: tuple[int, ...] = ()
-    captions: str = CAPTIONS
+    data: str = 'navqa'  # navqa, oc-navqa or building
+    folder: str = ''  # of the data set
+    sequences: tuple[int, ...] = ()  # numbers; empty: all that are there
+    captions: str = CAPTIONS  # of navqa: captions in N/NAME.json
+    # recordings to remember instead, by the number of the sequence
     bags: dict[int, str] = Field(default_factory=dict)
-    captioner: str = 'scene_text'
-    vlm: str = ''
-    vlm_url: str = ''
-    image_topic: str = ''
-    pose_topic: str = ''
-    tf: tuple[str, ...] = Field((), max_length=2)
+    captioner: str = 'scene_text'  # of bags
+    vlm: str = ''  # model of the captioner openai
+    vlm_url: str = ''  # its server
+    image_topic: str = ''  # of bags with several cameras
+    pose_topic: str = ''  # of bags with several poses
+    tf: tuple[str, ...] = Field((), max_length=2)  # of bags: parent and child frame
+    # of bags, default 3; captions of a file are joined to that length [s]
     segment_length: float | None = Field(None, gt=0.5, le=600.0)
-    outside: Outside = Outside.EXCLUDE
-    planner: PlannerName = PlannerName.OFFLINE
-    llm: str = ''
-    llm_url: str = ''
-    temperature: float = Field(0.0, ge=0.0, le=2.0)
-    rounds: int = Field(_AGENT.rounds, ge=1, le=10)
-    calls_per_round: int = Field(_AGENT.calls_per_round, ge=1, le=10)
-    memories_per_call: int = Field(_AGENT.memories_per_call, ge=1, le=50)
-    frames: int = Field(50, ge=1, le=1000)
-    context_tokens: int = Field(100_000, ge=1_000)
-    embedder: str = ''
-    diversity: bool = True
-    hybrid: bool = True
-    consolidation: bool = False
-    seeds: tuple[int, ...] = Field((0,), min_length=1)
-    judge: str = ''
-    judge_url: str = ''
-    timeout: float = Field(60.0, gt=0.0, le=86_400.0)
+    outside: Outside = Outside.EXCLUDE  # what to do where an answer time lies outside its question's window
+    planner: PlannerName = PlannerName.OFFLINE  # what answers
+    llm: str = ''  # model of the planner
+    llm_url: str = ''  # its server
+    temperature: float = Field(0.0, ge=0.0, le=2.0)  # of the language model
+    rounds: int = Field(_AGENT.rounds, ge=1, le=10)  # of recalling
+    calls_per_round: int = Field(_AGENT.calls_per_round, ge=1, le=10)  # the paper's k
+    memories_per_call: int = Field(_AGENT.memories_per_call, ge=1, le=50)  # the paper's m
+    frames: int = Field(50, ge=1, le=1000)  # shown to the planner frames
+    context_tokens: int = Field(100_000, ge=1_000)  # that the planner all_captions may fill
+    embedder: str = ''  # empty: the default
+    diversity: bool = True  # recall shows distinct stays rather than one parked hour
+    hybrid: bool = True  # recall counts words beside meaning
+    consolidation: bool = False  # stays in which nothing changes become one memory
+    seeds: tuple[int, ...] = Field((0,), min_length=1)  # each question is asked once per seed
+    judge: str = ''  # model that judges answers in words; empty with an empty judge_url: they are not judged
+    judge_url: str = ''  # its server
+    timeout: float = Field(60.0, gt=0.0, le=86_400.0)  # for one question [s]
 
     @model_validator(mode='after')
     def _make_sense(self) -> 'RunConfig':

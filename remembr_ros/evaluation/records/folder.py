@@ -14,19 +14,19 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import metadata, resources
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from remembr_ros import __version__
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import Sequence
-from remembr_ros.evaluation.records.config import SERVERS, RunConfig
+from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.records.reading import ANSWERS, CONFIG, RESULTS, TRACES, TRACKS, read_records
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.records.trace import QuestionTrace
-from remembr_ros.redaction import shown_url
 
 LOCK = 'run.lock'
 
@@ -51,32 +51,30 @@ class RunFolder:
     def __init__(self, path: Path, config: RunConfig, *, resume: bool = False) -> None:
         self.path = path
         described = {'config': config.model_dump(mode='json'), 'versions': versions(), 'prompts': prompts()}
-        self._lock: int | None = None
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = _lock(path / LOCK)
-            if resume and (path / CONFIG).exists():
-                self._check_same(described)
-            else:
-                self._put_aside()
-            kept = read_records(path) if (path / ANSWERS).exists() else []
-            # A server that was out of reach says nothing about the planner: asked again.
-            self.records = [record for record in kept if not record.failure.startswith(_OUT_OF_REACH)]
-            self._rewrite(self.records)
-            _drop_cut_line(path / TRACES)
-            _write(path / CONFIG, described)
-        except InvalidRequest:
-            self.close()
-            raise
-        except (OSError, ValueError) as error:
-            self.close()
-            raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
+        with ExitStack() as stack:
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+                lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+                stack.callback(os.close, lock)
+                _lock(lock, path)
+                if resume and (path / CONFIG).exists():
+                    self._check_same(described)
+                else:
+                    self._put_aside()
+                kept = read_records(path) if (path / ANSWERS).exists() else []
+                # A server that was out of reach says nothing about the planner: asked again.
+                self.records = [record for record in kept if not record.failure.startswith(_OUT_OF_REACH)]
+                # Without what a stop in the middle of a line has left.
+                _replace(path / ANSWERS, ''.join(f'{_line(record)}\n' for record in self.records))
+                _drop_cut_line(path / TRACES)
+                _write(path / CONFIG, described)
+            except (OSError, ValueError) as error:
+                raise InvalidRequest(f'{path} cannot hold a run: {error}') from error
+            self._open = stack.pop_all()
 
     def close(self) -> None:
         """Let other processes have the folder."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._open.close()
 
     @property
     def done(self) -> set[tuple[str, str, int]]:
@@ -140,8 +138,6 @@ class RunFolder:
         known = json.loads((self.path / CONFIG).read_text(encoding='utf-8'))
         for part in ('config', 'prompts'):
             old, new = known.get(part, {}), described[part]
-            # Earlier versions wrote passwords down.
-            old |= {name: shown_url(str(old[name])) for name in SERVERS if name in old}
             changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
             if changed:
                 was = ', '.join(f'{name} was {old.get(name)!r}, is {new.get(name)!r}' for name in changed)
@@ -156,19 +152,11 @@ class RunFolder:
         present = [file for file in present if file.exists()]
         if (self.path / ANSWERS) not in present:
             return
-        number = 1
-        while (earlier := self.path / f'earlier-{number}').exists():
-            number += 1
+        folders = (self.path / f'earlier-{number}' for number in count(1))
+        earlier = next(folder for folder in folders if not folder.exists())
         earlier.mkdir()
         for file in present:
             file.rename(earlier / file.name)
-
-    def _rewrite(self, records: Iterable[QuestionRecord]) -> None:
-        """Drop what a stop in the middle of a line has left."""
-        lines = ''.join(f'{_line(record)}\n' for record in records)
-        temporary = self.path / f'{ANSWERS}.part'
-        temporary.write_text(lines, encoding='utf-8')
-        temporary.replace(self.path / ANSWERS)
 
 
 def versions() -> dict[str, str]:
@@ -187,30 +175,21 @@ def prompts() -> dict[str, str]:
     found = {}
     for package, folder_of in _PROMPTS.items():
         folder = resources.files(f'remembr_ros.{folder_of}') / 'prompts'
-        for file in sorted(folder.iterdir(), key=lambda f: f.name) if folder.is_dir() else ():
+        for file in sorted(folder.iterdir(), key=lambda f: f.name):
             if file.name.endswith('.md'):
                 found[f'{package}/{file.name}'] = hashlib.sha256(file.read_bytes()).hexdigest()
     return found
 
 
-def _lock(path: Path) -> int:
-    """Take a folder for this process; whatever ends the process gives it back.
-
-    :return: the descriptor that holds it
-    """
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+def _lock(file: int, folder: Path) -> None:
+    """Take a folder for this process, for as long as the file is open."""
     try:
-        fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        os.close(lock)
         raise InvalidRequest(
-            f'another process is writing the run in {path.parent}; '
+            f'another process is writing the run in {folder}; '
             'wait until it has ended, or choose another folder with --out'
         ) from error
-    except OSError:
-        os.close(lock)
-        raise
-    return lock
 
 
 def _drop_cut_line(path: Path) -> None:
@@ -235,8 +214,11 @@ def _append(path: Path, line: str) -> None:
 
 
 def _write(path: Path, value: Any) -> None:
+    _replace(path, json.dumps(value, indent=2, ensure_ascii=False) + '\n')
+
+
+def _replace(path: Path, text: str) -> None:
     temporary = path.with_suffix('.part')
-    text = json.dumps(value, indent=2, ensure_ascii=False) + '\n'
     # A caption may hold half a character, which JSON allows and UTF-8 does not.
     temporary.write_bytes(text.encode('utf-8', 'replace'))
     temporary.replace(path)

@@ -21,11 +21,11 @@ Key = tuple[str, str, int]
 
 
 class TrackPoint(BaseModel):
-    """A memory as the map draws it.
+    """A memory that has a place, as the map draws it.
 
     :param start_ns: stamp of its first frame, nanoseconds since the Unix epoch
     :param end_ns: stamp of its last frame
-    :param x: [m] in the map frame; None: unplaced
+    :param x: [m] in the map frame
     :param y: [m]
     """
 
@@ -34,9 +34,13 @@ class TrackPoint(BaseModel):
     id: str
     start_ns: int
     end_ns: int
-    x: float | None = None
-    y: float | None = None
+    x: float
+    y: float
     caption: str = ''
+
+    @property
+    def place(self) -> tuple[float, float]:
+        return (self.x, self.y)
 
 
 Tracks = dict[str, list[TrackPoint]]

@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.evaluation.datasets.sample import Sample
-from remembr_ros.evaluation.metrics.scores import Outcome, Score
+from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.geometry import Point
 from remembr_ros.timestamps import NS
 
@@ -25,10 +25,7 @@ class TruthRecord(_Record):
 
 
 class AnswerRecord(_Record):
-    """What the planner answered; which fields count depends on the kind.
-
-    :param evidence: ids of memories, the deciding one first
-    """
+    """What the planner answered; which fields count depends on the kind."""
 
     kind: Kind
     text: str
@@ -37,54 +34,37 @@ class AnswerRecord(_Record):
     position: Point | None = None
     minutes_ago: float | None = None
     duration_minutes: float | None = None
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()  # ids of memories, the deciding one first
 
 
 class QuestionRecord(_Record):
-    """What became of one question.
+    """What became of one question."""
 
-    :param sequence: name of the sequence, such as 'navqa-0'
-    :param id: unique in the sequence
-    :param seed: of the language model; a run asks each question once per seed
-    :param length: SHORT, MEDIUM or LONG
-    :param history_sec: how far the question's window looks back [s]
-    :param window_ns: start of the first and end of the last memory that the planner may see
-    :param memories: how many that are
-    :param now_ns: the asker's now
-    :param here: where the robot is then, in the map frame [m]
-    :param answer: None: the planner failed, or only retrieval was measured
-    :param error: [m] for a position, [min] for a time or a duration; None: there is none
-    :param exact: kind text: whether the answer is the reference, apart from case, punctuation and articles
-    :param token_f1: kind text: words shared with the reference, 0 to 1
-    :param verdict: kind text: what the judge said; empty: there is no judge
-    :param relevant: ids of the memories that hold the answer; none: it is nowhere, or not known where
-    :param rank: place of the answer window among the memories found with the raw question; None: not there
-    :param hits: ids of those memories, best first
-    :param failure: why there is no answer or no score
-    """
-
-    sequence: str
-    id: str
-    seed: int
+    sequence: str  # name of the sequence, such as 'navqa-0'
+    id: str  # unique in the sequence
+    seed: int  # of the language model; a run asks each question once per seed
     question: str
-    length: str
-    history_sec: float
-    window_ns: tuple[int, int]
-    memories: int
-    now_ns: int
-    here: Point | None
+    length: str  # SHORT, MEDIUM or LONG
+    history_sec: float  # how far the question's window looks back [s]
+    window_ns: tuple[int, int]  # start of the first and end of the last memory that the planner may see
+    memories: int  # how many that are
+    now_ns: int  # the asker's now
+    here: Point | None  # where the robot is then, in the map frame [m]
     truth: TruthRecord
-    answer: AnswerRecord | None
+    answer: AnswerRecord | None  # None: the planner failed, or only retrieval was measured
     outcome: Outcome
     correct: bool | None
-    error: float | None
+    error: float | None  # [m] for a position, [min] for a time or a duration; None: there is none
+    # kind text: whether the answer is the reference, apart from case, punctuation and articles
     exact: bool | None = None
-    token_f1: float | None = None
-    verdict: str = ''
+    token_f1: float | None = None  # kind text: words shared with the reference, 0 to 1
+    verdict: str = ''  # kind text: what the judge said; empty: there is no judge
+    # ids of the memories that hold the answer; none: it is nowhere, or not known where
     relevant: tuple[str, ...] = ()
+    # place of the answer window among the memories found with the raw question; None: not there
     rank: int | None = None
-    hits: tuple[str, ...] = ()
-    failure: str = ''
+    hits: tuple[str, ...] = ()  # ids of those memories, best first
+    failure: str = ''  # why there is no answer or no score
     llm_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -94,10 +74,6 @@ class QuestionRecord(_Record):
     def key(self) -> tuple[str, str, int]:
         """What tells it from the others of a run."""
         return (self.sequence, self.id, self.seed)
-
-    @property
-    def score(self) -> Score:
-        return Score(self.truth.kind, self.length, self.outcome, self.correct, self.error)
 
 
 def truth_record(sample: Sample) -> TruthRecord:

@@ -1,15 +1,17 @@
 """What a planner did for one question: its recalls, and its talk with a language model."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from remembr_ros.agent.chat.pacing import PacedChat
 from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.planner import Record
+from remembr_ros.agent.trace import without_repetitions
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 
-MAX_HITS = 50
-"""Of one recall that are written down."""
+MAX_HITS = 50  # of one recall that are written down
 
 
 @dataclass
@@ -17,13 +19,23 @@ class QuestionTrace:
     """Grows while a question is answered.
 
     :ivar recalls: JSON-ready
-    :ivar chat: JSON-ready, see RecordingChat
+    :ivar chat: see :func:`remembr_ros.agent.chat.recording.chat_event`; its seconds are the model's own
     :ivar pace: what made the calls wait for their turn
     """
 
     recalls: list[dict[str, Any]] = field(default_factory=list)
     chat: list[dict[str, Any]] = field(default_factory=list)
     pace: PacedChat | None = None
+    _waited_before_s: float = 0.0
+
+    def begin(self) -> Record:
+        """Return what takes down the talk with the language model."""
+        return without_repetitions(self._record)
+
+    def _record(self, event: str, about: Mapping[str, Any]) -> None:
+        if event == 'chat':
+            waited_s, self._waited_before_s = self.waited_s - self._waited_before_s, self.waited_s
+            self.chat.append({**about, 'seconds': round(max(about['seconds'] - waited_s, 0.0), 3)})
 
     @property
     def waited_s(self) -> float:
@@ -39,19 +51,19 @@ class QuestionTrace:
         return Usage(len(self.chat), prompt, completion)
 
 
+@dataclass(frozen=True, slots=True)
 class TracedRecall:
     """Writes down what is recalled."""
 
-    def __init__(self, recall: Recall, trace: QuestionTrace) -> None:
-        self._recall = recall
-        self._trace = trace
+    recall: Recall
+    trace: QuestionTrace
 
     def find(self, query: Query) -> list[Hit]:
         began = time.perf_counter()
-        hits = self._recall.find(query)
+        hits = self.recall.find(query)
         asked = (('text', query.text), ('position', query.place), ('time', query.time_ns))
         by, what = next((one for one in asked if one[1] is not None), ('newest', None))
-        self._trace.recalls.append(
+        self.trace.recalls.append(
             {
                 'by': by,
                 'asked': what,
@@ -64,4 +76,4 @@ class TracedRecall:
         return hits
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        return self._recall.count(scope)
+        return self.recall.count(scope)

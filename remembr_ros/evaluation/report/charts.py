@@ -1,38 +1,68 @@
 """The charts of a report, as SVG that the page's style sheet colours."""
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
+from itertools import pairwise
 
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
-from remembr_ros.evaluation.report.tabulation import Bin
+from remembr_ros.evaluation.metrics.intervals import wilson_interval
+from remembr_ros.evaluation.report.tabulation import Fraction, Records, fraction, scored
 from remembr_ros.evaluation.report.track_map import round_step
 
-LEAST_ERROR_M = 0.1
-"""What a logarithmic axis shows of an error of nothing."""
+HISTORY_EDGES_MIN = (0, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480)
+"""Bins of history length [min]: the same for every run, so that runs can be laid side by side."""
+
+LEAST_ERROR_M = 0.1  # what a logarithmic axis shows of an error of nothing
 
 _HEIGHT, _WIDE, _NARROW = 220.0, 600.0, 330.0  # of the plots inside their axes, in pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 56.0, 26.0, 52.0  # margins
 
 
-def correctness_chart(bins: Sequence[Bin], overall: float | None) -> str:
-    """Return overall correctness over length of history: value, 95 % interval and count of each bin."""
+def history_bins(records: Records) -> list[tuple[float, float, Fraction]]:
+    """Return the correctness by length of history, as figure 4 of the paper, without empty bins.
+
+    :return: from (inclusive) and to (exclusive) how far the questions look back [min]; how many are correct,
+        with Wilson's interval, as a bin holds few questions
+    """
+    bins = []
+    for low, high in pairwise((*HISTORY_EDGES_MIN, math.inf)):
+        inside = [r for r in records if low <= r.history_sec / 60.0 < high]
+        groups = scored(inside)
+        if groups:
+            sure = sum(map(statistics.fmean, groups))
+            found = replace(fraction(inside), interval=wilson_interval(sure, len(groups)))
+            longest = max(r.history_sec / 60.0 for r in inside)
+            bins.append((low, high if math.isfinite(high) else longest, found))
+    return bins
+
+
+def correctness_chart(records: Records) -> str:
+    """Return overall correctness over length of history: value, 95 % interval and count of each bin.
+
+    :return: empty: nothing is scored
+    """
+    bins = history_bins(records)
+    if not bins:
+        return ''
     step = _WIDE / len(bins)
     places = [step * (i + 0.5) for i in range(len(bins))]
-    ticks = [(x, f'{b.low_min:g} to', f'{b.high_min:.4g}') for x, b in zip(places, bins, strict=True)]
+    ticks = [(x, f'{low:g} to', f'{high:.4g}') for x, (low, high, _) in zip(places, bins, strict=True)]
     parts = [_axes(_WIDE, 'history of the question [min]', ticks), _text(-34, _y(0.5), 'correct', 'up')]
-    for x, found in zip(places, bins, strict=True):
-        value, (low, high) = found.fraction.value or 0.0, found.fraction.interval or (0.0, 1.0)
+    for x, (_, _, found) in zip(places, bins, strict=True):
+        value, (low, high) = found.value or 0.0, found.interval or (0.0, 1.0)
         left, wide = x - 0.36 * step, 0.72 * step
         parts += [
             f'<path class="bar" d="M{left:.1f},{_HEIGHT}V{_y(value):.1f}h{wide:.1f}V{_HEIGHT}z"/>',
             f'<path class="first" d="M{left:.1f},{_y(value):.1f}h{wide:.1f}"/>',
             f'<path class="ink" d="M{x:.1f},{_y(low):.1f}m-4,0h8m-4,0V{_y(high):.1f}m-4,0h8"/>',
-            _text(x, -8, f'n={found.fraction.n}'),
+            _text(x, -8, f'n={found.n}'),
         ]
-    if overall is not None:
-        parts.append(f'<path class="limit" d="M0,{_y(overall):.1f}H{_WIDE}" stroke-dasharray="6 3"/>')
-        parts.append(_text(_WIDE + 4, _y(overall) + 4, f'all {overall:.2f}', 'limit after'))
+    overall = fraction(records).value or 0.0
+    parts.append(f'<path class="limit" d="M0,{_y(overall):.1f}H{_WIDE}" stroke-dasharray="6 3"/>')
+    parts.append(_text(_WIDE + 4, _y(overall) + 4, f'all {overall:.2f}', 'limit after'))
     return _svg('Overall correctness over the length of history', [(_WIDE, parts)])
 
 
@@ -60,12 +90,9 @@ def error_chart(
     steps = [step * i for i in range(math.floor(most_min / step) + 1)]
     left = _axes(_NARROW, 'error of positions [m]', [(log_x(v), f'{v:g}') for v in powers])
     right = _axes(_NARROW, 'error of times and durations [min]', [(linear_x(v), f'{v:g}') for v in steps])
-    plots = [
-        [left, _text(-34, _y(0.5), 'share of what was asked', 'up')],
-        [right],
-    ]
-    plots[0] += _distributions({'position': position}, asked, log_x, CORRECT_WITHIN_M, 'm')
-    plots[1] += _distributions(minutes, asked, linear_x, CORRECT_WITHIN_MIN, 'min')
+    of_position = _distributions({'position': position}, asked, log_x, CORRECT_WITHIN_M, 'm')
+    of_time = _distributions(minutes, asked, linear_x, CORRECT_WITHIN_MIN, 'min')
+    plots = [left, _text(-34, _y(0.5), 'share of what was asked', 'up'), *of_position], [right, *of_time]
     return _svg('Cumulative distributions of the errors', [(_NARROW, plot) for plot in plots])
 
 

@@ -5,7 +5,8 @@ Pairs are made by sequence, id and seed. Differences are B minus A throughout.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
@@ -13,12 +14,18 @@ from remembr_ros.evaluation.datasets.sample import LENGTHS
 from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
 from remembr_ros.evaluation.records.reading import Key
 from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.report.tabulation import UNITS, aligned, by_question
+from remembr_ros.evaluation.report.tabulation import (
+    UNITS,
+    Fraction,
+    aligned,
+    by_question,
+    interval_text,
+    number_text,
+)
 
 Pair = tuple[QuestionRecord, QuestionRecord]
 
-FEWEST = 6
-"""Non-zero differences that Wilcoxon's test needs: with fewer its p cannot fall below 0.05."""
+FEWEST = 6  # non-zero differences that Wilcoxon's test needs: with fewer its p cannot fall below 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,32 +116,24 @@ def compare(a: Sequence[QuestionRecord], b: Sequence[QuestionRecord]) -> Compari
     )
 
 
-def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison as JSON values: keys as lists of sequence, id and seed."""
-    data = asdict(comparison)
-    for name in ('wins', 'losses', 'unscored', 'only_a', 'only_b', 'changed'):
-        data[name] = [list(key) for key in data[name]]
-    for row in (*data['correctness'].values(), *data['errors'].values()):
-        row['interval'] = list(row['interval']) if row['interval'] else None
-    return data
-
-
 def comparison_table(comparison: Comparison) -> str:
     """Return a comparison for a person."""
-    columns = list(comparison.correctness.items())
-    rows = [['', *(name for name, _ in columns)]]
-    of = [row for _, row in columns]
-    rows.append(['pairs', *(str(c.pairs) for c in of)])
-    rows.append(['correct in A', *(_fraction(c.correct_a, c.pairs) for c in of)])
-    rows.append(['correct in B', *(_fraction(c.correct_b, c.pairs) for c in of)])
-    rows.append(['difference B - A', *(_signed(c.difference, 2) for c in of)])
-    rows.append(['  95 % interval', *(_interval(c.interval, 2) for c in of)])
-    rows.append(['wins / losses of B', *(f'{c.wins} / {c.losses}' for c in of)])
-    rows.append(['McNemar p', *(_p(c.p) for c in of)])
+    of = comparison.correctness.values()
+    rows = [
+        ['', *comparison.correctness],
+        ['pairs', *(str(c.pairs) for c in of)],
+        ['correct in A', *(Fraction(c.correct_a, c.pairs).text for c in of)],
+        ['correct in B', *(Fraction(c.correct_b, c.pairs).text for c in of)],
+        ['difference B - A', *(number_text(c.difference, '+.2f') for c in of)],
+        ['  95 % interval', *(interval_text(c.interval, '+.2f') for c in of)],
+        ['wins / losses of B', *(f'{c.wins} / {c.losses}' for c in of)],
+        ['McNemar p', *(_p(c.p) for c in of)],
+    ]
     below = [['error', 'pairs', 'A', 'B', 'B - A', '95 % interval', 'Wilcoxon p']]
     for kind, e in comparison.errors.items():
-        means = [_signed(e.mean_a, 1, ''), _signed(e.mean_b, 1, ''), _signed(e.difference, 1)]
-        below.append([f'{kind} [{e.unit}]', str(e.pairs), *means, _interval(e.interval, 1), _p(e.p)])
+        means = [number_text(e.mean_a, '.1f'), number_text(e.mean_b, '.1f')]
+        gain = [number_text(e.difference, '+.1f'), interval_text(e.interval, '+.1f')]
+        below.append([f'{kind} [{e.unit}]', str(e.pairs), *means, *gain, _p(e.p)])
     lines = [aligned(rows), '', aligned(below), '']
     lines.append(f'{len(comparison.unscored)} pairs are not scored in both runs and out of the fractions.')
     if comparison.seeds > 1:
@@ -160,6 +159,7 @@ def _correctness(pairs: Sequence[Pair]) -> Correctness:
     n = len(pairs)
     wins = sum(bool(y.correct and not x.correct) for x, y in pairs)
     losses = sum(bool(x.correct and not y.correct) for x, y in pairs)
+    differences = by_question((x, float(bool(y.correct)) - bool(x.correct)) for x, y in pairs)
     return Correctness(
         pairs=n,
         correct_a=sum(bool(x.correct) for x, _ in pairs),
@@ -167,9 +167,7 @@ def _correctness(pairs: Sequence[Pair]) -> Correctness:
         wins=wins,
         losses=losses,
         difference=(wins - losses) / n if n else None,
-        interval=bootstrap_interval(
-            by_question([(x, float(bool(y.correct)) - bool(x.correct)) for x, y in pairs])
-        ),
+        interval=bootstrap_interval(differences),
         p=(float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0) if n else None,
     )
 
@@ -182,33 +180,18 @@ def _errors(kind: Kind, pairs: Sequence[Pair]) -> Errors:
         for x, y in pairs
         if x.truth.kind is kind and x.error is not None and y.error is not None
     ]
-    n = len(found)
     differences = [(x, of_b - of_a) for x, of_a, of_b in found]
     nonzero = [value for _, value in differences if value != 0.0]
     return Errors(
         unit=UNITS[kind],
-        pairs=n,
-        mean_a=sum(of_a for _, of_a, _ in found) / n if n else None,
-        mean_b=sum(of_b for _, _, of_b in found) / n if n else None,
-        difference=sum(value for _, value in differences) / n if n else None,
+        pairs=len(found),
+        mean_a=fmean(of_a for _, of_a, _ in found) if found else None,
+        mean_b=fmean(of_b for _, _, of_b in found) if found else None,
+        difference=fmean(value for _, value in differences) if found else None,
         interval=bootstrap_interval(by_question(differences)),
         p=float(wilcoxon(nonzero).pvalue) if len(nonzero) >= FEWEST else None,
     )
 
 
-def _fraction(count: int, n: int) -> str:
-    return f'{count / n:.2f} ({count}/{n})' if n else '-'
-
-
-def _signed(value: float | None, digits: int, sign: str = '+') -> str:
-    return '-' if value is None else f'{value:{sign}.{digits}f}'
-
-
-def _interval(interval: tuple[float, float] | None, digits: int) -> str:
-    return '-' if interval is None else f'{interval[0]:+.{digits}f} to {interval[1]:+.{digits}f}'
-
-
 def _p(p: float | None) -> str:
-    if p is None:
-        return '-'
-    return '< 0.001' if p < 0.001 else f'{p:.3f}'
+    return '< 0.001' if p is not None and p < 0.001 else number_text(p, '.3f')

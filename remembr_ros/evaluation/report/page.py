@@ -1,37 +1,31 @@
 """A run as one HTML page that needs nothing but a browser: figures, charts, every question with its map."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.retrieval import found_at, recall_at
+from remembr_ros.evaluation.metrics.retrieval import found_at
 from remembr_ros.evaluation.records.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report import charts
 from remembr_ros.evaluation.report.question_view import VERDICTS, question_views
 from remembr_ros.evaluation.report.tabulation import (
     KINDS,
+    by_group,
+    errors_of,
     fraction,
-    fraction_text,
-    history_bins,
     interval_text,
+    number_text,
     retrieved,
     tables,
 )
 from remembr_ros.evaluation.report.track_map import drive_path
 
 REPORT = 'report.html'
-TEMPLATE = 'templates/report.html.j2'
-
-SAME = 5e-7
-"""Fractions in results.json that differ by less are those of the answers."""
 
 
 def write_report(folder: Path) -> Path:
@@ -56,7 +50,7 @@ def write_report(folder: Path) -> Path:
 
 def _render(run: RecordedRun) -> str:
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise RemembrError(
             f'a report needs jinja2 ({error}): pip install "remembr_ros[evaluation]"'
@@ -66,22 +60,23 @@ def _render(run: RecordedRun) -> str:
     path_ids = {name: f'drive-{number}' for number, name in enumerate(sorted(tracks)) if name in asked}
     views = question_views(run.records, tracks, read_traces(run.folder), path_ids)
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader('remembr_ros.evaluation.report'),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    template = environment.from_string(
-        files('remembr_ros.evaluation.report').joinpath(TEMPLATE).read_text(encoding='utf-8')
-    )
-    return template.render(
+    return environment.get_template('report.html.j2').render(
         title=_title(run),
         headline=_headline(run.records),
-        warnings=_warnings(run),
+        cut_off=not run.results,
         tables=tables(run.records),
         charts=_charts(run.records),
         questions=views,
         counts=[(name, sum(view.verdict == name for view in views)) for name in VERDICTS],
         drives=[drive_path(path_id, tracks[name]) for name, path_id in path_ids.items()],
-        excluded=_rows(run.results, 'excluded'),
-        doubtful=_rows(run.results, 'doubtful'),
+        excluded=run.results.get('excluded', []),
+        doubtful=run.results.get('doubtful', []),
         config=json.dumps(run.config, ensure_ascii=False, indent=2) if run.config else '',
         seeds=len({record.seed for record in run.records}),
     )
@@ -89,13 +84,13 @@ def _render(run: RecordedRun) -> str:
 
 def _title(run: RecordedRun) -> dict[str, str]:
     """Return planner, data, embedder and date, as far as they are known."""
-    planners = Counter(record.answer.planner for record in run.records if record.answer)
+    planners = {record.answer.planner for record in run.records if record.answer}
     sequences = ', '.join(sorted({record.sequence for record in run.records}))
     written = datetime.fromtimestamp((run.folder / ANSWERS).stat().st_mtime, timezone.utc)
     return {
-        'planner': str(run.results.get('planner') or ', '.join(sorted(planners)) or 'unknown'),
-        'data': str(run.results.get('data') or sequences or 'unknown'),
-        'embedder': str(run.results.get('embedder') or 'unknown'),
+        'planner': run.results.get('planner') or ', '.join(sorted(planners)) or 'unknown',
+        'data': run.results.get('data') or sequences or 'unknown',
+        'embedder': run.results.get('embedder') or 'unknown',
         'date': written.strftime('%Y-%m-%d %H:%M UTC'),
     }
 
@@ -103,50 +98,32 @@ def _title(run: RecordedRun) -> dict[str, str]:
 def _headline(records: Sequence[QuestionRecord]) -> list[tuple[str, str, str, str]]:
     """Return name, figure, what it is of and its interval."""
     figures = []
+    groups = by_group(records)
     for name in ('ALL', *LENGTHS):
-        found = fraction([r for r in records if name in ('ALL', r.length)])
-        if found.value is None:
-            figures.append((_named(name), '-', 'nothing scored', ''))
-        else:
-            of, interval = f'{found.correct} of {found.n}', interval_text(found.interval)
-            figures.append((_named(name), f'{found.value:.2f}', of, interval))
-    if measured := retrieved(records):
-        ranks = [record.rank for record in measured]
-        of = f'{found_at(5, ranks)} of {len(ranks)} by the raw question'
-        figures.append(('recall@5', f'{recall_at(5, ranks).value:.2f}', of, ''))
+        found = fraction(groups[name])
+        named = 'overall correctness' if name == 'ALL' else name.lower()
+        of = f'{found.correct} of {found.n}' if found.n else 'nothing scored'
+        figures.append(
+            (named, number_text(found.value), of, interval_text(found.interval) if found.n else '')
+        )
+    if ranks := [record.rank for record in retrieved(records)]:
+        found_5 = found_at(5, ranks)
+        of = f'{found_5} of {len(ranks)} by the raw question'
+        figures.append(('recall@5', f'{found_5 / len(ranks):.2f}', of, ''))
     return figures
-
-
-def _named(group: str) -> str:
-    return 'overall correctness' if group == 'ALL' else group.lower()
-
-
-def _warnings(run: RecordedRun) -> list[str]:
-    """Say where the folder does not agree with itself."""
-    if not run.results:
-        return ['The run has no results.json: it was cut off, and these are the questions that it came to.']
-    overall = run.results.get('overall')
-    said = overall.get('ALL') if isinstance(overall, dict) else None
-    found = fraction(run.records)
-    if isinstance(said, int | float) and (found.value is None or abs(said - found.value) > SAME):
-        return [
-            f'results.json says {said:.3f} correct, answers.jsonl {fraction_text(found)}: '
-            'the figures here are those of answers.jsonl.'
-        ]
-    return []
 
 
 def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
     """Return each chart with its caption."""
     drawn = []
-    if bins := history_bins(records):
+    if chart := charts.correctness_chart(records):
         caption = (
             'Overall correctness over the length of history, as figure 4 of the paper. Whiskers: 95 % Wilson '
             'interval over questions; n: scored answers; dashed: all.'
         )
-        drawn.append((charts.correctness_chart(bins, fraction(records).value), caption))
+        drawn.append((chart, caption))
     errors = {
-        kind.value: [r.error for r in records if r.truth.kind is kind and r.error is not None]
+        kind.value: errors_of([r for r in records if r.truth.kind is kind])
         for kind in (Kind.POSITION, Kind.TIME, Kind.DURATION)
     }
     if any(errors.values()):
@@ -157,13 +134,3 @@ def _charts(records: Sequence[QuestionRecord]) -> list[tuple[str, str]]:
         )
         drawn.append((charts.error_chart(errors.pop('position'), errors, asked), caption))
     return drawn
-
-
-def _rows(results: dict[str, Any], name: str) -> list[tuple[str, str, str]]:
-    """Return id, question and reason of the rows of the data set with which something is wrong."""
-    rows = results.get(name)
-    return [
-        (str(row.get('id', '')), str(row.get('question', '')), str(row.get('reason', '')))
-        for row in (rows if isinstance(rows, list) else [])
-        if isinstance(row, dict)
-    ]

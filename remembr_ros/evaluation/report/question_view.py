@@ -14,9 +14,7 @@ from remembr_ros.evaluation.report.tabulation import UNITS
 from remembr_ros.evaluation.report.track_map import Map, draw_map
 from remembr_ros.timestamps import MAX_NS, NS, format_clock, format_duration
 
-VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')
-"""The worst first."""
-
+VERDICTS = ('failed', 'wrong', 'not seen', 'unscored', 'right')  # the worst first
 LIMITS = {Kind.POSITION: CORRECT_WITHIN_M, Kind.TIME: CORRECT_WITHIN_MIN, Kind.DURATION: CORRECT_WITHIN_MIN}
 
 LEAD = 150
@@ -46,34 +44,26 @@ class Seen:
 class Attempt:
     """What came of a question with one seed."""
 
-    seed: int
+    record: QuestionRecord
     verdict: str
     answer: str
-    text: str
-    planner: str
     error: str
-    judge: str
     text_match: str
-    failure: str
     cost: str
-    evidence: tuple[Seen, ...]
+    evidence: list[Seen]
     uncited: str
-    trace: tuple[tuple[str, str], ...]
+    trace: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionView:
     """A question with what came of it.
 
-    :param verdict: of the worst seed
+    :param worst: the record of the worst seed; verdict, error and map are its
     :param tally: how many seeds are right; empty: there is one
-    :param map: of the worst seed
     """
 
-    sequence: str
-    id: str
-    question: str
-    length: str
+    worst: QuestionRecord
     kind: str
     verdict: str
     tally: str
@@ -82,10 +72,9 @@ class QuestionView:
     asked: str
     history: str
     rank: str
-    hits: tuple[Seen, ...]
-    attempts: tuple[Attempt, ...]
+    hits: list[Seen]
+    attempts: list[Attempt]
     map: Map | None
-    map_seed: int
 
 
 def verdict(record: QuestionRecord) -> str:
@@ -139,7 +128,6 @@ def _view(
     worst = min(group, key=badness)
     right = sum(verdict(record) == 'right' for record in group)
     by_id = {point.id: point for point in track}
-    history = f'{format_duration(worst.history_sec)}, {worst.memories} memories'
     if worst.rank:
         rank = f'{worst.rank} of {len(worst.hits)} found with the raw question'
     elif worst.relevant:
@@ -147,30 +135,25 @@ def _view(
     else:
         rank = 'none: no memory is known to hold the answer'
     return QuestionView(
-        sequence=worst.sequence,
-        id=worst.id,
-        question=worst.question,
-        length=worst.length,
+        worst=worst,
         kind='yes/no' if worst.truth.kind is Kind.BINARY else worst.truth.kind.value,
         verdict=verdict(worst),
         tally=f'{right} of {len(group)} seeds right' if len(group) > 1 else '',
         error=_error(worst),
         truth=_truth(worst.truth, worst.now_ns),
         asked=format_clock(worst.now_ns) + (f' at {_place(worst.here)}' if worst.here else ''),
-        history=history,
+        history=f'{format_duration(worst.history_sec)}, {worst.memories} memories',
         rank=rank,
-        hits=tuple(_seen(name, by_id, worst.now_ns) for name in worst.hits[:EVIDENCE]),
-        attempts=tuple(
-            _attempt(record, by_id, traces.get(record.key)) for record in sorted(group, key=lambda r: r.seed)
-        ),
+        hits=_seen(worst.hits, by_id, worst.now_ns),
+        attempts=[
+            _attempt(record, by_id, traces.get(record.key, {}))
+            for record in sorted(group, key=lambda r: r.seed)
+        ],
         map=draw_map(worst, track, path_id),
-        map_seed=worst.seed,
     )
 
 
-def _attempt(
-    record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Mapping[str, Any] | None
-) -> Attempt:
+def _attempt(record: QuestionRecord, by_id: Mapping[str, TrackPoint], trace: Mapping[str, Any]) -> Attempt:
     answer = record.answer
     cost = [f'{record.latency_sec:.2f} s'] if record.latency_sec is not None else []
     if record.llm_calls:
@@ -183,19 +166,15 @@ def _attempt(
         match.append(f'token F1 {record.token_f1:.2f}')
     cited = answer.evidence if answer else ()
     return Attempt(
-        seed=record.seed,
+        record=record,
         verdict=verdict(record),
         answer=_answer(answer, record.now_ns) if answer else '',
-        text=answer.text if answer else '',
-        planner=answer.planner if answer else '',
         error=_error(record),
-        judge=record.verdict,
         text_match=', '.join(match),
-        failure=record.failure,
         cost=', '.join(cost),
-        evidence=tuple(_seen(name, by_id, record.now_ns) for name in cited[:EVIDENCE]),
+        evidence=_seen(cited, by_id, record.now_ns),
         uncited=f'and {len(cited) - EVIDENCE} more' if len(cited) > EVIDENCE else '',
-        trace=_trace(trace) if trace else (),
+        trace=_trace(trace),
     )
 
 
@@ -243,36 +222,36 @@ def _error(record: QuestionRecord) -> str:
     return f'{record.error:.1f} {unit}' if record.error is not None and unit else ''
 
 
-def _seen(name: str, by_id: Mapping[str, TrackPoint], now_ns: int) -> Seen:
-    point = by_id.get(name)
-    if point is None:
-        return Seen(name[:8])
-    place = f'({point.x:.1f}, {point.y:.1f})' if point.x is not None and point.y is not None else 'unplaced'
-    words, when = ' '.join(point.caption.split()), f'{format_duration((now_ns - point.end_ns) / NS)} ago'
-    if len(words) <= LEAD:
-        return Seen(name[:8], when, place, words)
-    caption = '\n'.join(line.strip() for line in point.caption.splitlines() if line.strip())
-    return Seen(name[:8], when, place, f'{words[:LEAD].rsplit(None, 1)[0]} ...', _cut(caption, CAPTION))
+def _seen(names: Sequence[str], by_id: Mapping[str, TrackPoint], now_ns: int) -> list[Seen]:
+    """Return the first memories of these ids."""
+    seen = []
+    for name in names[:EVIDENCE]:
+        point = by_id.get(name)
+        if point is None:
+            seen.append(Seen(name[:8]))
+            continue
+        place = f'({point.x:.1f}, {point.y:.1f})'
+        when = f'{format_duration((now_ns - point.end_ns) / NS)} ago'
+        lead, caption = ' '.join(point.caption.split()), ''
+        if len(lead) > LEAD:
+            lead = f'{lead[:LEAD].rsplit(None, 1)[0]} ...'
+            lines = [line.strip() for line in point.caption.splitlines() if line.strip()]
+            caption = _cut('\n'.join(lines), CAPTION)
+        seen.append(Seen(name[:8], when, place, lead, caption))
+    return seen
 
 
-def _trace(trace: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _trace(trace: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what was recalled and said, as pairs of who and what."""
-    items: list[tuple[str, str]] = []
+    items = []
     for part in ('recalls', 'chat'):
-        found = trace.get(part)
-        entries = found if isinstance(found, list) else []
+        entries = trace.get(part, [])
         for number, entry in enumerate(entries[:TRACE_ITEMS], 1):
-            who, what = f'{part.removesuffix("s")} {number}', entry
-            if isinstance(entry, dict) and isinstance(entry.get('role'), str):
-                who = f'{who}, {entry["role"]}'
-                what = {k: v for k, v in entry.items() if k != 'role' and v not in (None, [], '')}
-                if set(what) == {'content'} and isinstance(what['content'], str):
-                    what = what['content']
-            text: str = what if isinstance(what, str) else json.dumps(what, ensure_ascii=False, indent=1)
-            items.append((who, _cut(text, TRACE_TEXT)))
+            text = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False, indent=1)
+            items.append((f'{part.removesuffix("s")} {number}', _cut(text, TRACE_TEXT)))
         if len(entries) > TRACE_ITEMS:
             items.append((part, f'{len(entries) - TRACE_ITEMS} more in traces.jsonl'))
-    return tuple(items)
+    return items
 
 
 def _cut(text: str, most: int) -> str:

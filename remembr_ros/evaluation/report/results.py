@@ -8,10 +8,18 @@ from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS, Excluded
-from remembr_ros.evaluation.metrics import scores as metrics
 from remembr_ros.evaluation.metrics.retrieval import retrieval_json
-from remembr_ros.evaluation.metrics.scores import Mean, Outcome
-from remembr_ros.evaluation.report.tabulation import Records, fraction, kinds_of, quantile, retrieved
+from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.report.tabulation import (
+    Records,
+    by_group,
+    errors_of,
+    fraction,
+    kinds_of,
+    latencies,
+    quantile,
+    retrieved,
+)
 
 
 def results_json(
@@ -30,8 +38,9 @@ def results_json(
     :param excluded: rows that were not asked
     :param doubtful: rows that were asked, although their label is an error of the data set
     """
-    groups = _by_length(records)
-    correct = {name: metrics.correctness(r.score for r in group) for name, group in groups.items()}
+    groups = by_group(records)
+    correct = {name: fraction(group) for name, group in groups.items()}
+    answered = [record for record in records if record.outcome is Outcome.ANSWERED]
     outcomes = Counter(record.outcome for record in records)
     ranks = [record.rank for record in retrieved(records)]
     return {
@@ -41,15 +50,12 @@ def results_json(
         'questions': len({(record.sequence, record.id) for record in records}),
         'seeds': sorted({record.seed for record in records}),
         'overall': {
-            **{name: fraction.value for name, fraction in correct.items()},
+            **{name: found.value for name, found in correct.items()},
             'scored': correct['ALL'].n,
             'scored_by_length': {length: correct[length].n for length in LENGTHS},
-            'of_answered': {
-                name: metrics.correctness_answered(r.score for r in group).value
-                for name, group in groups.items()
-            },
+            'of_answered': {name: fraction(group).value for name, group in by_group(answered).items()},
             'std': {name: _over_seeds(group) for name, group in groups.items()},
-            'interval': {name: _interval(group) for name, group in groups.items()},
+            'interval': {name: found.interval for name, found in correct.items()},
         },
         'by_kind': {
             kind.value: _kind_json([r for r in records if r.truth.kind is kind]) for kind in kinds_of(records)
@@ -63,65 +69,44 @@ def results_json(
     }
 
 
-def _by_length(records: Records) -> dict[str, Records]:
-    of_length = {length: [r for r in records if r.length == length] for length in LENGTHS}
-    return {**of_length, 'ALL': records}
-
-
 def _over_seeds(records: Records) -> float | None:
     """Return the standard deviation of the correctness over seeds; None over a single one."""
     seeds = sorted({record.seed for record in records})
-    means = [metrics.correctness(r.score for r in records if r.seed == seed).value for seed in seeds]
+    means = [fraction([r for r in records if r.seed == seed]).value for seed in seeds]
     values = [mean for mean in means if mean is not None]
     return statistics.stdev(values) if len(values) > 1 else None
 
 
-def _interval(records: Records) -> list[float] | None:
-    found = fraction(records).interval
-    return list(found) if found is not None else None
-
-
 def _kind_json(records: Records) -> dict[str, Any]:
-    correct, error = (of(r.score for r in records) for of in (metrics.correctness, metrics.errors))
+    correct, errors = fraction(records), errors_of(records)
     figures = {
         'n': len(records),
         'scored': correct.n,
         'correct': correct.value,
-        'interval': _interval(records),
+        'interval': correct.interval,
         'answered': sum(
             r.outcome in (Outcome.ANSWERED, Outcome.UNSCORED) and bool(r.answer) for r in records
         ),
-        'error_mean': error.value,
-        'error_std': error.std,
-        'error_n': error.n,
+        'error_mean': statistics.fmean(errors) if errors else None,
+        'error_std': statistics.stdev(errors) if len(errors) > 1 else None,
+        'error_n': len(errors),
     }
-    if any(record.truth.kind is Kind.TEXT for record in records):
-        figures |= {'exact': _exact(records).value, 'token_f1': _f1(records).value}
+    if records and records[0].truth.kind is Kind.TEXT:
+        # What is not answered is not the reference.
+        figures['exact'] = statistics.fmean(bool(record.exact) for record in records)
+        figures['token_f1'] = statistics.fmean(record.token_f1 or 0.0 for record in records)
     return figures
 
 
-def _exact(records: Records) -> Mean:
-    """Return the fraction of answers that are the reference; what is not answered is not."""
-    return metrics.mean(float(bool(record.exact)) for record in records if record.truth.kind is Kind.TEXT)
-
-
-def _f1(records: Records) -> Mean:
-    return metrics.mean(record.token_f1 or 0.0 for record in records if record.truth.kind is Kind.TEXT)
-
-
 def _cost_json(records: Records) -> dict[str, Any]:
-    latencies = sorted(record.latency_sec for record in records if record.latency_sec is not None)
+    times = latencies(records)
     totals = {
         name: sum(getattr(record, name) for record in records)
         for name in ('llm_calls', 'prompt_tokens', 'completion_tokens')
     }
     return {
         **totals,
-        'latency_p50_sec': _or_none(latencies, 0.5),
-        'latency_p95_sec': _or_none(latencies, 0.95),
+        'latency_p50_sec': quantile(times, 0.5),
+        'latency_p95_sec': quantile(times, 0.95),
         'per_question': {name: total / len(records) if records else None for name, total in totals.items()},
     }
-
-
-def _or_none(ordered: list[float], share: float) -> float | None:
-    return quantile(ordered, share) if ordered else None

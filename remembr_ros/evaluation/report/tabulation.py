@@ -4,12 +4,12 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
-from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, found_at, mean_reciprocal_rank, recall_at
+from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
+from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, found_at, retrieval_json
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import QuestionRecord
 
@@ -19,8 +19,6 @@ GROUPS = (*LENGTHS, 'ALL')
 UNITS = {Kind.POSITION: 'm', Kind.TIME: 'min', Kind.DURATION: 'min'}
 KINDS = (Kind.POSITION, Kind.TIME, Kind.DURATION, Kind.BINARY, Kind.TEXT)
 """Of the paper; a data set may have questions about what is not there, too."""
-HISTORY_EDGES_MIN = (0, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480)
-"""Bins of history length [min]: the same for every run, so that runs can be laid side by side."""
 
 NOTHING = '-'
 
@@ -47,30 +45,26 @@ class Fraction:
 
     correct: int
     n: int
-    interval: tuple[float, float] | None
+    interval: tuple[float, float] | None = None
 
     @property
     def value(self) -> float | None:
         return self.correct / self.n if self.n else None
 
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Correct answers to the questions that look back from low (inclusive) to high (exclusive) [min]."""
-
-    low_min: float
-    high_min: float
-    fraction: Fraction
+    @property
+    def text(self) -> str:
+        """Return it with its denominator, such as '0.63 (47/75)'."""
+        return f'{self.value:.2f} ({self.correct}/{self.n})' if self.n else NOTHING
 
 
 def fraction(records: Records) -> Fraction:
     """Return how many of the records that can be scored are correct, with a bootstrap interval."""
-    groups = _scored(records)
+    groups = scored(records)
     values = [value for group in groups for value in group]
     return Fraction(round(sum(values)), len(values), bootstrap_interval(groups))
 
 
-def _scored(records: Records) -> list[list[float]]:
+def scored(records: Records) -> list[list[float]]:
     """Return whether answers are correct, 0 or 1, by question."""
     return by_question((record, float(record.correct)) for record in records if record.correct is not None)
 
@@ -81,23 +75,6 @@ def by_question(values: Iterable[tuple[QuestionRecord, float]]) -> list[list[flo
     for record, value in values:
         groups.setdefault((record.sequence, record.id), []).append(value)
     return list(groups.values())
-
-
-def history_bins(records: Records) -> list[Bin]:
-    """Return the correctness by length of history, as figure 4 of the paper, without empty bins.
-
-    The intervals are Wilson's: a bin holds few questions.
-    """
-    bins = []
-    for low, high in pairwise((*HISTORY_EDGES_MIN, math.inf)):
-        inside = [r for r in records if low <= r.history_sec / 60.0 < high]
-        groups = _scored(inside)
-        if groups:
-            sure = sum(map(statistics.fmean, groups))
-            found = replace(fraction(inside), interval=wilson_interval(sure, len(groups)))
-            longest = max(r.history_sec / 60.0 for r in inside)
-            bins.append(Bin(low, high if math.isfinite(high) else longest, found))
-    return bins
 
 
 def retrieved(records: Records) -> list[QuestionRecord]:
@@ -112,6 +89,11 @@ def kinds_of(records: Records) -> tuple[Kind, ...]:
     return (*KINDS, Kind.NOT_SEEN) if absent else KINDS
 
 
+def by_group(records: Records) -> dict[str, Records]:
+    """Return the records by length of history, and all of them."""
+    return {name: [r for r in records if name in ('ALL', r.length)] for name in GROUPS}
+
+
 def tables(records: Records) -> list[ReportTable]:
     """Return the tables of a report; of a run that measured retrieval alone, only that."""
     if records and all(r.answer is None and r.outcome is Outcome.UNSCORED for r in records):
@@ -119,8 +101,8 @@ def tables(records: Records) -> list[ReportTable]:
     found = [_paper(records), _by_kind(records), _outcomes(records), _retrieval(records), _cost(records)]
     seeds = sorted({r.seed for r in records})
     if len(seeds) > 1:
-        rows = tuple((str(seed), *_fractions([r for r in records if r.seed == seed])) for seed in seeds)
-        found.insert(1, ReportTable('Correct, per seed', ('seed', *GROUPS), rows))
+        cells = {str(seed): partial(_correct, seed=seed) for seed in seeds}
+        found.insert(1, replace(_grouped('Correct, per seed', records, cells), header=('seed', *GROUPS)))
     return found
 
 
@@ -160,33 +142,36 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def fraction_text(found: Fraction) -> str:
-    """Return a fraction with its denominator, such as '0.63 (47/75)'."""
-    return NOTHING if found.value is None else f'{found.value:.2f} ({found.correct}/{found.n})'
+def number_text(value: float | None, form: str = '.2f') -> str:
+    """Return a number in this form; of nothing, what tables show."""
+    return NOTHING if value is None else f'{value:{form}}'
 
 
-def interval_text(interval: tuple[float, float] | None) -> str:
+def interval_text(interval: tuple[float, float] | None, form: str = '.2f') -> str:
     """Return an interval, such as '0.51 to 0.73'."""
-    return NOTHING if interval is None else f'{interval[0]:.2f} to {interval[1]:.2f}'
+    return NOTHING if interval is None else f'{interval[0]:{form}} to {interval[1]:{form}}'
+
+
+def _grouped(
+    caption: str, records: Records, cells: Mapping[str, Callable[[Records], str]], note: str = ''
+) -> ReportTable:
+    """Return a table with a row per figure, and a column per length of history."""
+    groups = by_group(records).values()
+    rows = tuple((name, *map(cell, groups)) for name, cell in cells.items())
+    return ReportTable(caption, ('', *GROUPS), rows, note)
 
 
 def _paper(records: Records) -> ReportTable:
-    descriptive = _per_group(
-        records, lambda group: fraction_text(fraction(_of(group, Kind.BINARY, Kind.TEXT)))
-    )
-    position = _per_group(records, lambda group: _errors(_of(group, Kind.POSITION)))
-    temporal = _per_group(records, lambda group: _errors(_of(group, Kind.TIME, Kind.DURATION)))
-    intervals = _per_group(records, lambda group: interval_text(fraction(group).interval))
-    return ReportTable(
+    return _grouped(
         'Per length of history',
-        ('', *GROUPS),
-        (
-            ('Descriptive question accuracy ↑', *descriptive),
-            ('Positional error [m] ↓', *position),
-            ('Temporal error [min] ↓', *temporal),
-            ('Overall correctness ↑', *_fractions(records)),
-            ('95 % interval', *intervals),
-        ),
+        records,
+        {
+            'Descriptive question accuracy ↑': lambda group: _correct(_of(group, Kind.BINARY, Kind.TEXT)),
+            'Positional error [m] ↓': lambda group: _errors(_of(group, Kind.POSITION)),
+            'Temporal error [min] ↓': lambda group: _errors(_of(group, Kind.TIME, Kind.DURATION)),
+            'Overall correctness ↑': _correct,
+            '95 % interval': lambda group: interval_text(fraction(group).interval),
+        },
         'After table I of the paper (arXiv 2409.13682). Descriptive: yes/no and judged texts. '
         'Temporal: times and durations. Errors: mean ± standard deviation over the answers that have one. '
         'Correct: within 15 m and 2 min (of buildings: 5 m and 5 s), yes or no exactly, a text by its judge; '
@@ -199,23 +184,17 @@ def _by_kind(records: Records) -> ReportTable:
     for kind in kinds_of(records):
         of_kind = _of(records, kind)
         correct = fraction(of_kind)
-        errors = sorted(r.error for r in of_kind if r.error is not None)
         spread = ('', '', '')
         if kind in UNITS:
+            errors = sorted(errors_of(of_kind))
+            median = statistics.median(errors) if errors else None
             spread = (
                 _errors(of_kind, f' {UNITS[kind]}'),
-                f'{statistics.median(errors):.1f}' if errors else NOTHING,
-                f'{quantile(errors, 0.9):.1f}' if errors else NOTHING,
+                number_text(median, '.1f'),
+                number_text(quantile(errors, 0.9), '.1f'),
             )
-        rows.append(
-            (
-                _KIND_NAMES.get(kind, kind.value),
-                str(len(of_kind)),
-                fraction_text(correct),
-                interval_text(correct.interval),
-                *spread,
-            )
-        )
+        name = _KIND_NAMES.get(kind, kind.value)
+        rows.append((name, str(len(of_kind)), correct.text, interval_text(correct.interval), *spread))
     return ReportTable(
         'Per kind of answer',
         ('', 'asked', 'correct', '95 % interval', 'error', 'median', '90 % within'),
@@ -237,77 +216,60 @@ def _texts(records: Records) -> str:
 
 
 def _outcomes(records: Records) -> ReportTable:
-    def count(outcome: Outcome) -> Callable[[Records], str]:
-        return lambda group: str(sum(r.outcome is outcome for r in group))
-
-    rows = [(outcome.value.replace('_', ' '), *_per_group(records, count(outcome))) for outcome in Outcome]
-    rows.append(('all', *_per_group(records, lambda group: str(len(group)))))
-    return ReportTable(
-        'Outcomes', ('', *GROUPS), tuple(rows), 'Unscored: answered, but what is right cannot be told here.'
-    )
+    cells: dict[str, Callable[[Records], str]] = {
+        outcome.value.replace('_', ' '): partial(_count, outcome=outcome) for outcome in Outcome
+    }
+    cells['all'] = lambda group: str(len(group))
+    return _grouped('Outcomes', records, cells, 'Unscored: answered, but what is right cannot be told here.')
 
 
 def _retrieval(records: Records) -> ReportTable:
     measured = retrieved(records)
-    rows = []
-    for k in CUTOFFS:
-        rows.append((f'recall@{k}', *_per_group(measured, _recall_at(k))))
-    rows.append(('mean reciprocal rank', *_per_group(measured, _reciprocal)))
     without = len({(r.sequence, r.id) for r in records}) - len(measured)
     note = 'Whether a memory that holds the answer is among the first found with the raw question.'
-    return ReportTable(
+    return _grouped(
         'Retrieval',
-        ('', *GROUPS),
-        tuple(rows),
+        measured,
+        {
+            **{f'recall@{k}': partial(_recall_at, k=k) for k in CUTOFFS},
+            'mean reciprocal rank': lambda group: number_text(retrieval_json([r.rank for r in group])['mrr']),
+        },
         f'{note} Without {without} whose answer no memory is known to hold.' if without else note,
     )
 
 
-def _recall_at(k: int) -> Callable[[Records], str]:
-    def cell(group: Records) -> str:
-        ranks = [r.rank for r in group]
-        recall = recall_at(k, ranks)
-        return NOTHING if recall.value is None else f'{recall.value:.2f} ({found_at(k, ranks)}/{recall.n})'
-
-    return cell
-
-
-def _reciprocal(group: Records) -> str:
-    mean = mean_reciprocal_rank(r.rank for r in group).value
-    return NOTHING if mean is None else f'{mean:.2f}'
-
-
 def _cost(records: Records) -> ReportTable:
-    def mean_of(name: str) -> Callable[[Records], str]:
-        return lambda group: f'{statistics.fmean(getattr(r, name) for r in group):,.1f}' if group else NOTHING
-
-    def latency(share: float) -> Callable[[Records], str]:
-        def cell(group: Records) -> str:
-            times = sorted(r.latency_sec for r in group if r.latency_sec is not None)
-            return f'{quantile(times, share):.2f}' if times else NOTHING
-
-        return cell
-
-    rows = (
-        ('calls of the language model per question', *_per_group(records, mean_of('llm_calls'))),
-        ('prompt tokens per question', *_per_group(records, mean_of('prompt_tokens'))),
-        ('completion tokens per question', *_per_group(records, mean_of('completion_tokens'))),
-        ('latency [s], median', *_per_group(records, latency(0.5))),
-        ('latency [s], 95 % within', *_per_group(records, latency(0.95))),
-    )
     calls, prompt, completion = (
         sum(getattr(r, name) for r in records) for name in ('llm_calls', 'prompt_tokens', 'completion_tokens')
     )
-    total = f'In all {calls:,} calls, {prompt:,} prompt and {completion:,} completion tokens.'
-    return ReportTable('Cost', ('', *GROUPS), rows, total)
+    return _grouped(
+        'Cost',
+        records,
+        {
+            'calls of the language model per question': partial(_mean_of, name='llm_calls'),
+            'prompt tokens per question': partial(_mean_of, name='prompt_tokens'),
+            'completion tokens per question': partial(_mean_of, name='completion_tokens'),
+            'latency [s], median': lambda group: number_text(quantile(latencies(group), 0.5)),
+            'latency [s], 95 % within': lambda group: number_text(quantile(latencies(group), 0.95)),
+        },
+        f'In all {calls:,} calls, {prompt:,} prompt and {completion:,} completion tokens.',
+    )
 
 
-def _fractions(records: Records) -> tuple[str, ...]:
-    return _per_group(records, lambda group: fraction_text(fraction(group)))
+def _correct(records: Records, seed: int | None = None) -> str:
+    return fraction([r for r in records if seed in (None, r.seed)]).text
 
 
-def _per_group(records: Records, cell: Callable[[Records], str]) -> tuple[str, ...]:
-    return tuple(cell([r for r in records if name in ('ALL', r.length)]) for name in GROUPS)
+def _count(records: Records, outcome: Outcome) -> str:
+    return str(sum(r.outcome is outcome for r in records))
+
+
+def _recall_at(records: Records, k: int) -> str:
+    return Fraction(found_at(k, [r.rank for r in records]), len(records)).text
+
+
+def _mean_of(records: Records, name: str) -> str:
+    return f'{statistics.fmean(getattr(r, name) for r in records):,.1f}' if records else NOTHING
 
 
 def _of(records: Records, *kinds: Kind) -> Records:
@@ -315,13 +277,23 @@ def _of(records: Records, *kinds: Kind) -> Records:
 
 
 def _errors(records: Records, unit: str = '') -> str:
-    errors = [r.error for r in records if r.error is not None]
+    errors = errors_of(records)
     if not errors:
         return NOTHING
     spread = f' ± {statistics.stdev(errors):.1f}' if len(errors) > 1 else ''
     return f'{statistics.fmean(errors):.1f}{spread}{unit} (n={len(errors)})'
 
 
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """Return the smallest value that this share of the values does not exceed; there is at least one."""
-    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
+def errors_of(records: Records) -> list[float]:
+    """Return the errors of the answers that have one [m or min]; records of one kind only make sense."""
+    return [r.error for r in records if r.error is not None]
+
+
+def latencies(records: Records) -> list[float]:
+    """Return how long the answers took, ascending [s]."""
+    return sorted(r.latency_sec for r in records if r.latency_sec is not None)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float | None:
+    """Return the smallest value that this share of the values does not exceed; None of none."""
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)] if ordered else None

@@ -11,7 +11,7 @@ from html import escape
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M
 from remembr_ros.evaluation.records.reading import TrackPoint
 from remembr_ros.evaluation.records.record import QuestionRecord
-from remembr_ros.evaluation.report.map_marks import XY, MapMark, marks_of, place_of
+from remembr_ros.evaluation.report.map_marks import XY, MapMark, marks_of
 
 _WIDTH, _LEAST_HEIGHT, _MOST_HEIGHT, _MARGIN = 640.0, 240.0, 460.0, 34.0  # pixels
 _LEAST_EXTENT_M = 20.0
@@ -33,7 +33,7 @@ class Map:
 
 def drive_path(path_id: str, track: Sequence[TrackPoint]) -> str:
     """Return the whole drive as a path in metres, for the maps of its questions to refer to."""
-    d = _path([place_of(point) for point in track], 0.5)
+    d = _path([point.place for point in track], 0.5)
     return f'<path id="{escape(path_id)}" class="drive" d="{d}" vector-effect="non-scaling-stroke"/>'
 
 
@@ -45,19 +45,17 @@ def draw_map(record: QuestionRecord, track: Sequence[TrackPoint], path_id: str) 
     :return: None: nothing in it has a place
     """
     first_ns, last_ns = record.window_ns
-    window = [place_of(p) for p in track if p.end_ns >= first_ns and p.start_ns <= last_ns]
+    window = [p.place for p in track if p.end_ns >= first_ns and p.start_ns <= last_ns]
     marks = marks_of(record, track)
     notes = []
-    near = [place for place in window if place] + [m.at for m in marks if m.what != 'answer']
+    near = window + [m.at for m in marks if m.what != 'answer']
     if near:
         low, high = _bounds(near)
         reach = max(math.dist(low, high), 100.0)
-        far = [m for m in marks if m.what == 'answer' and _outside(m.at, low, high) > reach]
-        if far:
-            x, y = far[0].at
-            notes.append(f'The answer ({x:.0f}, {y:.0f}) lies far outside of this map.')
-            marks = [m for m in marks if m not in far]
-    placed = [place for place in window if place] + [m.at for m in marks]
+        for far in [m for m in marks if m.what == 'answer' and _outside(m.at, low, high) > reach]:
+            notes.append('The answer ({:.0f}, {:.0f}) lies far outside of this map.'.format(*far.at))
+            marks.remove(far)
+    placed = window + [m.at for m in marks]
     if not placed:
         return None
     view = _View(*_bounds(placed))
@@ -66,7 +64,7 @@ def draw_map(record: QuestionRecord, track: Sequence[TrackPoint], path_id: str) 
         f'aria-label="Map of the question with {len(marks)} marks">',
         _grid(view),
         f'<use href="#{escape(path_id)}" transform="{view.matrix}"/>',
-        f'<path class="window" d="{_path([view.to(p) if p else None for p in window], 1.5)}"/>',
+        f'<path class="window" d="{_path([view.to(place) for place in window], 1.5)}"/>',
         _start(view, window),
         _accepted(view, record, marks),
         *_drawn(view, marks),
@@ -112,7 +110,7 @@ def _drawn(view: _View, marks: Sequence[MapMark]) -> Iterable[str]:
     for mark in reversed(marks):  # the best hit comes last, and chooses first
         if mark.what == 'hit':
             at = view.to(mark.at)
-            badge = next((spot for spot in _spots(at) if _free(spot, taken, view.height)), at)
+            badge = _badge(at, taken, view.height)
             taken.append(badge)
             badges.append(
                 f'<g class="hit"><title>{escape(mark.tip)}</title>'
@@ -129,17 +127,16 @@ def _drawn(view: _View, marks: Sequence[MapMark]) -> Iterable[str]:
             yield f'<g><title>{escape(mark.tip)}</title>{use}</g>'
 
 
-def _spots(at: XY) -> Iterable[XY]:
-    """Yield where a badge may go, the nearest first."""
+def _badge(at: XY, taken: Sequence[XY], height: float) -> XY:
+    """Return the nearest place where the number of a hit covers nothing; without one, the hit's own."""
     for radius, steps in ((0.0, 1), (19.0, 8), (34.0, 12), (50.0, 16)):
         for step in range(steps):
             angle = math.tau * step / steps - math.pi / 4
-            yield at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle)
-
-
-def _free(spot: XY, taken: Sequence[XY], height: float) -> bool:
-    inside = 10 < spot[0] < _WIDTH - 10 and 10 < spot[1] < height - 10
-    return inside and all(math.dist(spot, other) > 16.5 for other in taken)
+            spot = at[0] + radius * math.cos(angle), at[1] + radius * math.sin(angle)
+            inside = 10 < spot[0] < _WIDTH - 10 and 10 < spot[1] < height - 10
+            if inside and all(math.dist(spot, other) > 16.5 for other in taken):
+                return spot
+    return at
 
 
 def _accepted(view: _View, record: QuestionRecord, marks: Sequence[MapMark]) -> str:
@@ -157,11 +154,10 @@ def _accepted(view: _View, record: QuestionRecord, marks: Sequence[MapMark]) -> 
     return ''.join(parts)
 
 
-def _start(view: _View, window: Sequence[XY | None]) -> str:
-    first = next((place for place in window if place), None)
-    if first is None:
+def _start(view: _View, window: Sequence[XY]) -> str:
+    if not window:
         return ''
-    x, y = view.to(first)
+    x, y = view.to(window[0])
     tip = '<title>the window begins here</title>'
     return f'<circle class="start" cx="{x:.1f}" cy="{y:.1f}" r="4">{tip}</circle>'
 
@@ -199,25 +195,15 @@ def round_step(step: float) -> float:
     return max(power * factor for factor in (1, 2, 5) if power * factor <= step * (1 + 1e-9))
 
 
-def _path(places: Iterable[XY | None], spacing: float) -> str:
-    """Return the way through the places, thinned to this spacing; it breaks where there is no place."""
-    commands: list[str] = []
-    drawn: XY | None = None
-    skipped: XY | None = None
-    for place in [*places, None]:
-        if place is None:
-            if skipped:
-                commands.append(f'L{_xy(skipped)}')
-            drawn = skipped = None
-        elif drawn is None:
-            commands.append(f'M{_xy(place)}')
-            drawn = place
-        elif math.dist(drawn, place) < spacing:
-            skipped = place
-        else:
-            commands.append(f'L{_xy(place)}')
-            drawn, skipped = place, None
-    return ''.join(commands)
+def _path(places: Sequence[XY], spacing: float) -> str:
+    """Return the way through the places, thinned to this spacing."""
+    drawn = list(places[:1])
+    for place in places[1:]:
+        if math.dist(drawn[-1], place) >= spacing:
+            drawn.append(place)
+    if drawn and drawn[-1] is not places[-1]:
+        drawn.append(places[-1])
+    return 'M' + 'L'.join(map(_xy, drawn)) if drawn else ''
 
 
 def _xy(place: XY) -> str:

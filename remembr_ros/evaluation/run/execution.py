@@ -5,13 +5,13 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
-from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.planner import Planner
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
@@ -25,28 +25,17 @@ from remembr_ros.evaluation.records.trace import QuestionTrace
 from remembr_ros.evaluation.report.results import results_json
 from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.planners import RETRIES, get_chats, get_planner
-from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
+from remembr_ros.evaluation.run.runner import evaluate, remember
 from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.store import MemoryStore
 from remembr_ros.redaction import shown_url
 
 MOST_CALLS = 14
 """Of the language model for one question: ten rounds, the answer, and what has to be said again."""
 
-
-@dataclass(frozen=True, slots=True)
-class RunProgress:
-    """How far a run is.
-
-    :param name: of the sequence
-    :param stage: captioning, remembering or asking
-    :param records: of all questions so far
-    """
-
-    name: str
-    stage: str
-    done: int
-    total: int
-    records: list[QuestionRecord]
+OnProgress = Callable[[str, str, int, int, list[QuestionRecord]], None]
+"""Called with a sequence's name, what is done with it (captioning, remembering or asking), how much of that
+is done and how much there is, and the records of all questions so far."""
 
 
 @dataclass(frozen=True)
@@ -62,30 +51,20 @@ class Execution:
     :param embedder: loaded before; None: that of the configuration
     """
 
-    out: Path | None = None
-    resume: bool = False
-    parallel: int = 1
-    per_minute: float | None = None
-    cache: Path = field(default_factory=lambda: Path('~/.cache/remembr').expanduser())
+    out: Path | None
+    resume: bool
+    parallel: int
+    per_minute: float | None
+    cache: Path
+    on_progress: OnProgress
     memory: Path | None = None
     embedder: Embedder | None = None
-    on_progress: Callable[[RunProgress], None] = lambda progress: None
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """What came of a run.
-
-    :param summary: the figures, as in results.json
-    """
-
-    records: list[QuestionRecord]
-    summary: dict[str, Any]
-
-
-def carry_out(config: RunConfig, execution: Execution) -> RunResult:
+def carry_out(config: RunConfig, execution: Execution) -> tuple[list[QuestionRecord], dict[str, Any]]:
     """Ask the questions of a run and score the answers. What is done when it is stopped is kept.
 
+    :return: the records, and the figures as in results.json
     :raises InvalidRequest: the data set is not there, or the folder holds another run
     :raises BagUnreadable: a file or a bag is missing, damaged or in another format
     :raises StoreUnavailable: the database does not work
@@ -95,37 +74,34 @@ def carry_out(config: RunConfig, execution: Execution) -> RunResult:
         folder = RunFolder(out, config, resume=execution.resume)
         stack.callback(folder.close)
         embedder = execution.embedder or get_embedder(config.embedder or None)
+
+        def progress(name: str, stage: str, done: int, total: int) -> None:
+            execution.on_progress(name, stage, done, total, folder.records)
+
         sequences = datasets.load(
             config,
             execution.cache / 'captions',
             embedder,
-            lambda name, done, total: execution.on_progress(
-                RunProgress(name, 'captioning', done, total, folder.records)
-            ),
+            lambda name, done, total: progress(name, 'captioning', done, total),
         )
         _check_frames(config, sequences)
         folder.keep_tracks(sequences)
-        pacer = Pacer(execution.per_minute) if execution.per_minute else None
-        asking = _Asking(config, execution, folder, embedder, pacer)
-        for sequence in sequences:
-            asking.ask(sequence, execution.memory or out / 'memory.db')
-        excluded: list[Excluded] = [row for sequence in sequences for row in sequence.excluded]
-        doubtful = [
-            Excluded(sample.id, sample.question.text, sample.doubt)
-            for sequence in sequences
-            for sample in sequence.samples
-            if sample.doubt
-        ]
+        _ask(config, execution, folder, sequences, embedder, progress)
         summary = results_json(
             folder.records,
-            excluded,
-            doubtful,
+            [row for sequence in sequences for row in sequence.excluded],
+            [
+                Excluded(sample.id, sample.question.text, sample.doubt)
+                for sequence in sequences
+                for sample in sequence.samples
+                if sample.doubt
+            ],
             planner=planner_title(config),
             data=data_title(config, sequences),
             embedder=embedder.name,
         )
         folder.finish(summary)
-        return RunResult(folder.records, summary)
+        return folder.records, summary
 
 
 def planner_title(config: RunConfig) -> str:
@@ -153,61 +129,48 @@ def _check_frames(config: RunConfig, sequences: list[Sequence]) -> None:
         )
 
 
-class _Asking:
-    """What the sequences of a run share."""
-
-    def __init__(
-        self,
-        config: RunConfig,
-        execution: Execution,
-        folder: RunFolder,
-        embedder: Embedder,
-        pacer: Pacer | None,
-    ) -> None:
-        self._config = config
-        self._execution = execution
-        self._folder = folder
-        self._embedder = embedder
-        self._chats = get_chats(config)
-        self._pacer = pacer
-        # What is paced waits for its turn at most so long, once per call; that is not the question's fault.
-        turn_s = 60.0 * execution.parallel / pacer.per_minute if pacer is not None else 0.0
-        self._call_timeout_s = config.timeout + turn_s
-        self._conditions = Conditions(
-            seeds=config.seeds,
-            oracle=config.planner is PlannerName.ORACLE,
-            diverse=config.diversity,
-            hybrid=config.hybrid,
-            judge=_judge(config, execution.cache, pacer, self._call_timeout_s),
-            timeout_s=config.timeout + MOST_CALLS * turn_s,
-            parallel=execution.parallel,
-        )
-
-    def ask(self, sequence: Sequence, memory: Path) -> None:
-        config, folder = self._config, self._folder
+def _ask(  # noqa: PLR0917
+    config: RunConfig,
+    execution: Execution,
+    folder: RunFolder,
+    sequences: list[Sequence],
+    embedder: Embedder,
+    on_progress: Callable[[str, str, int, int], None],
+) -> None:
+    """Ask what the folder has no record of yet."""
+    memory = str(execution.memory or folder.path / 'memory.db')
+    chats = get_chats(config)
+    pacer = Pacer(execution.per_minute) if execution.per_minute else None
+    # What is paced waits for its turn at most so long, once per call; that is not the question's fault.
+    turn_s = 60.0 * execution.parallel / pacer.per_minute if pacer is not None else 0.0
+    call_timeout_s = config.timeout + turn_s
+    judge = _judge(config, execution.cache, pacer, call_timeout_s)
+    for sequence in sequences:
         keys = {(sequence.name, s.id, seed) for s in sequence.samples for seed in config.seeds}
         if keys <= folder.done:
-            return
+            continue
+        with open_store(memory, embedder, collection=_collection(sequence, config)) as store:
+            remember(sequence, store, partial(on_progress, sequence.name, 'remembering'))
 
-        def progress(stage: str, done: int, total: int) -> None:
-            self._execution.on_progress(RunProgress(sequence.name, stage, done, total, folder.records))
+            def make_planner(trace: QuestionTrace, seed: int, store: MemoryStore = store) -> Planner | None:
+                chat = chats.get(seed)
+                if chat is not None and pacer is not None:
+                    chat = trace.pace = PacedChat(chat, pacer)
+                return get_planner(config, chat, store.keyframe, call_timeout_s)
 
-        collection = _collection(sequence, config)
-        with open_store(str(memory), self._embedder, collection=collection) as store:
-            remember(sequence, store, lambda done, total: progress('remembering', done, total))
-
-            def make_planner(trace: QuestionTrace, seed: int) -> Planner | None:
-                chat = self._chats.get(seed)
-                if chat is not None:
-                    chat = RecordingChat(chat, trace.chat.append)
-                    if self._pacer is not None:
-                        chat = trace.pace = PacedChat(chat, self._pacer)
-                return get_planner(config, chat, store.keyframe, self._call_timeout_s)
-
-            asked = evaluate(sequence, store, make_planner, self._conditions, folder.done)
+            asked = evaluate(
+                sequence,
+                store,
+                make_planner,
+                config,
+                judge=judge,
+                timeout_s=config.timeout + MOST_CALLS * turn_s,
+                parallel=execution.parallel,
+                done=folder.done,
+            )
             for record, trace in asked:
                 folder.add(record, trace)
-                progress('asking', len(keys & folder.done), len(keys))
+                on_progress(sequence.name, 'asking', len(keys & folder.done), len(keys))
 
 
 def _judge(config: RunConfig, cache: Path, pacer: Pacer | None, timeout_s: float) -> Judge | None:

@@ -1,8 +1,7 @@
 """Retrieval at scale: the memories that hold the answers among ever more that do not."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -24,22 +23,6 @@ BATCH = 128
 
 OnProgress = Callable[[int, int], None]
 """Called with how many memories are stored and how many will be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How well and how fast the answers are found in a memory of one size.
-
-    :param factor: distractors per memory that holds an answer
-    :param memories: in the store
-    :param ranks: of the answer, one per question; None: not among the first RETRIEVED
-    :param latencies_s: of one recall by text, one per question [s], in order
-    """
-
-    factor: int
-    memories: int
-    ranks: tuple[int | None, ...]
-    latencies_s: tuple[float, ...]
 
 
 class RememberedEmbedder:
@@ -75,16 +58,17 @@ def measure(
     factors: Sequence[int],
     store: MemoryStore,
     on_progress: OnProgress = lambda done, total: None,
-) -> Iterator[Figures]:
-    """Yield the figures for each size, smallest first; the store grows from one to the next.
+) -> Iterator[dict[str, Any]]:
+    """Yield how well and how fast the answers are found at each size, smallest first; the store grows.
 
     Nothing narrows a recall down: neither a window nor a map.
 
     :param captions: what distractors are made of
     :param factors: distractors per memory that holds an answer
     :param store: empty
+    :return: the factor, memories in the store, fractions from 0 to 1, and the seconds of one recall by text
     """
-    samples = [sample for drive in drives for sample in drive.samples if sample.relevant]
+    samples = answerable(drives)
     relevant = {memory_id for sample in samples for memory_id in sample.relevant}
     needles = [memory for drive in drives for memory in drive.memories if memory.id in relevant]
     total = len(needles) * (1 + max(factors, default=0))
@@ -99,29 +83,15 @@ def measure(
         yield _measured(factor, samples, store)
 
 
-def haystack_json(figures: Sequence[Figures], embedder: str, data: str) -> dict[str, Any]:
-    """Return the figures: fractions from 0 to 1, latencies in seconds."""
-    return {
-        'data': data,
-        'embedder': embedder,
-        'questions': len(figures[0].ranks) if figures else 0,
-        'sizes': [
-            {
-                'factor': f.factor,
-                'memories': f.memories,
-                **retrieval_json(f.ranks),
-                'latency_p50_sec': _or_none(f.latencies_s, 0.5),
-                'latency_p95_sec': _or_none(f.latencies_s, 0.95),
-            }
-            for f in figures
-        ],
-    }
+def answerable(drives: Sequence[Drive]) -> list[Sample]:
+    """Return the questions whose answer a memory is known to hold."""
+    return [sample for drive in drives for sample in drive.samples if sample.relevant]
 
 
-def haystack_table(figures: Sequence[Figures]) -> str:
+def haystack_table(sizes: Sequence[Mapping[str, Any]]) -> str:
     """Return the table for a person."""
     lines = ['distractors  memories  recall@1  recall@5  recall@10  recall@15   MRR  p50 [ms]  p95 [ms]']
-    for size in haystack_json(figures, '', '')['sizes']:
+    for size in sizes:
         recalls = [size[f'recall@{k}'] or 0.0 for k in CUTOFFS]
         lines.append(
             f'{size["factor"]:>10}x  {size["memories"]:>8}  {recalls[0]:>8.2f}  {recalls[1]:>8.2f}  '
@@ -138,15 +108,18 @@ def _add(store: MemoryStore, memories: list[Memory], before: int, tell: Callable
         tell(before + start + len(batch))
 
 
-def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> Figures:
+def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> dict[str, Any]:
     ranks, latencies = [], []
     for sample in samples:
         began = time.perf_counter()
         hits = store.find(Query(sample.question.text, limit=RETRIEVED), diverse=False)
         latencies.append(time.perf_counter() - began)
         ranks.append(rank([hit.memory.id for hit in hits], sample.relevant))
-    return Figures(factor, store.count(), tuple(ranks), tuple(sorted(latencies)))
-
-
-def _or_none(ordered: Sequence[float], share: float) -> float | None:
-    return quantile(ordered, share) if ordered else None
+    latencies.sort()
+    return {
+        'factor': factor,
+        'memories': store.count(),
+        **retrieval_json(ranks),
+        'latency_p50_sec': quantile(latencies, 0.5),
+        'latency_p95_sec': quantile(latencies, 0.95),
+    }

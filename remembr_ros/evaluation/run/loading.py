@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from remembr_ros.embedding.embedder import Embedder
@@ -54,14 +55,8 @@ def _navqa(config: RunConfig, folder: Path, number: int, cache: Path, on_frame: 
     name = sequence_name(number)
     observations: list[Observation] = []
     if number in config.bags:
-        observations = remember_bag(
-            Path(config.bags[number]).expanduser(),
-            config,
-            cache,
-            robot=ROBOT,
-            map_id=name,
-            on_frame=lambda done, total: on_frame(name, done, total),
-        )
+        bag, told = Path(config.bags[number]).expanduser(), partial(on_frame, name)
+        observations = remember_bag(bag, config, cache, robot=ROBOT, map_id=name, on_frame=told)
         segments = [timed(observation.memory) for observation in observations]
     else:
         segments = load_captions(folder, number, config.captions)
@@ -73,14 +68,8 @@ def _navqa(config: RunConfig, folder: Path, number: int, cache: Path, on_frame: 
 
 def _building(config: RunConfig, folder: Path, cache: Path, on_frame: OnFrame) -> Sequence:
     bag = Path(config.bags[min(config.bags)]).expanduser() if config.bags else folder / 'bag'
-    observations = remember_bag(
-        bag,
-        config,
-        cache,
-        robot='robot',
-        map_id='',
-        on_frame=lambda done, total: on_frame('building', done, total),
-    )
+    told = partial(on_frame, 'building')
+    observations = remember_bag(bag, config, cache, robot='robot', map_id='', on_frame=told)
     return load_building(folder, observations)
 
 

@@ -13,8 +13,7 @@ from remembr_ros.evaluation.baselines.one_call import OneCallPlanner
 from remembr_ros.evaluation.baselines.top1 import Top1Planner
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 
-RETRIES = 4
-"""Of a call that was refused for its rate, or met a server that was starting again."""
+RETRIES = 4  # of a call that was refused for its rate, or met a server that was starting again
 
 Keyframe = Callable[[str, int], bytes]
 """Returns a keyframe by a memory's id and its index, as JPEG."""

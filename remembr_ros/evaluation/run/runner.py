@@ -15,6 +15,7 @@ from remembr_ros.evaluation.metrics.judge import Judge
 from remembr_ros.evaluation.metrics.retrieval import rank
 from remembr_ros.evaluation.metrics.scores import Outcome, Score, score
 from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
+from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
 from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
@@ -25,39 +26,14 @@ from remembr_ros.timestamps import NS
 
 logger = logging.getLogger(__name__)
 
-BATCH = 256
-"""Memories embedded and stored together: neighbouring captions share sentences."""
-
-RETRIEVED = 15
-"""Memories retrieved with the raw question, before any planner."""
+BATCH = 256  # memories embedded and stored together: neighbouring captions share sentences
+RETRIEVED = 15  # memories retrieved with the raw question, before any planner
 
 MakePlanner = Callable[[QuestionTrace, int], Planner | None]
 """Returns what answers one question with a seed, and writes down its talk; None: only retrieval counts."""
 
 OnProgress = Callable[[int, int], None]
 """Called with how many are done and how many there are."""
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """How every question of a run is asked.
-
-    :param seeds: each question is asked once per seed
-    :param oracle: only the memories that hold the answer are shown
-    :param diverse: see StoreSearch.find
-    :param hybrid: see StoreSearch.find
-    :param judge: of answers in words; None: they are compared word by word
-    :param timeout_s: for one question
-    :param parallel: questions under way at once
-    """
-
-    seeds: tuple[int, ...] = (0,)
-    oracle: bool = False
-    diverse: bool = True
-    hybrid: bool = True
-    judge: Judge | None = None
-    timeout_s: float = 60.0
-    parallel: int = 1
 
 
 def remember(
@@ -82,7 +58,11 @@ def evaluate(
     sequence: Sequence,
     store: MemoryStore,
     make_planner: MakePlanner,
-    conditions: Conditions | None = None,
+    config: RunConfig,
+    *,
+    judge: Judge | None = None,
+    timeout_s: float = 60.0,
+    parallel: int = 1,
     done: Container[tuple[str, str, int]] = (),
 ) -> Iterator[tuple[QuestionRecord, QuestionTrace]]:
     """Ask each question with only its window visible; yield what became of it, in the order of completion.
@@ -90,17 +70,19 @@ def evaluate(
     A question that fails is a result, too. When the iterator is closed, what is under way is cancelled.
 
     :param store: holds the sequence's memories, see :func:`remember`
+    :param judge: of answers in words; None: they are compared word by word
+    :param timeout_s: for one question
+    :param parallel: questions under way at once
     :param done: keys of questions that are not asked again
     :raises StoreUnavailable: the database does not work
     """
-    conditions = conditions or Conditions()
     cancel = threading.Event()
-    asked = _Asked(sequence.name, store, make_planner, conditions, cancel)
-    with ThreadPoolExecutor(conditions.parallel, 'question') as pool:
+    asked = _Asked(sequence.name, store, make_planner, config, judge, timeout_s, cancel)
+    with ThreadPoolExecutor(parallel, 'question') as pool:
         futures: list[Future[tuple[QuestionRecord, QuestionTrace]]] = [
             pool.submit(asked.ask, sample, seed)
             for sample in sequence.samples
-            for seed in conditions.seeds
+            for seed in config.seeds
             if (sequence.name, sample.id, seed) not in done
         ]
         try:
@@ -111,79 +93,44 @@ def evaluate(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+@dataclass(frozen=True)
 class _Asked:
     """What the questions of one sequence share."""
 
-    def __init__(
-        self,
-        name: str,
-        store: MemoryStore,
-        make_planner: MakePlanner,
-        conditions: Conditions,
-        cancel: threading.Event,
-    ) -> None:
-        self._name = name
-        self._store = store
-        self._make_planner = make_planner
-        self._conditions = conditions
-        self._cancel = cancel
+    name: str
+    store: MemoryStore
+    make_planner: MakePlanner
+    config: RunConfig
+    judge: Judge | None
+    timeout_s: float
+    cancel: threading.Event
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
-        conditions = self._conditions
         raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
-        found = self._store.find(raw, diverse=False, hybrid=conditions.hybrid)
-        hits = tuple(hit.memory.id for hit in found)
+        found = self.store.find(raw, diverse=False, hybrid=self.config.hybrid)
         trace = QuestionTrace()
-        answer, failure = None, ''
-        planner = self._make_planner(trace, seed)
+        answer, failure, reason = None, '', ''
+        planner = self.make_planner(trace, seed)
         if planner is None:
-            scored = Score(sample.truth.kind, sample.length, Outcome.UNSCORED)
-            return self._record(sample, seed, hits, scored, trace), trace
-        agent = Agent(self._visible(sample, trace), [planner], conditions.timeout_s)
-        try:
-            answer = agent.ask(sample.question, cancel=self._cancel)
-        except StoreUnavailable:  # no question can be answered
-            raise
-        except RemembrError as error:
-            failure = f'{error.kind}: {error}'
-            logger.info('%s failed: %s', sample.id, failure)
-        verdict, reason = self._judged(sample, answer)
-        scored = score(sample.truth, sample.length, answer, verdict)
-        record = self._record(sample, seed, hits, scored, trace, answer)
-        return record.model_copy(update={'failure': failure, 'verdict': reason}), trace
-
-    def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
-        conditions = self._conditions
-        tuned = TunedRecall(self._store, conditions.diverse, conditions.hybrid)
-        recall: Recall = WindowedRecall(tuned, sample.scope)
-        if conditions.oracle:
-            recall = OracleRecall(recall, sample.relevant)
-        return TracedRecall(recall, trace)
-
-    def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
-        judge, truth = self._conditions.judge, sample.truth
-        if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
-            return None, ''
-        if answer is None or answer.kind is Kind.NOT_SEEN:
-            return False, 'there is no answer to judge'
-        verdict = judge.verdict(sample.question.text, truth.text, answer.text)
-        return verdict.correct, verdict.reason
-
-    def _record(  # noqa: PLR0917
-        self,
-        sample: Sample,
-        seed: int,
-        hits: tuple[str, ...],
-        scored: Score,
-        trace: QuestionTrace,
-        answer: Answer | None = None,
-    ) -> QuestionRecord:
+            scored = Score(Outcome.UNSCORED)
+        else:
+            agent = Agent(self._visible(sample, trace), [planner], self.timeout_s, trace=trace)
+            try:
+                answer = agent.ask(sample.question, cancel=self.cancel)
+            except StoreUnavailable:  # no question can be answered
+                raise
+            except RemembrError as error:
+                failure = f'{error.kind}: {error}'
+                logger.info('%s failed: %s', sample.id, failure)
+            verdict, reason = self._judged(sample, answer)
+            scored = score(sample.truth, answer, verdict)
         question, truth = sample.question, sample.truth
-        in_words = answer is not None and truth.kind is Kind.TEXT
+        hits = tuple(hit.memory.id for hit in found)
+        words = answer.text if answer is not None and truth.kind is Kind.TEXT else None
         # What failed has cost something, too.
         cost = answer.cost if answer is not None else trace.spent
-        return QuestionRecord(
-            sequence=self._name,
+        record = QuestionRecord(
+            sequence=self.name,
             id=sample.id,
             seed=seed,
             question=question.text,
@@ -198,13 +145,31 @@ class _Asked:
             outcome=scored.outcome,
             correct=scored.correct,
             error=scored.error,
-            exact=exact_match(answer.text, truth.text) if answer is not None and in_words else None,
-            token_f1=token_f1(answer.text, truth.text) if answer is not None and in_words else None,
+            exact=exact_match(words, truth.text) if words is not None else None,
+            token_f1=token_f1(words, truth.text) if words is not None else None,
+            verdict=reason,
             relevant=tuple(sorted(sample.relevant)),
             rank=rank(hits, sample.relevant),
             hits=hits,
+            failure=failure,
             llm_calls=cost.calls,
             prompt_tokens=cost.prompt_tokens,
             completion_tokens=cost.completion_tokens,
             latency_sec=max(cost.seconds - trace.waited_s, 0.0) if answer is not None else None,
         )
+        return record, trace
+
+    def _visible(self, sample: Sample, trace: QuestionTrace) -> Recall:
+        tuned = TunedRecall(self.store, self.config.diversity, self.config.hybrid)
+        recall: Recall = WindowedRecall(tuned, sample.scope)
+        if self.config.planner is PlannerName.ORACLE:
+            recall = OracleRecall(recall, sample.relevant)
+        return TracedRecall(recall, trace)
+
+    def _judged(self, sample: Sample, answer: Answer | None) -> tuple[bool | None, str]:
+        judge, truth = self.judge, sample.truth
+        if judge is None or truth.kind is not Kind.TEXT or truth.unscored_because:
+            return None, ''
+        if answer is None or answer.kind is Kind.NOT_SEEN:
+            return False, 'there is no answer to judge'
+        return judge.verdict(sample.question.text, truth.text, answer.text)

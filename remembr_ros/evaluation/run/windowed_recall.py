@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.search import StoreSearch
 
-ALL = 1_000
-"""More memories than the longest sequence has."""
+ALL = 1_000  # more memories than the longest sequence has
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,7 @@ class TunedRecall:
         return self.store.count(scope)
 
 
+@dataclass(frozen=True, slots=True)
 class WindowedRecall:
     """Clips every scope to a window, so that a question cannot see what it should not know.
 
@@ -35,27 +35,27 @@ class WindowedRecall:
     :param window: its time bounds and map id count
     """
 
-    def __init__(self, recall: Recall, window: Scope) -> None:
-        self._recall = recall
-        self._window = window
+    recall: Recall
+    window: Scope
 
     def find(self, query: Query) -> list[Hit]:
         inside = self._inside(query.scope)
-        return [] if inside is None else self._recall.find(replace(query, scope=inside))
+        return [] if inside is None else self.recall.find(replace(query, scope=inside))
 
     def count(self, scope: Scope = ANYTHING) -> int:
         inside = self._inside(scope)
-        return 0 if inside is None else self._recall.count(inside)
+        return 0 if inside is None else self.recall.count(inside)
 
     def _inside(self, scope: Scope) -> Scope | None:
         """Return the part of the scope inside the window; None if nothing is."""
-        window = self._window
+        window = self.window
         if window.map_id is not None and scope.map_id not in (None, window.map_id):
             return None
         inside = scope.within(window.after_ns, window.before_ns)
         return inside and replace(inside, map_id=window.map_id or scope.map_id)
 
 
+@dataclass(frozen=True, slots=True)
 class OracleRecall:
     """Shows the memories that hold the answer, and no others.
 
@@ -63,13 +63,12 @@ class OracleRecall:
     :param relevant: ids of those memories
     """
 
-    def __init__(self, recall: Recall, relevant: frozenset[str]) -> None:
-        self._recall = recall
-        self._relevant = relevant
+    recall: Recall
+    relevant: frozenset[str]
 
     def find(self, query: Query) -> list[Hit]:
-        hits = self._recall.find(replace(query, limit=ALL))
-        return query.cut([hit for hit in hits if hit.memory.id in self._relevant])
+        hits = self.recall.find(replace(query, limit=ALL))
+        return query.cut([hit for hit in hits if hit.memory.id in self.relevant])
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return len(self.find(Query(scope=scope, limit=ALL)))

@@ -12,7 +12,6 @@ from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ScriptedCh
 from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
-from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
@@ -46,11 +45,8 @@ CLIENTS: dict[str, Callable[[ExitStack, ScriptedReply], ChatClient]] = {
     'openai': openai,
     'failover': failover,
     'failover of one': lambda stack, reply: FailoverChat([openai(stack, reply)]),
-    'recording': lambda stack, reply: RecordingChat(openai(stack, reply), lambda _: None),
     'paced': lambda stack, reply: PacedChat(openai(stack, reply), Pacer(60_000.0)),
-    'all': lambda stack, reply: PacedChat(
-        RecordingChat(failover(stack, reply), lambda _: None), Pacer(60_000.0)
-    ),
+    'all': lambda stack, reply: PacedChat(failover(stack, reply), Pacer(60_000.0)),
 }
 
 HANGING = [name for name in CLIENTS if name != 'scripted']

@@ -1,12 +1,15 @@
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
-from remembr_ros.agent.chat.recording import RecordingChat
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.usage import Usage
+from remembr_ros.agent.planner import Run
+from remembr_ros.agent.trace import without_repetitions
 from remembr_ros.errors import ChatUnavailable
 
 SYSTEM, ASKED = Message('system', 'Be brief.'), Message('user', 'Where is the lift?')
@@ -14,20 +17,20 @@ RECALL = ToolCall('a', 'recall_text', '{"query": "lift"}')
 
 
 class Recorded:
-    """A recording of a script, with a clock that goes on by half a second per look."""
+    """Calls of a script by one question, and what its trace says of them."""
 
     def __init__(self, *replies: Any) -> None:
         self.calls: list[dict[str, Any]] = []
         self.script = ScriptedChat(list(replies), 'tiny')
-        self._now = 0.0
-        self.chat = RecordingChat(self.script, self.calls.append, clock=self._tick)
+        self._run = Run(float('inf'), record=without_repetitions(self._record))
 
-    def _tick(self) -> float:
-        self._now += 0.5
-        return self._now
+    def _record(self, event: str, about: Mapping[str, Any]) -> None:
+        assert event == 'chat'
+        assert about['seconds'] >= 0.0
+        self.calls.append({**about, 'seconds': 0.5})
 
     def ask(self, *messages: Message, must_call: str | None = None) -> Reply:
-        return self.chat.complete(messages, (), must_call=must_call, timeout_s=1.0, ledger=Ledger())
+        return complete(self.script, messages, (), must_call=must_call, run=self._run, call_timeout_s=1.0)
 
 
 def test_a_conversation_is_recorded_without_repetitions():
@@ -64,12 +67,11 @@ def test_a_conversation_is_recorded_without_repetitions():
     ]
 
 
-def test_the_same_question_again_is_a_new_conversation():
-    recorded = Recorded(Reply('a'), Reply('b'), Reply('c'))
-    recorded.ask(SYSTEM, ASKED)
+def test_what_does_not_go_on_is_a_new_conversation():
+    recorded = Recorded(Reply('a'), Reply('b'))
     recorded.ask(SYSTEM, ASKED)
     recorded.ask(SYSTEM, Message('user', 'When?'), Message('assistant', 'a'))
-    assert [len(call['messages']) for call in recorded.calls] == [2, 2, 3]
+    assert [len(call['messages']) for call in recorded.calls] == [2, 3]
 
 
 def test_a_failure_is_recorded_and_goes_on():
@@ -79,7 +81,6 @@ def test_a_failure_is_recorded_and_goes_on():
     (call,) = recorded.calls
     assert call['error'] == 'ChatUnavailable: nobody is there'
     assert 'reply' not in call
-    assert call['seconds'] == 0.5
 
 
 def test_of_images_size_and_digest_are_recorded():

@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 
@@ -82,6 +83,14 @@ def test_out_keeps_results_answers_and_the_memory(folder, tmp_path, capsys):
     assert evaluate(folder, '--out', str(out), '--json') == 0
     again = json.loads(capsys.readouterr().out)
     assert again | {'cost': 0} == printed | {'cost': 0}
+
+
+def test_a_report_that_cannot_be_made_keeps_no_figures_back(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'jinja2', None)
+    assert evaluate(folder, '--out', str(tmp_path / 'run'), '--json') == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)['questions'] == 2
+    assert 'no report.html: a report needs jinja2' in printed.err
 
 
 def test_half_a_character_in_a_caption_ends_no_run(navqa, folder, tmp_path, capsys):

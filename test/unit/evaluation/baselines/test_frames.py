@@ -73,10 +73,3 @@ def test_a_place_that_the_model_wrote_is_not_said(remember, ask_about, run):
         ask_about('Where is the bench?'), remember(keyframes=('a.jpg',)), run
     )
     assert '99' not in answer.text
-
-
-def test_numbers_without_sense_are_refused():
-    with pytest.raises(InvalidRequest, match='frames'):
-        FramesPlanner(ScriptedChat([]), keyframe, frames=0)
-    with pytest.raises(InvalidRequest, match='call_timeout_s'):
-        FramesPlanner(ScriptedChat([]), keyframe, call_timeout_s=-1.0)

@@ -1,7 +1,6 @@
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.one_call import OneCallPlanner, _Found
 from remembr_ros.memory.model.recall import Hit
 from test.unit.memory.recall_contract import DRIVE, RecallContract
@@ -53,12 +52,6 @@ def test_the_asked_time_is_held(drive, ask_about, run):
 def test_an_empty_memory_has_seen_nothing(nothing, ask_about, run):
     answer = OneCallPlanner().answer(ask_about('Did you see a lift?'), nothing, run)
     assert answer.kind is Kind.NOT_SEEN
-
-
-@pytest.mark.parametrize('memories', [0, -1, 1_001])
-def test_a_number_without_sense_is_refused(memories):
-    with pytest.raises(InvalidRequest, match='memories'):
-        OneCallPlanner(memories)
 
 
 class TestFound(RecallContract):

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
+from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside, load_captions, load_navqa, resolve_clock
 from remembr_ros.evaluation.datasets.navqa_table import OC_NAVQA, find_sequences
+from remembr_ros.evaluation.records.config import RunConfig
+from remembr_ros.evaluation.run import loading
 from remembr_ros.timestamps import NS, from_seconds, parse_time
 
 REAL = Path(__file__).resolve().parents[4] / '../shared/data/navqa'
@@ -178,7 +181,7 @@ def test_a_folder_without_navqa_is_wrong_usage(tmp_path, navqa):
     navqa.write()
     assert find_sequences(navqa.path) == [7]
     with pytest.raises(InvalidRequest, match='no sequence 8'):
-        load_navqa(navqa.path, 8, load_captions(navqa.path, 7))
+        loading.load(RunConfig(folder=str(navqa.path), sequences=(8,)), Path(), HashingEmbedder(64))
     (navqa.path / '7' / 'qa_unfilled.json').unlink()
     with pytest.raises(InvalidRequest, match='no sequence'):
         find_sequences(navqa.path)

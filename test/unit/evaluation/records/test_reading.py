@@ -75,11 +75,11 @@ def test_tracks_in_the_order_of_time(tmp_path):
     assert read_tracks(tmp_path) == {}
     late, early = (
         {'id': name, 'start_ns': ns, 'end_ns': ns + 1, 'x': x, 'y': x, 'caption': 'c'}
-        for name, ns, x in (('late', 7, 1.5), ('early', 3, None))
+        for name, ns, x in (('late', 7, 1.5), ('early', 3, 0.5))
     )
     (tmp_path / 'tracks.json').write_text(json.dumps({'navqa-7': [late, early]}))
     (track,) = read_tracks(tmp_path).values()
-    assert [(point.id, point.x) for point in track] == [('early', None), ('late', 1.5)]
+    assert [(point.id, point.x) for point in track] == [('early', 0.5), ('late', 1.5)]
 
 
 @pytest.mark.parametrize('tracks', ['{"a": [{"id": 1}]}', '{"a": 3}', '{"a": [{"x": NaN}]}'])

@@ -1,11 +1,12 @@
 import json
+from dataclasses import asdict
 
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import TruthRecord
-from remembr_ros.evaluation.report.comparison import compare, comparison_json, comparison_table
+from remembr_ros.evaluation.report.comparison import compare, comparison_table
 
 
 @pytest.fixture
@@ -145,8 +146,8 @@ def test_seeds_are_paired_each_and_resampled_together(yes_no):
 
 
 def test_json(yes_no, record):
-    data = comparison_json(compare([*yes_no('+-'), record('x')], [*yes_no('-+'), record('y')]))
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    found = compare([*yes_no('+-'), record('x')], [*yes_no('-+'), record('y')])
+    data = json.loads(json.dumps(asdict(found), allow_nan=False))
     assert set(data['correctness']) == {'SHORT', 'MEDIUM', 'LONG', 'ALL'}
     assert data['only_a'] == [['navqa-7', 'x', 0]]
     assert len(data['correctness']['ALL']['interval']) == 2

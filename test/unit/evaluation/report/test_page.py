@@ -232,14 +232,6 @@ def test_without_tracks_and_traces_there_are_no_maps(page, answered):
     assert 'trace' not in found.text.split()
 
 
-def test_memories_without_a_place(page, answered, track):
-    tracks = track()
-    for point in tracks['navqa-7']:
-        point['x'] = point['y'] = None
-    found = page(*answered, tracks=tracks)
-    assert 'unplaced' in found.text
-
-
 def test_seeds_stand_under_one_question(page, record):
     seeds = [record('x', seed=seed, correct=seed > 0, error=100.0 - 40 * seed) for seed in range(3)]
     found = page(*seeds, results={'overall': {'ALL': 2 / 3}})
@@ -253,19 +245,12 @@ def test_seeds_stand_under_one_question(page, record):
 
 
 def test_a_trace_is_shown_bounded(page, record):
-    chat = [
-        {'role': 'user', 'content': 'y' * 10_000},
-        {'role': 'assistant', 'tool_calls': [{'name': 'recall_text'}]},
-    ]
+    chat = ['y' * 10_000, {'reply': {'content': '', 'tool_calls': [{'name': 'recall_text'}]}}]
     trace = {'sequence': 'navqa-7', 'id': 'x', 'seed': 0, 'recalls': ['by text'], 'chat': chat}
     found = page(record('x'), traces=[trace])
     assert 'recall 1 by text' in re.sub(r'\s+', ' ', found.text)
     assert 'recall_text' in found.text
     assert '(8,000 more characters)' in found.text
-
-
-def test_figures_that_disagree_are_told(page, record):
-    assert 'results.json says 0.500 correct' in page(record('x'), results={'overall': {'ALL': 0.5}}).text
 
 
 def test_the_same_run_gives_the_same_page(page, answered, track, tmp_path):

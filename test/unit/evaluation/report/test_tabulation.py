@@ -3,7 +3,7 @@ import pytest
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.metrics.scores import Outcome
 from remembr_ros.evaluation.records.record import TruthRecord
-from remembr_ros.evaluation.report.tabulation import fraction, fraction_text, history_bins, tables
+from remembr_ros.evaluation.report.tabulation import fraction, tables
 
 
 def rows(records, caption: str) -> dict[str, tuple[str, ...]]:
@@ -15,8 +15,8 @@ def rows(records, caption: str) -> dict[str, tuple[str, ...]]:
 def test_a_fraction_leaves_out_what_is_not_scored(record):
     found = fraction([record('a'), record('b', correct=False), record('c', correct=None)])
     assert (found.correct, found.n, found.value) == (1, 2, 0.5)
-    assert fraction_text(found) == '0.50 (1/2)'
-    assert fraction_text(fraction([])) == '-'
+    assert found.text == '0.50 (1/2)'
+    assert fraction([]).text == '-'
 
 
 def test_seeds_narrow_no_interval(record):
@@ -68,14 +68,3 @@ def test_a_table_per_seed_only_if_there_are_several(record):
     assert 'Correct, per seed' not in [table.caption for table in tables([record('a')])]
     found = rows([record('a'), record('a', seed=4, correct=False)], 'Correct, per seed')
     assert found == {'0': ('1.00 (1/1)', '-', '-', '1.00 (1/1)'), '4': ('0.00 (0/1)', '-', '-', '0.00 (0/1)')}
-
-
-def test_bins_of_history(record):
-    lengths = (30.0, 60.0, 119.0, 120.0, 90_000.0)
-    found = history_bins([record(str(s), history_sec=s) for s in lengths] + [record('n', correct=None)])
-    assert [(b.low_min, b.high_min, b.fraction.n) for b in found] == [
-        (0, 1, 1),
-        (1, 2, 2),
-        (2, 4, 1),
-        (480, 1500.0, 1),
-    ]

@@ -119,9 +119,9 @@ def test_numbers_of_hits_at_one_place_do_not_cover_each_other(record, track):
     assert min(math.dist(a, b) for i, a in enumerate(badges) for b in badges[:i]) >= 16
 
 
-def test_a_drive_is_thinned_and_breaks_where_nothing_is_placed():
+def test_a_drive_is_thinned():
     points = [TrackPoint(id=str(i), start_ns=i, end_ns=i, x=0.01 * i, y=0.0) for i in range(1000)]
-    path = drive_path('d', [*points, TrackPoint(id='x', start_ns=1000, end_ns=1000), *points[:2]])
-    assert path.count('M') == 2
+    path = drive_path('d', points)
+    assert path.count('M') == 1
     assert path.count('L') < 25
-    assert 'L10.0,0.0M' in path  # where it ends is kept
+    assert 'L10.0,0.0"' in path  # where it ends is kept

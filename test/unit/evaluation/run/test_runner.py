@@ -10,14 +10,17 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa
 from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.report.results import results_json
 from remembr_ros.evaluation.report.tabulation import table_text, tables
-from remembr_ros.evaluation.run.runner import Conditions, evaluate, remember
+from remembr_ros.evaluation.run.runner import evaluate, remember
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
+
+CONFIG = RunConfig()
 
 
 class Truthful:
@@ -85,8 +88,8 @@ def ask(sequence, store):
     """Return a function that asks a planner every question and returns the records in their order."""
     remember(sequence, store)
 
-    def asked(planner, conditions=None, done=()):
-        found = evaluate(sequence, store, lambda trace, seed: planner, conditions, done)
+    def asked(planner, config=CONFIG, **options):
+        found = evaluate(sequence, store, lambda trace, seed: planner, config, **options)
         order = [sample.id for sample in sequence.samples]
         return sorted((record for record, _ in found), key=lambda r: (r.seed, order.index(r.id)))
 
@@ -114,7 +117,7 @@ def test_a_perfect_planner_is_always_right_and_sees_the_windows_only(sequence, a
     overall = summary['overall']
     assert [overall[name] for name in ('ALL', 'SHORT', 'MEDIUM', 'LONG')] == [1.0] * 4
     assert (overall['scored'], overall['scored_by_length']) == (4, {'SHORT': 1, 'MEDIUM': 1, 'LONG': 2})
-    assert overall['interval']['ALL'] == [1.0, 1.0]
+    assert overall['interval']['ALL'] == (1.0, 1.0)
     assert summary['outcomes'] == {'answered': 4, 'not_seen': 0, 'failed': 0, 'unscored': 1}
     text = summary['by_kind']['text']
     assert (text['n'], text['scored'], text['correct'], text['exact'], text['token_f1']) == (1, 0, None, 1, 1)
@@ -169,7 +172,7 @@ def test_what_failed_has_cost_something_too(sequence, store):
         trace.chat += [{'prompt_tokens': 40, 'completion_tokens': 2}, {'error': 'cut off'}]
         return Broken()
 
-    record, _ = next(evaluate(sequence, store, make_planner))
+    record, _ = next(evaluate(sequence, store, make_planner, CONFIG))
     assert (record.llm_calls, record.prompt_tokens, record.completion_tokens) == (2, 40, 2)
 
 
@@ -188,7 +191,7 @@ def test_retrieval_alone_answers_nothing(ask):
 
 def test_the_offline_planner_answers_and_its_recalls_are_traced(sequence, store):
     remember(sequence, store)
-    found = list(evaluate(sequence, store, lambda trace, seed: OfflinePlanner()))
+    found = list(evaluate(sequence, store, lambda trace, seed: OfflinePlanner(), CONFIG))
     record, trace = next((r, t) for r, t in found if r.question == 'Where is the elevator?')
     assert record.answer.planner == 'offline'
     assert (record.answer.kind, record.correct) == (Kind.POSITION, True)
@@ -201,7 +204,7 @@ def test_the_offline_planner_answers_and_its_recalls_are_traced(sequence, store)
 
 def test_an_oracle_shows_what_holds_the_answer_and_nothing_else(sequence, ask):
     planner = Truthful(sequence.samples)
-    ask(planner, Conditions(oracle=True))
+    ask(planner, RunConfig(planner='oracle'))
     assert list(planner.seen.values()) == [[40.0], [50.0], [50.0], [60.0], [60.0]]
 
 
@@ -214,7 +217,7 @@ def test_each_question_is_asked_once_per_seed_unless_it_is_done(sequence, store)
         return Truthful(sequence.samples)
 
     done = {(sequence.name, sequence.samples[0].id, 1)}
-    found = list(evaluate(sequence, store, make_planner, Conditions(seeds=(1, 2)), done))
+    found = list(evaluate(sequence, store, make_planner, RunConfig(seeds=(1, 2)), done=done))
     assert sorted(seeds) == [1] * 4 + [2] * 5
     assert len({record.key for record, _ in found} | done) == 10
     summary = summary_of([record for record, _ in found])
@@ -230,7 +233,7 @@ def test_questions_run_at_once_and_all_of_them_are_answered(sequence, ask):
                 together.wait()
             return super().answer(question, recall, run)
 
-    records = ask(Waiting(sequence.samples), Conditions(parallel=5))
+    records = ask(Waiting(sequence.samples), parallel=5)
     assert [r.correct for r in records] == [True] * 4 + [None]
 
 
@@ -250,7 +253,7 @@ def test_a_stop_cancels_what_is_under_way(sequence, store):
             run.check()
             raise AssertionError('not cancelled')
 
-    found = evaluate(sequence, store, lambda trace, seed: Hanging(), Conditions(parallel=2))
+    found = evaluate(sequence, store, lambda trace, seed: Hanging(), CONFIG, parallel=2)
     next(found)
     assert begun.wait(20.0)
     found.close()
@@ -267,7 +270,7 @@ def test_a_store_that_is_gone_ends_the_run(sequence, store):
             raise StoreUnavailable('the database is gone')
 
     with pytest.raises(StoreUnavailable):
-        list(evaluate(sequence, store, lambda trace, seed: Gone()))
+        list(evaluate(sequence, store, lambda trace, seed: Gone(), CONFIG))
 
 
 def test_remembering_again_changes_nothing_and_drops_what_is_not_of_the_sequence(sequence, store):
