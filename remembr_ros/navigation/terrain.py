@@ -14,11 +14,9 @@ from remembr_ros.navigation.reach import Reach
 Place = tuple[float, float]
 """x and y in the map frame [m]."""
 
-FREE_STEP_M = 0.1
-"""Where there is no grid, places are looked for on a lattice of this step."""
-
+FREE_STEP_M = 0.1  # where there is no grid, places are looked for on a lattice of this step
+# In a larger area, 40 m wide with cells of 2 cm, only every second cell is looked at, or fewer.
 _MOST_CANDIDATES = 4_000_000
-"""In a larger area, 40 m wide with cells of 2 cm, only every second cell is looked at, or fewer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +69,12 @@ class Terrain:
         if not self.objection(place, here):
             return place
         candidates = self._candidates(place, radius_m)
-        away = np.hypot(*(candidates - place).T)
-        near = away <= radius_m
-        candidates, away = candidates[near], away[near]
-        free = self._is_free(candidates)
-        candidates, away = candidates[free], away[free]
-        reachable = self._is_reachable(candidates, here)
-        candidates, away = candidates[reachable], away[reachable]
+        candidates = candidates[np.hypot(*(candidates - place).T) <= radius_m]
+        candidates = candidates[self._is_free(candidates)]
+        candidates = candidates[self._is_reachable(candidates, here)]
         if not len(candidates):
             return None
-        x, y = candidates[np.argmin(away)]
+        x, y = candidates[np.argmin(np.hypot(*(candidates - place).T))]
         return float(x), float(y)
 
     def _is_free(self, points: Points) -> NDArray[np.bool_]:

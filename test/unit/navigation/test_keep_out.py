@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.navigation.grid import points_of
 from remembr_ros.navigation.keep_out import KeepOut, parse_keep_outs
+from test.unit.navigation.grids import points_of
 
 COORDINATES = st.floats(-20, 20)
 PLACES = st.tuples(COORDINATES, COORDINATES)
