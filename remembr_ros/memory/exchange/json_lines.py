@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,21 +32,13 @@ from remembr_ros.memory.exchange.portable_memory import (
     whole_characters,
 )
 
-GZIP = b'\x1f\x8b'
 BOM = b'\xef\xbb\xbf'
 
-MAX_LINE = 2**25
-"""Bytes; a memory with ten images takes some megabytes."""
-
-MAX_VALUES = 2**18
-"""In a line; a memory has a few. Each takes up to seventy bytes, whatever it is."""
-
-MAX_BLANK = 1000
-"""Blank lines between two memories."""
-
-PLAUSIBLE_BYTES = 2**26
-MAX_RATIO = 200
-"""What is decompressed may be this large, and beyond it so many times the file; text is up to 20 times."""
+MAX_LINE = 2**25  # bytes; a memory with ten images takes some megabytes
+MAX_VALUES = 2**18  # in a line; a memory has a few. Each takes up to seventy bytes, whatever it is
+MAX_BLANK = 1000  # lines between two memories
+# What is decompressed may be this large, and beyond it so many times the file; text is up to 20 times.
+PLAUSIBLE_BYTES, MAX_RATIO = 2**26, 200
 
 _DAMAGED = (ValueError, OSError, EOFError, zlib.error, RecursionError, OverflowError)
 
@@ -62,12 +55,11 @@ def write_lines(
     target = gzip.GzipFile('', 'wb', 6, file, mtime=0) if compress else file
     count = 0
     target.write(_line(header_record(header)))
-    for item in items:
+    for count, item in enumerate(items, 1):
         try:
             target.write(_line(_record(item, header)))
         except ValueError as error:
             raise InvalidRequest(f'memory {item.memory.id} cannot be written: {error}') from error
-        count += 1
         yield count
     target.write(_line({'end': count}))
     if compress:
@@ -79,11 +71,10 @@ def read_header(path: Path) -> Header:
 
     :raises BagUnreadable: it is no file of portable memories, or of another version
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         try:
-            for _, line in _lines(file, path):
-                return header_from_record(_parsed(line.removeprefix(BOM)))
-            raise ValueError('it has no header')
+            _, line = next(_lines(file, path), (0, b''))
+            return header_from_record(_parsed(line.removeprefix(BOM)))
         except _DAMAGED as error:
             raise BagUnreadable(
                 f'{path} is not a file of memories as remembr exports them: {reason(error)}'
@@ -96,10 +87,9 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
     :param header: of the file
     :raises BagUnreadable: the file is cut off or damaged; what came before is whole
     """
-    count = 0
-    number = 1
+    count, number = 0, 1
     end: int | None = None
-    with _opened(path) as file:
+    with opened(path) as file:
         try:
             lines = _lines(file, path)
             next(lines, None)  # the header
@@ -112,8 +102,7 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
                     continue
                 if b'\\ud' in line.lower():  # escaped, and so perhaps half a character
                     record = whole_characters(record)
-                item = _item(record, header)
-                yield item
+                yield _item(record, header)
                 count += 1
         except (*_DAMAGED, InvalidRequest) as error:
             # What cannot be decompressed is the line after the last one that could.
@@ -129,7 +118,7 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
         )
 
 
-def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(file: gzip.GzipFile | BufferedReader, path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield number and content of each line that is not blank.
 
     :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
@@ -198,12 +187,15 @@ def _decoded(text: Any) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[gzip.GzipFile | BufferedReader]:
+    """Open a file that may be compressed, which its content tells.
+
+    :raises BagUnreadable: it is missing, or not to be read
+    """
     try:
         file = path.open('rb')
     except OSError as error:
         raise BagUnreadable(f'{path} cannot be read: {error.strerror}') from error
     with file:
-        compressed = file.read(2) == GZIP
-        file.seek(0)
-        yield gzip.GzipFile(fileobj=file) if compressed else file  # type: ignore[misc]
+        compressed = file.peek(2).startswith(b'\x1f\x8b')
+        yield gzip.GzipFile(fileobj=file) if compressed else file

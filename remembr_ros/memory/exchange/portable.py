@@ -13,7 +13,7 @@ from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.captions_file import read_captions
-from remembr_ros.memory.exchange.json_lines import BOM, GZIP, read_header, read_lines, write_lines
+from remembr_ros.memory.exchange.json_lines import BOM, opened, read_header, read_lines, write_lines
 from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, read_parquet_header, write_parquet
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.exchange.street_view import read_views
@@ -99,12 +99,7 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
 def _head(path: Path) -> tuple[bytes, bool]:
     """Return the first bytes of a file, decompressed, and whether they were compressed."""
     try:
-        with path.open('rb') as file:
-            head = file.read(4096)
-            if not head.startswith(GZIP):
-                return head, False
-            file.seek(0)
-            with gzip.GzipFile(fileobj=file) as inner:
-                return inner.read1(4096), True
+        with opened(path) as file:
+            return file.read1(4096), isinstance(file, gzip.GzipFile)
     except (OSError, EOFError, zlib.error) as error:
         raise BagUnreadable(f'{path} cannot be read: {error}') from error

@@ -9,12 +9,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, memory_id
 from remembr_ros.timestamps import NS, parse_time
 
-VIEWS = 3
-"""Street views in one memory: a robot that drives sees as much in 3 s."""
-
-MAX_BYTES = 2**25
-"""Of a graph; while it is read it takes thirty times as much memory."""
-
+VIEWS = 3  # street views in one memory: a robot that drives sees as much in 3 s
+MAX_BYTES = 2**25  # of a graph; while it is read it takes thirty times as much memory
 SEGMENT_NS = 3 * NS
 SPEED_M_PER_S = 1.0
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
@@ -97,27 +96,27 @@ def import_memories(
     stamp = store.engine.stamp
     fits = header.vectors and (header.embedder, header.dimension) == (stamp.embedder, stamp.dimension)
     done = Imported()
-    damage: BagUnreadable | None = None
     refused: list[str] = []
-    items = (replace(item, memory=_renamed(item.memory, robot, map_id)) for item in items)
-    while damage is None:
-        batch: list[PortableMemory] = []
-        before = done.read + len(refused)
-        try:
-            for item in islice(items, BATCH):
-                try:
-                    batch.append(replace(item, memory=schema.storable(item.memory)))
-                except InvalidRequest as error:  # of an older program, say: the others are good
-                    refused.append(str(error))
-        except BagUnreadable as error:
-            damage = error
-        if done.read + len(refused) + len(batch) == before:
-            break
+    batch: list[PortableMemory] = []
+
+    def flush() -> None:
         _import_batch(store, batch, fits, done)
+        batch.clear()
         if on_progress is not None:
             on_progress(done.read)
-    if damage is not None:
-        raise BagUnreadable(f'{damage}; they are stored') from damage
+
+    try:
+        for item in items:
+            try:
+                batch.append(replace(item, memory=schema.storable(_renamed(item.memory, robot, map_id))))
+            except InvalidRequest as error:  # of an older program, say: the others are good
+                refused.append(str(error))
+            if len(batch) == BATCH:
+                flush()
+    except BagUnreadable as error:
+        flush()
+        raise BagUnreadable(f'{error}; they are stored') from error
+    flush()
     if refused:
         raise BagUnreadable(
             f'{path}: {len(refused)} memories are left out, the first because {refused[0]}. The other '
