@@ -80,7 +80,8 @@ def _nodes(path: Path) -> list[dict[str, Any]]:
                 raise BagUnreadable(f'{path} has more than {MAX_BYTES} bytes; read it in parts')
         # As the format has it; other characters are escaped.
         graph = networkx.parse_gml(data.decode('ascii').split('\n'))
-    except (OSError, ValueError, RecursionError, networkx.NetworkXError) as error:
+    # AttributeError: a node that is a number.
+    except (OSError, AttributeError, ValueError, RecursionError, networkx.NetworkXError) as error:
         raise BagUnreadable(f'{path} cannot be read as a street-view graph: {error}') from error
     return [data for _, data in graph.nodes(data=True) if data.get('caption')]
 
