@@ -4,14 +4,12 @@ import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
 
+# Measured over a simulated day and real drives; the table is in docs/consolidation.md.
 ALIKE = {'all-MiniLM-L6-v2': 0.55}
-"""Measured over a simulated day and real drives; the table is in docs/consolidation.md."""
 
+# What a captioner says of one scene in two segments, and what would be a change.
 SAME = (
-    (
-        'Three desks with monitors stand on the left side.',
-        'On the left are three desks with monitors.',
-    ),
+    ('Three desks with monitors stand on the left side.', 'On the left are three desks with monitors.'),
     ('A large window lets daylight into the room.', 'Daylight enters the room through a large window.'),
     ('The floor is covered with gray carpet.', 'A gray carpet covers the floor.'),
     ('A low table is surrounded by two gray sofas.', 'Two gray couches stand around a low table.'),
@@ -30,7 +28,6 @@ OTHER = (
     ('A delivery van stops at the entrance.', 'Cars are parked along the street.'),
     ('A woman stands at the window.', 'A potted plant stands next to the window.'),
 )
-"""What a captioner says of one scene in two segments, and what would be a change."""
 
 
 def alike_for(embedder: Embedder) -> float:

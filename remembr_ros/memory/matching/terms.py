@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+# Words of which questions are made, whatever they are about.
 STOP_WORDS = frozenset(
     'a about after again ago all am an and any anything are as ask at away back be been before being '
     'between both but by called came can come could day did do does done down drive driving each ever '
@@ -14,13 +15,11 @@ STOP_WORDS = frozenset(
     'today told too under until up us very want was way we went were what when where whether which '
     'while who whom whose why will with would yesterday you your'.split(' ')
 )
-"""Words of which questions are made, whatever they are about."""
-
+# Words that full-text search leaves out; of all others their frequency tells what they are worth.
 COMMON_WORDS = frozenset(
     'a an and are as at be but by for if in into is it no not of on or such that the their then there these '
     'they this to was will with'.split(' ')
 )
-"""Words that full-text search leaves out; of all others their frequency tells what they are worth."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
