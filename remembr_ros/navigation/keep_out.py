@@ -41,7 +41,7 @@ class KeepOut:
 
     def contains(self, points: Points) -> NDArray[np.bool_]:
         """Return which points, shape (n, 2), lie inside or on an edge."""
-        known = np.isfinite(points).all(axis=1)
+        known = np.asarray(np.isfinite(points).all(axis=1))
         points = np.where(known[:, None], points, 0.0)
         x, y = points[:, :1], points[:, 1:]
         a = np.array(self.corners)

@@ -148,7 +148,7 @@ def _pyarrow() -> Any:
 def _schema(header: Header) -> Any:
     pa = _pyarrow()
     texts = pa.list_(pa.string())
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), tuple[str, ...]: texts}
+    types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), tuple[str, ...]: texts}
     fields = []
     for name, field in MemoryRecord.model_fields.items():
         flat = PoseRecord.model_fields if name == 'pose' else {name: field}
