@@ -66,27 +66,24 @@ def write_lines(
         target.close()
 
 
-def read_header(path: Path) -> Header:
-    """Return what the file says of itself.
+def read_lines(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
+    """Return what the file says of itself, and its memories, one by one.
 
-    :raises BagUnreadable: it is no file of portable memories, or of another version
+    :raises BagUnreadable: it is no file of portable memories, or of another version; the iterator raises it
+        where the file is cut off or damaged: what came before is whole
     """
     with opened(path) as file:
         try:
             _, line = next(_lines(file, path), (0, b''))
-            return header_from_record(_parsed(line.removeprefix(BOM)))
+            header = header_from_record(_parsed(line.removeprefix(BOM)))
         except _DAMAGED as error:
             raise BagUnreadable(
                 f'{path} is not a file of memories as remembr exports them: {reason(error)}'
             ) from error
+    return header, _memories(path, header)
 
 
-def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
-    """Yield the memories of a file, one by one.
-
-    :param header: of the file
-    :raises BagUnreadable: the file is cut off or damaged; what came before is whole
-    """
+def _memories(path: Path, header: Header) -> Iterator[PortableMemory]:
     count, number = 0, 1
     end: int | None = None
     with opened(path) as file:

@@ -57,11 +57,12 @@ def write_parquet(file: IO[bytes], header: Header, items: Iterable[PortableMemor
             writer.write_table(_table(rows, schema))
 
 
-def read_parquet_header(path: Path) -> Header:
-    """Return what the file says of itself.
+def read_parquet(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
+    """Return what the file says of itself, and its memories, one by one.
 
     :raises InvalidRequest: pyarrow is not installed
-    :raises BagUnreadable: it is cut off, or does not hold memories
+    :raises BagUnreadable: it is cut off, or does not hold memories; the iterator raises it where the file is
+        damaged: what came before is whole
     """
     pa = _pyarrow()
     try:
@@ -69,20 +70,16 @@ def read_parquet_header(path: Path) -> Header:
         record = json.loads(metadata.get(_KEY, b'{}'))
         if not isinstance(record, dict):
             raise ValueError('its header is no object')
-        return header_from_record(record)
+        header = header_from_record(record)
     except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
         raise BagUnreadable(
             f'{path} is not a Parquet file of memories as remembr exports them, or is cut off, which leaves '
             f'nothing to be read: {reason(error)}'
         ) from error
+    return header, _memories(path, header)
 
 
-def read_parquet(path: Path, header: Header) -> Iterator[PortableMemory]:
-    """Yield the memories of a file, one by one.
-
-    :param header: of the file
-    :raises BagUnreadable: the file is damaged; what came before is whole
-    """
+def _memories(path: Path, header: Header) -> Iterator[PortableMemory]:
     count = 0
     try:
         for batch in _batches(path):

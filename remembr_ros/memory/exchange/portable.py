@@ -13,12 +13,14 @@ from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.captions_file import read_captions
-from remembr_ros.memory.exchange.json_lines import BOM, opened, read_header, read_lines, write_lines
-from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, read_parquet_header, write_parquet
+from remembr_ros.memory.exchange.json_lines import BOM, opened, read_lines, write_lines
+from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, write_parquet
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.exchange.street_view import read_views
 
 __all__ = ['Header', 'PortableMemory', 'read', 'write']
+
+OnProgress = Callable[[int], None]
 
 _GRAPH = re.compile(rb'(?:#[^\n]*\n\s*)*(?:graph\s*\[|Creator\b|Version\b)')
 
@@ -27,7 +29,7 @@ def write(
     path: Path,
     header: Header,
     items: Iterable[PortableMemory],
-    on_progress: Callable[[int], None] | None = None,
+    on_progress: OnProgress = lambda count: None,
 ) -> int:
     """Write memories to a file; it appears when it is whole, in place of an older one of that name.
 
@@ -52,8 +54,7 @@ def write(
                 else:
                     written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
                 for count in written:
-                    if on_progress is not None:
-                        on_progress(count)
+                    on_progress(count)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
@@ -76,24 +77,20 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
     if not start:
         raise BagUnreadable(f'{path} is empty; nothing can be read from it')
     if start.startswith(MAGIC) and not compressed:
-        header = read_parquet_header(path)
-        return header, read_parquet(path, header)
+        return read_parquet(path)
     if start.startswith(b'{'):
-        header = read_header(path)
-        return header, read_lines(path, header)
-    foreign = start.startswith(b'[') or _GRAPH.match(start)
-    if foreign and compressed:
+        return read_lines(path)
+    captions = start.startswith(b'[')
+    if not captions and not _GRAPH.match(start):
+        raise BagUnreadable(
+            f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or '
+            "Parquet), upstream's captions (JSON) and street views (GML). A recording is remembered with: "
+            'remembr ingest'
+        )
+    if compressed:
         raise BagUnreadable(f'{path} is compressed; decompress it first, with: gunzip {path}')
-    if foreign:
-        if start.startswith(b'['):
-            memories = [segment.memory for segment in read_captions(path, path.stem)]
-        else:
-            memories = read_views(path)
-        return Header(count=len(memories)), map(PortableMemory, memories)
-    raise BagUnreadable(
-        f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or Parquet), '
-        "upstream's captions (JSON) and street views (GML). A recording is remembered with: remembr ingest"
-    )
+    memories = [s.memory for s in read_captions(path, path.stem)] if captions else read_views(path)
+    return Header(count=len(memories)), map(PortableMemory, memories)
 
 
 def _head(path: Path) -> tuple[bytes, bool]:

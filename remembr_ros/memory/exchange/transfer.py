@@ -1,11 +1,12 @@
 """Memories from a store to a file and back, a batch at a time. The files: see portable."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange.portable import OnProgress
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema
@@ -14,10 +15,7 @@ from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.memory.store import MemoryStore
 
-BATCH = 64
-"""Memories that are held at once, with their images."""
-
-OnProgress = Callable[[int], None]
+BATCH = 64  # memories that are held at once, with their images
 
 
 @dataclass(slots=True)
@@ -47,7 +45,7 @@ def export_memories(
     *,
     vectors: bool = True,
     keyframes: bool = True,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = lambda count: None,
 ) -> int:
     """Write memories to a file, oldest first; the same memories make the same file.
 
@@ -61,15 +59,10 @@ def export_memories(
     :raises RemembrError: the file cannot be written
     """
     # The ids alone are held: a hundred thousand memories with their texts would take much room.
-    ids = [key[1] for key in sorted((m.start_ns, m.id) for m in store.engine.select(scope))]
+    ids = [memory_id for _, memory_id in sorted((m.start_ns, m.id) for m in store.engine.select(scope))]
     stamp = store.engine.stamp
-    header = Header(
-        embedder=stamp.embedder if vectors else '',
-        dimension=stamp.dimension if vectors else 0,
-        vectors=vectors,
-        keyframes=keyframes,
-        count=len(ids),
-    )
+    made_by = (stamp.embedder, stamp.dimension) if vectors else ('', 0)
+    header = Header(*made_by, vectors=vectors, keyframes=keyframes, count=len(ids))
     return portable.write(path, header, _items(store, ids, header), on_progress)
 
 
@@ -79,7 +72,7 @@ def import_memories(
     *,
     robot: str = '',
     map_id: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = lambda count: None,
 ) -> Imported:
     """Store the memories of a file. Doing it again changes nothing, and goes on where it was interrupted.
 
@@ -102,8 +95,7 @@ def import_memories(
     def flush() -> None:
         _import_batch(store, batch, fits, done)
         batch.clear()
-        if on_progress is not None:
-            on_progress(done.read)
+        on_progress(done.read)
 
     try:
         for item in items:
