@@ -197,7 +197,7 @@ def _nothing_new(last: Scene, new: Scene, config: Consolidation) -> bool:
     """Tell whether all that the new memory says and reads is known from the last one."""
     if new_readings(new.memory.scene_text, last.memory.scene_text):
         return False
-    return bool(np.all(_likeness(new, last) >= _least(last, new, config)))
+    return bool(np.all(_known(new, last, config)))
 
 
 def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) -> bool:
@@ -208,9 +208,7 @@ def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) ->
 
     :param before: the memories before the new one, in the order of time
     """
-    last = before[-1]
-    still = _likeness(last, new) >= _least(last, new, config)
-    return bool(np.all(still | ~_news(before, config)))
+    return bool(np.all(_known(before[-1], new, config) | ~_news(before, config)))
 
 
 def _news(before: Sequence[Scene], config: Consolidation) -> NDArray[np.bool_]:
@@ -224,21 +222,15 @@ def _news(before: Sequence[Scene], config: Consolidation) -> NDArray[np.bool_]:
         follows = _stays(earlier.memory, later.memory, config)
         if not follows or not _stands(earlier.memory, last.memory, config):
             break
-        known_for += earlier.memory.merged * (_likeness(last, earlier) >= _least(last, earlier, config))
+        known_for += earlier.memory.merged * _known(last, earlier, config)
         stay += earlier.memory.merged
     return known_for <= USUAL * stay
 
 
-def _least(a: Scene, b: Scene, config: Consolidation) -> float:
-    return config.alike_short if min(len(a.vectors), len(b.vectors)) <= SHORT else config.alike
+def _known(said: Scene, before: Scene, config: Consolidation) -> NDArray[np.bool_]:
+    """Return which sentences of one scene the other says, too: shape (sentences of said,).
 
-
-def _likeness(said: Scene, known: Scene) -> NDArray[np.float32]:
-    """Return the cosine of each sentence with the one most like it: shape (sentences of said,).
-
-    The least of them decides, not the mean: one sentence about a person is the change among ten about a room.
+    Each counts, not their mean: one sentence about a person is the change among ten about a room.
     """
-    if not len(known.vectors):
-        return np.full(len(said.vectors), -1.0, np.float32)
-    best: NDArray[np.float32] = np.max(said.vectors @ known.vectors.T, axis=1)
-    return best
+    least = config.alike_short if min(len(said.vectors), len(before.vectors)) <= SHORT else config.alike
+    return np.asarray(np.max(said.vectors @ before.vectors.T, axis=1, initial=-1.0) >= least)

@@ -4,11 +4,9 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.image_header import announced_size
 from remembr_ros.images import MAX_PIXELS, decode_compressed, encode_jpeg
 
+# What is tried in turn, from the asked quality on, before the picture is made smaller.
 _QUALITIES = (85, 70, 55, 40)
-"""What is tried in turn, from the asked quality on, before the picture is made smaller."""
-
-_SMALLEST = 16
-"""[px] A picture whose sides are no longer is not made smaller."""
+_SMALLEST = 16  # [px] a picture whose sides are no longer is not made smaller
 
 
 def check_jpeg(data: bytes) -> tuple[int, int]:

@@ -36,12 +36,8 @@ def alike_for(embedder: Embedder) -> float:
     For one that was not measured it lies halfway between the pairs above: the mean of those that say the same
     and the mean of the others. Embeds 32 sentences then: ask once.
     """
-    known = ALIKE.get(embedder.name)
-    return estimated(embedder) if known is None else known
-
-
-def estimated(embedder: Embedder) -> float:
-    """Return the estimate of :func:`alike_for`."""
+    if embedder.name in ALIKE:
+        return ALIKE[embedder.name]
     pairs = [*SAME, *OTHER]
     vectors = embedder.embed([sentence for pair in pairs for sentence in pair])
     cosines = np.sum(vectors[::2] * vectors[1::2], axis=1)

@@ -51,14 +51,17 @@ def forms(stemmed: str) -> list[str]:
 
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; of all words if none does."""
-    everything = words(text)
-    return frozenset(stem(w) for w in everything if w not in STOP_WORDS) or frozenset(map(stem, everything))
+    return frozenset(_stems_without(STOP_WORDS, text))
 
 
 def asked_stems(text: str) -> list[str]:
     """Return the stems that a full-text search looks for, each once; of all words if all are common."""
+    return _stems_without(COMMON_WORDS, text)
+
+
+def _stems_without(meaningless: frozenset[str], text: str) -> list[str]:
     everything = words(text)
-    telling = [w for w in everything if w not in COMMON_WORDS] or everything
+    telling = [w for w in everything if w not in meaningless] or everything
     return list(dict.fromkeys(map(stem, telling)))
 
 
