@@ -15,11 +15,10 @@ from remembr_ros.navigation.line_of_sight import walls_between
 from remembr_ros.navigation.route import shortest_order
 from remembr_ros.navigation.terrain import Terrain
 
+# In which order several places are visited: the way through them short, or the best evidence first.
 ORDERS = ('shortest', 'as_cited')
-"""In which order several places are visited: the way through them short, or the best evidence first."""
-
+# Sources of memories whose pose is that of the thing itself, not of the camera.
 _MARKED = ('person', 'object')
-"""Sources of memories whose pose is that of the thing itself, not of the camera."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Rules:
     :param require_map: without a map there is no goal
     :param search_radius_m: where the robot cannot stand, the nearest free place within this is taken
     :param max_distance_m: goals are at most this far from here, in a straight line; 0: any distance
-    :param order: one of :data:`ORDERS`
+    :param order: one of ORDERS
     :param max_places: more places are not visited for one question
     :param same_place_m: memories from so far from each other, with no wall between, were made at one place
     """

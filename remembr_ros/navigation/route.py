@@ -15,7 +15,7 @@ Place = tuple[float, float]
 def shortest_order(places: Sequence[Place], start: Place | None = None) -> list[int]:
     """Return the indices of the places in the order of a short way through all of them, by straight lines.
 
-    The way ends at the last one. Up to :data:`EXACT_UP_TO` places it is the shortest there is.
+    The way ends at the last one. Up to EXACT_UP_TO places it is the shortest there is.
 
     :param start: where the way begins; None: at whichever place is best
     """

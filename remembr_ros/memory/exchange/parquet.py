@@ -104,18 +104,15 @@ def _batches(path: Path) -> Iterator[Any]:
         for group in range(file.num_row_groups):
             rows = _rows_at_once(file.metadata.row_group(group))
             for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
-                total += sum(_decoded_bytes(pa, column) for column in batch.columns)
+                columns = (
+                    c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns
+                )
+                total += sum(column.nbytes for column in columns)  # as the rows will have them
                 if total > PLAUSIBLE_BYTES + MAX_RATIO * size:
                     raise ValueError(
                         f'{total} bytes came out of a file of {size} so far; no memories are that alike'
                     )
                 yield batch
-
-
-def _decoded_bytes(pa: Any, column: Any) -> int:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()  # as each row will have it
-    return int(column.nbytes)
 
 
 def _rows_at_once(group: Any) -> int:

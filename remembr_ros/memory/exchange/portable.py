@@ -72,7 +72,11 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
         raises it where a file is cut off or damaged further on: the memories before are whole
     :raises InvalidRequest: what Parquet needs is not installed
     """
-    head, compressed = _head(path)
+    try:
+        with opened(path) as file:
+            head, compressed = file.read1(4096), isinstance(file, gzip.GzipFile)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BagUnreadable(f'{path} cannot be read: {error}') from error
     start = head.removeprefix(BOM).lstrip()
     if not start:
         raise BagUnreadable(f'{path} is empty; nothing can be read from it')
@@ -91,12 +95,3 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
         raise BagUnreadable(f'{path} is compressed; decompress it first, with: gunzip {path}')
     memories = [s.memory for s in read_captions(path, path.stem)] if captions else read_views(path)
     return Header(count=len(memories)), map(PortableMemory, memories)
-
-
-def _head(path: Path) -> tuple[bytes, bool]:
-    """Return the first bytes of a file, decompressed, and whether they were compressed."""
-    try:
-        with opened(path) as file:
-            return file.read1(4096), isinstance(file, gzip.GzipFile)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BagUnreadable(f'{path} cannot be read: {error}') from error

@@ -52,11 +52,7 @@ class KeyframeFolder:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        quota_bytes: int = QUOTA_BYTES,
-        clock: Callable[[], float] = time.monotonic,
+        self, folder: Path, *, quota_bytes: int = QUOTA_BYTES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.folder = folder
         self._quota_bytes = quota_bytes
@@ -84,10 +80,7 @@ class KeyframeFolder:
         :param images: best first; the same one twice has one name
         :raises InvalidRequest: one is not a JPEG; none is stored
         """
-        images = images[:MAX_PER_MEMORY]
-        for image in images:
-            check_jpeg(image)
-        fitted = [fitted_jpeg(jpeg, MAX_WIDTH, _QUALITY, MAX_BYTES_EACH) for jpeg in images]
+        fitted = [fitted_jpeg(jpeg, MAX_WIDTH, _QUALITY, MAX_BYTES_EACH) for jpeg in images[:MAX_PER_MEMORY]]
         named = {keyframe_name(image): image for image in fitted}
         with self._lock:
             return self._keep(named) if named else ()
@@ -167,8 +160,7 @@ class KeyframeFolder:
                         keyframe_files.touch(self.folder, name)
                 else:
                     tried = True
-                    problem = self._no_room(len(image))
-                    if problem:
+                    if problem := self._no_room(len(image)):
                         break
                     changed |= keyframe_files.write_whole(self.folder, name, image)
                     # One of another size was cut short by a disk that did not keep its word.

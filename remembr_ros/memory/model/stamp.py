@@ -9,8 +9,8 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 
+# Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index.
 VERSION = 2
-"""Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index."""
 
 
 @dataclass(frozen=True, slots=True)
