@@ -12,11 +12,9 @@ def is_cached(name: str) -> bool:
     """Return whether a model was downloaded before."""
     try:
         from huggingface_hub import try_to_load_from_cache
-    except ImportError:
-        return False
-    try:
+
         return isinstance(try_to_load_from_cache(name, 'config.json'), str)
-    except ValueError:  # not a hub name
+    except (ImportError, ValueError):  # not installed, or not a hub name
         return False
 
 

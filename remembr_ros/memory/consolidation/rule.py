@@ -208,14 +208,6 @@ def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) ->
 
     :param before: the memories before the new one, in the order of time
     """
-    return bool(np.all(_known(before[-1], new, config) | ~_news(before, config)))
-
-
-def _news(before: Sequence[Scene], config: Consolidation) -> NDArray[np.bool_]:
-    """Return which sentences of the last memory tell what was rarely there in its stay before it.
-
-    Of the first memory of a stay that may be any.
-    """
     last = before[-1]
     known_for, stay = np.zeros(len(last.vectors)), 0
     for later, earlier in pairwise(reversed(before)):
@@ -224,7 +216,8 @@ def _news(before: Sequence[Scene], config: Consolidation) -> NDArray[np.bool_]:
             break
         known_for += earlier.memory.merged * _known(last, earlier, config)
         stay += earlier.memory.merged
-    return known_for <= USUAL * stay
+    is_usual = known_for > USUAL * stay  # nothing is in the first memory of a stay
+    return bool(np.all(_known(last, new, config) | is_usual))
 
 
 def _known(said: Scene, before: Scene, config: Consolidation) -> NDArray[np.bool_]:

@@ -36,10 +36,6 @@ class WordIndex:
         self._row_of: dict[int, int] = {}
         self._total = 0  # words of all texts that are there
 
-    def __len__(self) -> int:
-        """Return how many texts there are."""
-        return len(self._row_of)
-
     def load(
         self,
         terms: list[str],
