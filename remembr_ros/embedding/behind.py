@@ -19,10 +19,6 @@ class EmbedderBehind:
     opened before that is not held up.
 
     The thread is a daemon: a library that is busy cannot be stopped, but nobody waits for it at the end.
-
-    :param name: of the embedder
-    :param dimension: of its vectors
-    :param load: returns it
     """
 
     def __init__(self, name: str, dimension: int, load: Callable[[], Embedder]) -> None:

@@ -18,7 +18,6 @@ MAX_DIMENSION = 32_768  # Milvus stores no longer vectors
 class HashingEmbedder:
     """Hashes each word and its character trigrams into signed buckets (the hashing trick).
 
-    :param dimension: length of a vector
     :raises EmbedderUnavailable: a vector cannot have that length
     """
 

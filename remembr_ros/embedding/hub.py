@@ -43,10 +43,8 @@ def hub_reachable(timeout_s: float = 1.5) -> bool:
     reached = threading.Event()
 
     def look() -> None:
-        with (
-            suppress(OSError),
-            socket.create_connection((hub.hostname or '', hub.port or 443), timeout=timeout_s),
-        ):
+        address = (hub.hostname or '', hub.port or 443)
+        with suppress(OSError), socket.create_connection(address, timeout=timeout_s):
             reached.set()
 
     looking = threading.Thread(target=look, name='hub', daemon=True)

@@ -72,7 +72,6 @@ def consolidation_for(embedder: Embedder) -> Consolidation:
 class Scene:
     """A memory and what it says.
 
-    :param memory: as stored, or new
     :param vectors: of the sentences that say something, unit length: shape (sentences, dimension)
     """
 

@@ -1,11 +1,4 @@
-"""Portable memories as JSON Lines: a header, a memory per line, and how many there were.
-
-    {"format": "remembr_ros memories", "version": 1, "embedder": ..., "dimension": ..., "count": ..., ...}
-    {"id": ..., "start_ns": ..., "caption": ..., "vectors": <base64>, "images": [<base64>, ...], ...}
-    {"end": 1}
-
-Vectors are 16-bit floats, little-endian, passage after passage; images are JPEG.
-"""
+"""Portable memories as JSON Lines (docs/memory-format.md): a header, a memory per line, their number."""
 
 import base64
 import gzip
@@ -121,9 +114,8 @@ def _lines(file: gzip.GzipFile | BufferedReader, path: Path) -> Iterator[tuple[i
     :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
     """
     size = path.stat().st_size
-    number = blank = total = 0
-    while line := file.readline(MAX_LINE):
-        number += 1
+    blank = total = 0
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE), b''), 1):
         total += len(line)
         if len(line) >= MAX_LINE:
             raise ValueError(f'line {number} is longer than {MAX_LINE} bytes')

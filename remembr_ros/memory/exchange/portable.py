@@ -9,6 +9,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
@@ -17,8 +18,6 @@ from remembr_ros.memory.exchange.json_lines import BOM, opened, read_lines, writ
 from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, write_parquet
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.exchange.street_view import read_views
-
-__all__ = ['Header', 'PortableMemory', 'read', 'write']
 
 OnProgress = Callable[[int], None]
 
@@ -47,21 +46,21 @@ def write(
     part = path.with_name(f'{path.name}.{os.getpid()}.part')
     count = 0
     try:
-        try:
-            with part.open('wb') as file:
-                if path.name.endswith('.parquet'):
-                    written = write_parquet(file, header, items)
-                else:
-                    written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
-                for count in written:
-                    on_progress(count)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with part.open('wb') as file:
+            if path.name.endswith('.parquet'):
+                written = write_parquet(file, header, items)
+            else:
+                written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
+            for count in written:
+                on_progress(count)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
     except OSError as error:
         raise RemembrError(f'{path} cannot be written: {error}; make room or choose another place') from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
     return count
 
 

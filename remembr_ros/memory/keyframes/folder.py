@@ -34,7 +34,6 @@ GRACE_S = 3600.0  # no add takes longer, from its first keyframe until its memor
 MAX_PER_MEMORY = 10  # images; the first ones are kept
 MAX_BYTES_EACH = 512 * 1024  # a larger JPEG is encoded anew
 MAX_WIDTH = 1280  # [px] a wider one is reduced to this
-_QUALITY = 85  # of what is encoded anew, 1 to 100
 
 _BATCH = 500
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -80,7 +79,7 @@ class KeyframeFolder:
         :param images: best first; the same one twice has one name
         :raises InvalidRequest: one is not a JPEG; none is stored
         """
-        fitted = [fitted_jpeg(jpeg, MAX_WIDTH, _QUALITY, MAX_BYTES_EACH) for jpeg in images[:MAX_PER_MEMORY]]
+        fitted = [fitted_jpeg(jpeg, MAX_WIDTH, MAX_BYTES_EACH) for jpeg in images[:MAX_PER_MEMORY]]
         named = {keyframe_name(image): image for image in fitted}
         with self._lock:
             return self._keep(named) if named else ()
@@ -131,21 +130,13 @@ class KeyframeFolder:
                     os.utime(entry.path, follow_symlinks=False)
         return self._remove(sorted(old), still_named, young_stay=True)
 
-    def count(self) -> int:
-        """Return how many keyframes are stored.
+    def totals(self) -> tuple[int, int]:
+        """Return how many keyframes are stored, and how many bytes they take.
 
         :raises OSError: the folder cannot be read
         """
         with self._lock:
-            return (self._totals or self._count())[0]
-
-    def size_bytes(self) -> int:
-        """Return how many bytes the keyframes take.
-
-        :raises OSError: the folder cannot be read
-        """
-        with self._lock:
-            return (self._totals or self._count())[1]
+            return self._totals or self._count()
 
     def _keep(self, named: Mapping[str, bytes]) -> tuple[str, ...]:
         """Write what is not there yet. The lock is held."""

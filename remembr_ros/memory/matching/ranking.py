@@ -32,7 +32,6 @@ def meaning(cosines: ArrayLike, kinds: Kinds) -> float:
     One sentence alone is often near by chance; a paragraph alone averages away what one sentence says.
 
     :param cosines: of the passages' vectors to that of the text's essence, shape (passages,)
-    :param kinds: of the passages
     """
     near = np.asarray(cosines, np.float32)
     if len(near) != kinds.total:  # the vectors are of a version that split captions in another way
@@ -92,11 +91,12 @@ def likeliest(parts: Mapping[str, float], wholes: Mapping[str, float], limit: in
     :param wholes: the same of paragraphs; empty: they are not told apart
     """
     least_part, least_whole = (min(near.values(), default=0.0) for near in (parts, wholes))
-    hopes = []
-    for memory_id in {**parts, **wholes}:
+
+    def rank(memory_id: str) -> tuple[float, str]:
         whole = wholes.get(memory_id, least_whole)
-        hopes.append((-max(parts.get(memory_id, least_part), whole) - whole, memory_id))
-    return [memory_id for _, memory_id in sorted(hopes)[:limit]]
+        return -max(parts.get(memory_id, least_part), whole) - whole, memory_id
+
+    return sorted({**parts, **wholes}, key=rank)[:limit]
 
 
 def best_first(

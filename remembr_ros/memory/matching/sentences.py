@@ -43,12 +43,7 @@ class Passage(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """Which passages of a memory are what.
-
-    :param total: how many passages there are
-    :param sentences: numbers of those that say one thing
-    :param paragraphs: numbers of those that say all of one thing
-    """
+    """How many passages a memory has, and the numbers of those that are sentences and paragraphs."""
 
     total: int
     sentences: NDArray[np.intp]

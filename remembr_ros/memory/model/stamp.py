@@ -15,12 +15,7 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The description of a collection.
-
-    :param version: of the schema
-    :param embedder: name of the model that made its vectors
-    :param dimension: of those vectors
-    """
+    """Which schema a collection has, the model that made its vectors, and their dimension."""
 
     version: int
     embedder: str

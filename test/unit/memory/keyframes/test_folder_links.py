@@ -111,7 +111,7 @@ def test_nothing_outside_of_the_memory_is_touched(tmp_path: Path, outside: Path,
     before = content(outside)
     stamps = {path: path.stat().st_mtime for path in outside.rglob('*')}
     folder = KeyframeFolder(tmp_path / 'k')
-    assert (folder.count(), folder.size_bytes()) == (0, 0)
+    assert folder.totals() == (0, 0)
     folder.collect(nobody)
     assert folder.put([JPEG]) in ((NAME,), ())
     if replace is as_root_link:
@@ -142,7 +142,7 @@ def test_a_link_in_place_of_a_picture_is_forgotten_with_it(tmp_path: Path, outsi
 def test_halves_that_are_pipes_do_not_keep_anybody_waiting(tmp_path: Path) -> None:
     (tmp_path / 'ab').mkdir()
     os.mkfifo(tmp_path / 'ab' / 'x.part')
-    assert KeyframeFolder(tmp_path).count() == 0
+    assert KeyframeFolder(tmp_path).totals()[0] == 0
 
 
 @pytest.mark.parametrize('replace', ALL)
