@@ -1,7 +1,6 @@
 """Areas that no goal may lie in."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,14 +52,6 @@ class KeepOut:
         left_of = x < ax + part * (bx - ax)
         inside = (crosses & left_of).sum(axis=1) % 2 == 1
         return np.asarray(known & (inside | (_away_from_edges(points, a, b) <= _EDGE_M)))
-
-
-def parse_keep_outs(texts: Iterable[str]) -> tuple[KeepOut, ...]:
-    """Return the polygons of a parameter.
-
-    :raises InvalidRequest: a text is no polygon
-    """
-    return tuple(KeepOut.parse(text) for text in texts)
 
 
 def _away_from_edges(points: Points, a: Points, b: Points) -> Points:

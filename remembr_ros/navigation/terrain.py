@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from remembr_ros.navigation.grid import OUTSIDE, Grid, Points
 from remembr_ros.navigation.keep_out import KeepOut
 
-Place = tuple[float, float]
-"""x and y in the map frame [m]."""
-
+Place = tuple[float, float]  # x and y in the map frame [m]
 FREE_STEP_M = 0.1  # where there is no grid, places are looked for on a lattice of this step
 # In a larger area, 40 m wide with cells of 2 cm, only every second cell is looked at, or fewer.
 _MOST_CANDIDATES = 4_000_000
@@ -118,12 +116,11 @@ class Terrain:
         return free & self._is_clear(points)
 
     def _is_clear(self, points: Points) -> NDArray[np.bool_]:
-        if self.map is None or self.clearance_m <= 0.0 or not len(points):
+        if self.map is None or self.clearance_m <= 0.0:
             return np.ones(len(points), dtype=np.bool_)
         # Distances are between cells: half a cell is no difference.
         least = self.clearance_m - self.map.resolution / 2.0
-        clear: NDArray[np.bool_] = self.map.clearance(points, self.clearance_m) >= least
-        return clear
+        return np.asarray(self.map.clearance(points, self.clearance_m) >= least)
 
     def _is_reachable(self, points: Points, here: Place | None) -> NDArray[np.bool_]:
         found = None

@@ -25,10 +25,7 @@ _GRAPH = re.compile(rb'(?:#[^\n]*\n\s*)*(?:graph\s*\[|Creator\b|Version\b)')
 
 
 def write(
-    path: Path,
-    header: Header,
-    items: Iterable[PortableMemory],
-    on_progress: OnProgress = lambda count: None,
+    path: Path, header: Header, items: Iterable[PortableMemory], on_progress: OnProgress = lambda count: None
 ) -> int:
     """Write memories to a file; it appears when it is whole, in place of an older one of that name.
 

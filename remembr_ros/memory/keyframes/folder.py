@@ -24,8 +24,8 @@ from remembr_ros.memory.problem import Problem
 
 _log = logging.getLogger(__name__)
 
+# Returns those of the given keyframes that some stored memory names. More names do no harm.
 StillNamed = Callable[[Collection[str]], Collection[str]]
-"""Returns those of the given keyframes that some stored memory names. More names do no harm."""
 
 QUOTA_BYTES = 20 * 10**9  # a robot that keeps two frames of 60 kB every 3 s needs 3.5 GB a day
 RESERVE_BYTES = 64 * 2**20  # stay free on the disk: what is said of a memory is worth more than its pictures

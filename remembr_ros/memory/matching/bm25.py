@@ -26,8 +26,7 @@ class WordIndex:
     """
 
     def __init__(self) -> None:
-        self.terms: list[str] = []
-        """By their number; those that no text has any more are empty after :meth:`purge`."""
+        self.terms: list[str] = []  # by their number; those that no text has any more are empty after purge
         self._numbers: dict[str, int] = {}
         self._rows: list[array[int]] = []
         self._counts: list[array[int]] = []
