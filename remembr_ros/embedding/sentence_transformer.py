@@ -17,11 +17,10 @@ class SentenceTransformerEmbedder:
 
     :param name: on the Hugging Face hub, or a folder; what a collection remembers as its embedder
     :param local_files_only: never go to the network; the model is in the folder or in the local cache
-    :param device: 'cpu', 'cuda', ...; None: the best there is
     :raises EmbedderUnavailable: the package is not installed or the model cannot be loaded
     """
 
-    def __init__(self, name: str, *, local_files_only: bool = False, device: str | None = None) -> None:
+    def __init__(self, name: str, *, local_files_only: bool = False) -> None:
         try:
             from sentence_transformers import SentenceTransformer, __version__
             from transformers.utils.logging import disable_progress_bar
@@ -36,7 +35,7 @@ class SentenceTransformerEmbedder:
             )
         disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights, a second's work; a download still shows its own
         try:
-            self._model = SentenceTransformer(name, device=device, local_files_only=local_files_only)
+            self._model = SentenceTransformer(name, local_files_only=local_files_only)
         # Wide on purpose: with damaged files tokenizers raises Exception itself, safetensors a child of it.
         except Exception as error:
             raise EmbedderUnavailable(

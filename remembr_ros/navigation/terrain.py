@@ -33,18 +33,18 @@ class Reach:
         if not self._grid.is_free(start)[0]:
             return None
         if not self._look_up(start)[0]:
-            self._flood(self._grid.cells_of(start)[0])
+            self._flood(*self._grid.cells_of(start)[0].tolist())
         return self._look_up(points)
 
     def _look_up(self, points: Points) -> NDArray[np.bool_]:
         return self._grid.look_up(self._reached, self._grid.cells_of(points), 0) > 0
 
-    def _flood(self, start: NDArray[np.int64]) -> None:
+    def _flood(self, row: int, column: int) -> None:
         # Unknown cells are negative: as unsigned numbers they lie above all others.
         free = (self._grid.cells.view(np.uint8) < self._grid.occupied_from).view(np.uint8)
         mask = np.zeros(np.add(free.shape, 2), np.uint8)  # with a border, as floodFill wants it
         flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE
-        cv2.floodFill(free, mask, (int(start[1]), int(start[0])), (0,), (0,), (0,), flags)
+        cv2.floodFill(free, mask, (column, row), (0,), (0,), (0,), flags)
         self._reached = mask[1:-1, 1:-1]
 
 

@@ -103,7 +103,6 @@ def absorb(stored: Sequence[Scene], new: Scene, config: Consolidation) -> Memory
     A stored memory that covers the new one already comes back unchanged, so that a recording can be ingested
     again. What comes back differs from what is stored in end, travelled and merged only: pose, caption, scene
     text and so the vectors stay those of the first segment, so that drifting by small steps is a change, too.
-    Keyframes are picked by remembr_ros.memory.consolidation.merging.
 
     :param stored: at least the NEAREST memories of the same robot, map and source around new's start, in any
         order

@@ -53,7 +53,6 @@ def keyframe_path(folder: Path, name: str) -> Path:
 def read(folder: Path, name: str) -> bytes:
     """Return what is in the file of a keyframe.
 
-    :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: there is none: it is missing, a link, a device or larger than MAX_BYTES
     """
     with _opened(folder, name) as within, os.fdopen(os.open(name, _FILE, dir_fd=within), 'rb') as file:

@@ -45,7 +45,6 @@ class WordIndex:
     ) -> None:
         """Take in what :meth:`add` returned of many texts, in the place of everything.
 
-        :param slots: of the texts
         :param lengths: how many words each has
         :param sizes: how many postings each has
         :param postings: of all texts, one after the other

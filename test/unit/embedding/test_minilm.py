@@ -34,7 +34,7 @@ def test_the_vectors_are_those_of_sentence_transformers() -> None:
     pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
     from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
 
-    theirs = SentenceTransformerEmbedder(str(package.get_model_path()), local_files_only=True, device='cpu')
+    theirs = SentenceTransformerEmbedder(str(package.get_model_path()), local_files_only=True)
     ours = get_embedder(OFFLINE)
     assert (ours.name, ours.dimension) == (NAME, theirs.dimension)
     np.testing.assert_allclose(ours.embed(TEXTS), theirs.embed(TEXTS), atol=1e-5)
