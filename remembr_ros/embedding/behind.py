@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +19,20 @@ class EmbedderBehind:
     opened before that is not held up.
 
     The thread is a daemon: a library that is busy cannot be stopped, but nobody waits for it at the end.
-
-    :param name: of the embedder
-    :param dimension: of its vectors
-    :param load: returns it
     """
 
     def __init__(self, name: str, dimension: int, load: Callable[[], Embedder]) -> None:
-        self._name = name
-        self._dimension = dimension
+        self.name = name
+        self.dimension = dimension
         self._load = load
-        self._loaded: Embedder | None = None
-        self._failure = ''
+        self._loaded: Future[Embedder] = Future()
         self._began: float | None = None
-        self._ended = threading.Lock()
-        self._then: list[Callable[[], None]] = []
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
+        self._beginning = threading.Lock()
 
     @property
     def loading(self) -> bool:
         """Whether it is not known yet if it can be loaded."""
-        return self._loaded is None and not self._failure
+        return not self._loaded.done()
 
     @property
     def busy(self) -> bool:
@@ -55,19 +42,15 @@ class EmbedderBehind:
     @property
     def problem(self) -> str:
         """Why there are no vectors now; empty: there are."""
-        if self._loaded is not None or self._failure:
-            return self._failure
+        if self._loaded.done():
+            return str(self._loaded.exception() or '')
         took_s = time.monotonic() - self._began if self._began else 0.0
-        return f'the embedder {self._name} is being loaded, {took_s:.0f} s so far; ask again in a moment'
+        return f'the embedder {self.name} is being loaded, {took_s:.0f} s so far; ask again in a moment'
 
     def then(self, call: Callable[[], None]) -> None:
         """Have a function called when the loading has ended, from its thread; at once if it has."""
         self._begin()
-        with self._ended:
-            if self.loading:
-                self._then.append(call)
-                return
-        call()
+        self._loaded.add_done_callback(lambda _: call())
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._embedder().embed(texts)
@@ -81,35 +64,30 @@ class EmbedderBehind:
         :raises EmbedderLoading: it is not there yet
         :raises EmbedderUnavailable: it cannot be loaded
         """
-        if self._loaded is not None:
-            return self._loaded
         self._begin()
-        problem = self.problem
-        raise EmbedderUnavailable(problem) if self._failure else EmbedderLoading(problem)
+        kind = EmbedderLoading if self.loading else EmbedderUnavailable
+        if problem := self.problem:
+            raise kind(problem)
+        return self._loaded.result()
 
     def _begin(self) -> None:
-        with self._ended:
+        with self._beginning:
             if self._began is None:
                 self._began = time.monotonic()
                 threading.Thread(target=self._work, name='embedder', daemon=True).start()
 
     def _work(self) -> None:
-        loaded, failure = None, ''
         try:
             found = self._load()
-            if found.dimension == self._dimension:
-                loaded = found
-            else:
-                failure = (
-                    f'the embedder {self._name!r} makes vectors of {found.dimension} numbers, but its files '
-                    f'say {self._dimension}; fetch it again, or take another one for a new memory'
+            if found.dimension != self.dimension:
+                raise EmbedderUnavailable(
+                    f'the embedder {self.name!r} makes vectors of {found.dimension} numbers, but its files '
+                    f'say {self.dimension}; fetch it again, or take another one for a new memory'
                 )
         except RemembrError as error:
-            failure = str(error)
+            self._loaded.set_exception(error)
         except Exception as error:  # noqa: BLE001  the top of a thread
-            failure = f'cannot load the embedder {self._name!r}: {type(error).__name__}: {error}'
-        with self._ended:
-            self._loaded, self._failure = loaded, failure
-            then, self._then = self._then, []
-        for call in then:
-            call()
+            why = f'cannot load the embedder {self.name!r}: {type(error).__name__}: {error}'
+            self._loaded.set_exception(EmbedderUnavailable(why))
+        else:
+            self._loaded.set_result(found)

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.embedding.hub import hub_reachable, is_cached
 from remembr_ros.embedding.minilm import MiniLmEmbedder
 from remembr_ros.embedding.model_files import known_dimension
+from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 
 _HASHING = re.compile(r'hashing-(\d{1,9})')
@@ -19,11 +21,9 @@ _HASHING = re.compile(r'hashing-(\d{1,9})')
 logger = logging.getLogger(__name__)
 
 DEFAULT = 'mixedbread-ai/mxbai-embed-large-v1'
-OFFLINE = 'all-MiniLM-L6-v2'
-"""Its package carries the weights, so that it works without a network."""
-
+OFFLINE = 'all-MiniLM-L6-v2'  # its package carries the weights, so that it works without a network
+# Taken where a memory names them; never a folder that happens to have that name.
 _KNOWN = (DEFAULT, OFFLINE)
-"""Taken where a memory names them; never a folder that happens to have that name."""
 
 
 def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
@@ -37,15 +37,9 @@ def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
         vectors, is waited for all the same
     :raises EmbedderUnavailable: it is not installed or cannot be loaded
     """
-    if not name:
-        name = _default()
-    name = canonical_name(name)
+    name = canonical_name(name or _default())
     if hashing := _HASHING.fullmatch(name):
-        from remembr_ros.embedding.hashing import HashingEmbedder
-
         return HashingEmbedder(int(hashing[1]))
-    from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
-
     if name == OFFLINE:
         return MiniLmEmbedder(_packaged_minilm())
     if name in _KNOWN and os.path.isdir(name):  # what loads it would take the folder
@@ -54,7 +48,7 @@ def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
             f'start elsewhere, or take it by --embedder ./{name}'
         )
     local = os.path.isdir(name) or is_cached(name) or not hub_reachable()
-    load = partial(SentenceTransformerEmbedder, name, name, local_files_only=local)
+    load = partial(SentenceTransformerEmbedder, name, local_files_only=local)
     dimension = known_dimension(name, local_files_only=local) if behind else None
     return load() if dimension is None else EmbedderBehind(name, dimension, load)
 

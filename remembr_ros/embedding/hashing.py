@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import EmbedderUnavailable
 
-NAME = 'hashing'
-
-MAX_DIMENSION = 32_768
-"""Milvus stores no longer vectors."""
+MAX_DIMENSION = 32_768  # Milvus stores no longer vectors
 
 
 class HashingEmbedder:
     """Hashes each word and its character trigrams into signed buckets (the hashing trick).
 
-    :param dimension: length of a vector
     :raises EmbedderUnavailable: a vector cannot have that length
     """
 
@@ -30,26 +26,18 @@ class HashingEmbedder:
             raise EmbedderUnavailable(
                 f'hashing-{dimension}: vectors have 2 to {MAX_DIMENSION} numbers; take hashing-256'
             )
-        self._dimension = dimension
-
-    @property
-    def name(self) -> str:
-        return f'{NAME}-{self._dimension}'
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
+        self.name = f'hashing-{dimension}'
+        self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        vectors = np.zeros((len(texts), self._dimension), np.float32)
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(vectors, texts, strict=True):
             for word in re.findall(r'\w+', text.lower()):
                 trigrams = [word[i : i + 3] for i in range(len(word) - 2)]
                 for feature, weight in [(word, 1.0), *((t, 0.3) for t in trigrams)]:
-                    digest = int.from_bytes(
-                        hashlib.blake2b(feature.encode(errors='replace'), digest_size=8).digest(), 'big'
-                    )
-                    row[digest % self._dimension] += weight if digest >> 63 else -weight
+                    hashed = hashlib.blake2b(feature.encode(errors='replace'), digest_size=8)
+                    digest = int.from_bytes(hashed.digest(), 'big')
+                    row[digest % self.dimension] += weight if digest >> 63 else -weight
             norm = float(np.linalg.norm(row))
             if norm == 0.0:  # nothing to hash: any unit vector, so that a cosine is defined
                 row[0] = norm = 1.0

@@ -12,11 +12,9 @@ def is_cached(name: str) -> bool:
     """Return whether a model was downloaded before."""
     try:
         from huggingface_hub import try_to_load_from_cache
-    except ImportError:
-        return False
-    try:
+
         return isinstance(try_to_load_from_cache(name, 'config.json'), str)
-    except ValueError:  # not a hub name
+    except (ImportError, ValueError):  # not installed, or not a hub name
         return False
 
 
@@ -45,10 +43,8 @@ def hub_reachable(timeout_s: float = 1.5) -> bool:
     reached = threading.Event()
 
     def look() -> None:
-        with (
-            suppress(OSError),
-            socket.create_connection((hub.hostname or '', hub.port or 443), timeout=timeout_s),
-        ):
+        address = (hub.hostname or '', hub.port or 443)
+        with suppress(OSError), socket.create_connection(address, timeout=timeout_s):
             reached.set()
 
     looking = threading.Thread(target=look, name='hub', daemon=True)

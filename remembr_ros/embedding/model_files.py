@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from posixpath import join
 from typing import Any
 
 from remembr_ros.embedding.hub import model_file
@@ -44,22 +45,18 @@ def known_dimension(source: str, *, local_files_only: bool) -> int | None:
         if not set(kinds) <= {'Transformer', 'Pooling', 'Normalize'}:
             return None
         folder = modules[kinds.index('Transformer')]['path']
-        config = dict(_json(file(_in(folder, 'config.json'))))
+        config = dict(_json(file(join(folder, 'config.json'))))
         if local_files_only:
-            _check_weights(lambda name: file(_in(folder, name)))
+            _check_weights(lambda name: file(join(folder, name)))
         if 'Pooling' not in kinds:  # then it is mean pooling
             return int(config['hidden_size']) if 'hidden_size' in config else None
-        return _pooled(_json(file(_in(modules[kinds.index('Pooling')]['path'], 'config.json'))))
+        return _pooled(_json(file(join(modules[kinds.index('Pooling')]['path'], 'config.json'))))
     # Wide on purpose: a damaged file can lead to anything, and the hub's client has errors of its own.
     except Exception as error:
         raise EmbedderUnavailable(
             f'cannot load the embedder {source!r}: {error}. Give the name of a sentence-transformers '
             "model, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
         ) from error
-
-
-def _in(folder: str, name: str) -> str:
-    return f'{folder}/{name}' if folder else name
 
 
 def _json(path: Path | None) -> Any:

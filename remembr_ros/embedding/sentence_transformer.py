@@ -1,34 +1,26 @@
 """Embedders of the sentence-transformers package, by name or path."""
 
-import logging
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import EmbedderUnavailable
 
-logger = logging.getLogger(__name__)
-
+# Older ones import whatever class a model's modules.json names, from its own folder, too.
 LEAST_VERSION = 6
-"""Older ones import whatever class a model's modules.json names, from its own folder, too."""
 
 
 class SentenceTransformerEmbedder:
     """A sentence-transformers model.
 
-    :param name: what a collection remembers as its embedder
-    :param source: name on the Hugging Face hub, or a folder
+    :param name: on the Hugging Face hub, or a folder; what a collection remembers as its embedder
     :param local_files_only: never go to the network; the model is in the folder or in the local cache
-    :param device: 'cpu', 'cuda', ...; None: the best there is
     :raises EmbedderUnavailable: the package is not installed or the model cannot be loaded
     """
 
-    def __init__(
-        self, name: str, source: str | Path, *, local_files_only: bool = False, device: str | None = None
-    ) -> None:
+    def __init__(self, name: str, *, local_files_only: bool = False) -> None:
         try:
             from sentence_transformers import SentenceTransformer, __version__
             from transformers.utils.logging import disable_progress_bar
@@ -43,30 +35,22 @@ class SentenceTransformerEmbedder:
             )
         disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights, a second's work; a download still shows its own
         try:
-            self._model = SentenceTransformer(str(source), device=device, local_files_only=local_files_only)
+            self._model = SentenceTransformer(name, local_files_only=local_files_only)
         # Wide on purpose: with damaged files tokenizers raises Exception itself, safetensors a child of it.
         except Exception as error:
             raise EmbedderUnavailable(
                 f'cannot load the embedder {name!r}: {error}. Give the name of a sentence-transformers '
                 "model, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
             ) from error
-        self._name = name
+        self.name = name
         self._query_prompt = 'query' if self._model.prompts.get('query') else None
         self._lock = threading.Lock()  # tokenizers are not safe to share between threads
         # Asked of a vector: the method that tells has another name in every few versions.
-        self._dimension = int(self._encode(['dimension'], None).shape[1])
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
+        self.dimension = int(self._encode(['dimension'], None).shape[1])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not texts:
-            return np.empty((0, self._dimension), np.float32)
+            return np.empty((0, self.dimension), np.float32)
         return self._encode(list(texts), None)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
-from remembr_ros.memory.consolidation.merging import Stays
+from remembr_ros.memory.consolidation.merging import merge_stays
+from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema
@@ -22,15 +23,18 @@ class Intake:
 
     :param embedder: returns the embedder, which is loaded when the first new memory comes
     :param keyframes: where images are kept
-    :param stays: merges what repeats itself; None: everything is a memory of its own
+    :param rule: returns when a stay goes on; None: everything is a memory of its own
     """
 
     def __init__(
-        self, embedder: Callable[[], Embedder], keyframes: KeyframeFolder, stays: Stays | None
+        self,
+        embedder: Callable[[], Embedder],
+        keyframes: KeyframeFolder,
+        rule: Callable[[], Consolidation] | None,
     ) -> None:
         self._embedder = embedder
         self._keyframes = keyframes
-        self._stays = stays
+        self._rule = rule
 
     def store(self, engine: Engine, observations: Sequence[Observation], dropping: Dropping) -> list[Memory]:
         """Store memories; storing one again changes nothing.
@@ -55,8 +59,8 @@ class Intake:
         before = [known[entry.memory.id] for entry in kept if entry.memory.id in known]
         before += [entry.memory for entry in kept]
         changed: list[Memory] = []
-        if self._stays:
-            merged = self._stays.merge(engine, kept)
+        if self._rule and kept:
+            merged = merge_stays(engine, kept, self._rule())
             kept, changed = merged.new, list(merged.changed.values())
             before += engine.get(list(merged.changed)) if changed else []
             stored |= merged.of
@@ -78,7 +82,7 @@ class Intake:
             if known.merged == memory.merged and len(known.keyframes) != len(observation.images):
                 return False
             memory = replace(memory, keyframes=known.keyframes)
-        if self._stays and known.merged > memory.merged:
+        if self._rule and known.merged > memory.merged:
             memory = replace(memory, end_ns=known.end_ns, merged=known.merged, travelled=known.travelled)
             memory = replace(memory, keyframes=known.keyframes)
         return known == memory

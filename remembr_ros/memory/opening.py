@@ -4,12 +4,12 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.consolidation.merging import Stays
 from remembr_ros.memory.consolidation.rule import Consolidation, consolidation_for
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
@@ -95,6 +95,7 @@ def open_store(
                 return ReadOnlyEngine(milvus.database_path(uri), collection)
             return open_embedded(uri, collection, new_stamp if create else None)
 
+    @cache
     def rule() -> Consolidation:
         # Asked when the first memory is stored: until then the embedder need not be loaded.
         if isinstance(consolidation, Consolidation):
@@ -110,7 +111,7 @@ def open_store(
         keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
         undone=undone,
         spool=_spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect) if server else None,
-        stays=Stays(rule) if consolidation else None,
+        rule=rule if consolidation else None,
     )
     try:
         store.engine  # noqa: B018  connects

@@ -11,7 +11,7 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory.connected_store import ConnectedStore
-from remembr_ros.memory.consolidation.merging import Stays
+from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.intake import Intake
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
@@ -33,7 +33,7 @@ class MemoryStore(ConnectedStore):
     :param keyframes: where images are kept; closed with the store
     :param undone: folder where is noted what was begun, see remembr_ros.memory.whole_changes
     :param spool: where memories wait while a server is away; None: they cannot
-    :param stays: merges what repeats itself; None: everything is a memory of its own
+    :param rule: returns when a stay goes on; None: everything is a memory of its own
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class MemoryStore(ConnectedStore):
         keyframes: KeyframeFolder,
         undone: Path,
         spool: Spool | None = None,
-        stays: Stays | None = None,
+        rule: Callable[[], Consolidation] | None = None,
     ) -> None:
         self._changes = WholeChanges(undone, keyframes)
         super().__init__(
@@ -55,7 +55,7 @@ class MemoryStore(ConnectedStore):
         )
         self.keyframes = keyframes
         """Where images are kept, whether the server is there or not; their folder may not be there yet."""
-        self._intake = Intake(lambda: self.embedder, keyframes, stays)
+        self._intake = Intake(lambda: self.embedder, keyframes, rule)
         self._writing = threading.Lock()
         self._spooling = SpoolingWriter(self._store, spool) if spool else None
 

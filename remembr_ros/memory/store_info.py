@@ -59,6 +59,7 @@ def info_of(
     :param stored: in the database; None: its server is away
     :param waiting: what waits for the server; None: nothing can
     """
+    count, size_bytes = keyframes.totals()
     return StoreInfo(
         uri=uri,
         collection=collection,
@@ -72,8 +73,8 @@ def info_of(
         maps=stored.maps if stored else (),
         sources=stored.sources if stored else (),
         database_bytes=stored.bytes if stored else None,
-        keyframes=keyframes.count(),
-        keyframe_bytes=keyframes.size_bytes(),
+        keyframes=count,
+        keyframe_bytes=size_bytes,
         spooled=waiting.spooled if waiting else 0,
         spool_bytes=waiting.bytes if waiting else 0,
         problem=problem,

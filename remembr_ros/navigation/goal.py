@@ -4,15 +4,14 @@ import math
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import GoalRejected, NoPlace
-from remembr_ros.geometry import Pose, StampedPose, wrap_angle
+from remembr_ros.geometry import Pose, wrap_angle
 
 
-def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '', stamp_ns: int = 0) -> StampedPose:
+def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '') -> Pose:
     """Return where to drive so that the robot stands and faces as it did when it saw what was asked for.
 
     :param frame_id: the frame that the robot navigates in, such as 'map'
     :param map_id: the map that the robot is on; empty if there is only one
-    :param stamp_ns: the goal's stamp, nanoseconds since the Unix epoch
     :raises NoPlace: the answer has none
     :raises GoalRejected: the place has no evidence, or lies in another frame or on another map
     """
@@ -35,4 +34,4 @@ def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '', stamp_n
     pose = answer.pose
     if not all(math.isfinite(value) for value in (*pose.position, pose.yaw)):
         raise GoalRejected(f'the pose {pose} is not finite')
-    return StampedPose(stamp_ns, Pose(pose.x, pose.y, pose.z, wrap_angle(pose.yaw)), frame_id)
+    return Pose(pose.x, pose.y, pose.z, wrap_angle(pose.yaw))

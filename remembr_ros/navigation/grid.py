@@ -1,9 +1,8 @@
 """An occupancy grid: which places of a map or costmap are free, occupied or unknown."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import cv2
 import numpy as np
@@ -15,17 +14,14 @@ from remembr_ros.geometry import Pose
 Points = NDArray[np.float64]
 """Shape (n, 2): x and y in the map frame [m]."""
 
-MAP_OCCUPIED = 65
-"""From this value on map_server takes a cell as occupied (its occupied_thresh is 0.65)."""
-
+MAP_OCCUPIED = 65  # from this value on map_server takes a cell as occupied (its occupied_thresh is 0.65)
+# As Nav2 publishes costmaps: 100 lethal, 99 inscribed (a robot with its centre there collides), 1 to 98 near
+# to an obstacle, 0 free, -1 unknown.
 COSTMAP_OCCUPIED = 99
-"""As Nav2 publishes costmaps: 100 lethal, 99 inscribed (a robot with its centre there collides), 1 to 98 near
-to an obstacle, 0 free, -1 unknown."""
-
-OUTSIDE = -2
-"""The value of what is not in the grid."""
-
+OUTSIDE = -2  # the value of what is not in the grid
 _FAR_CELLS = 2**40
+
+_T = TypeVar('_T', bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,38 +85,40 @@ class Grid:
         return replace(self, cells=cells)
 
     def cells_of(self, points: Points) -> NDArray[np.int64]:
-        """Return row and column, shape (n, 2), of the cells that the points lie in.
+        """Return row and column of the cells that the points lie in, shape (..., 2) as of the points.
 
         They may be outside the grid; a point that is not finite lies in (-1, -1).
         """
         cosine, sine = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
-        points = np.asarray(points, dtype=np.float64).reshape(-1, 2)
-        known = np.asarray(np.isfinite(points).all(axis=1))
-        offset = np.where(known[:, None], points, 0.0) - (self.origin.x, self.origin.y)
-        column = (cosine * offset[:, 0] + sine * offset[:, 1]) / self.resolution
-        row = (cosine * offset[:, 1] - sine * offset[:, 0]) / self.resolution
-        place = np.clip(np.stack([row, column], axis=1), -_FAR_CELLS, _FAR_CELLS)
-        return np.where(known[:, None], np.floor(place), -1.0).astype(np.int64)
+        known = np.isfinite(points).all(axis=-1, keepdims=True)
+        offset = np.where(known, points, 0.0) - (self.origin.x, self.origin.y)
+        x, y = offset[..., 0], offset[..., 1]
+        place = np.stack([cosine * y - sine * x, cosine * x + sine * y], axis=-1) / self.resolution
+        place = np.clip(place, -_FAR_CELLS, _FAR_CELLS)
+        return np.where(known, np.floor(place), -1.0).astype(np.int64)
 
     def centers(self, cells: NDArray[np.int64]) -> Points:
         """Return the centres of cells given by row and column, shape (n, 2)."""
         cosine, sine = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
-        v, u = ((np.asarray(cells).reshape(-1, 2) + 0.5) * self.resolution).T
+        v, u = ((cells + 0.5) * self.resolution).T
         return np.stack(
             [self.origin.x + cosine * u - sine * v, self.origin.y + sine * u + cosine * v], axis=1
         )
 
     def inside(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which of the cells are in the grid."""
-        return np.asarray(((cells >= 0) & (cells < self.cells.shape)).all(axis=1))
+        """Return which of the cells, shape (..., 2), are in the grid."""
+        return np.asarray(((cells >= 0) & (cells < self.cells.shape)).all(axis=-1))
 
-    def values(self, points: Points) -> NDArray[np.int16]:
-        """Return the values at the points: -1 unknown, 0 to 100; or OUTSIDE."""
-        cells = self.cells_of(points)
+    def look_up(self, layer: NDArray[_T], cells: NDArray[np.int64], outside: int) -> NDArray[_T]:
+        """Return what a layer, of the shape of the grid, has in these cells, shape (..., 2)."""
         within = self.inside(cells)
-        found = np.full(len(cells), OUTSIDE, dtype=np.int16)
-        found[within] = self.cells[tuple(cells[within].T)]
+        found = np.full(within.shape, outside, dtype=layer.dtype)
+        found[within] = layer[tuple(cells[within].T)]
         return found
+
+    def values(self, points: Points) -> NDArray[np.int8]:
+        """Return the values at the points: -1 unknown, 0 to 100; or OUTSIDE."""
+        return self.look_up(self.cells, self.cells_of(points), OUTSIDE)
 
     def is_free(self, points: Points) -> NDArray[np.bool_]:
         """Return which points lie in the grid, in a cell that is neither occupied nor unknown."""
@@ -148,8 +146,3 @@ class Grid:
         distances[within] = away[tuple((cells[within] - low).T)]
         distances[distances > at_most_m] = math.inf
         return distances
-
-
-def points_of(places: Sequence[Sequence[float]]) -> Points:
-    """Return places [m], of which x and y count, as points."""
-    return np.array([(place[0], place[1]) for place in places], dtype=np.float64).reshape(-1, 2)

@@ -1,7 +1,6 @@
 """Areas that no goal may lie in."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +9,7 @@ from numpy.typing import NDArray
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.navigation.grid import Points
 
-_EDGE_M = 1e-6
-"""A point this near to an edge is on it."""
+_EDGE_M = 1e-6  # a point this near to an edge is on it
 
 
 @dataclass(frozen=True)
@@ -42,13 +40,8 @@ class KeepOut:
 
     def contains(self, points: Points) -> NDArray[np.bool_]:
         """Return which points, shape (n, 2), lie inside or on an edge."""
-        points = np.asarray(points, dtype=np.float64).reshape(-1, 2)
-        found = np.zeros(len(points), dtype=np.bool_)
         known = np.asarray(np.isfinite(points).all(axis=1))
-        found[known] = self._contains(points[known])
-        return found
-
-    def _contains(self, points: Points) -> NDArray[np.bool_]:
+        points = np.where(known[:, None], points, 0.0)
         x, y = points[:, :1], points[:, 1:]
         a = np.array(self.corners)
         b = np.roll(a, -1, axis=0)
@@ -58,15 +51,7 @@ class KeepOut:
         part = np.where(crosses, y - ay, 0.0) / np.where(crosses, by - ay, 1.0)
         left_of = x < ax + part * (bx - ax)
         inside = (crosses & left_of).sum(axis=1) % 2 == 1
-        return np.asarray(inside | (_away_from_edges(points, a, b) <= _EDGE_M))
-
-
-def parse_keep_outs(texts: Iterable[str]) -> tuple[KeepOut, ...]:
-    """Return the polygons of a parameter.
-
-    :raises InvalidRequest: a text is no polygon
-    """
-    return tuple(KeepOut.parse(text) for text in texts)
+        return np.asarray(known & (inside | (_away_from_edges(points, a, b) <= _EDGE_M)))
 
 
 def _away_from_edges(points: Points, a: Points, b: Points) -> Points:

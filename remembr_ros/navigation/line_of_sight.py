@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
-from remembr_ros.navigation.grid import Grid, points_of
+from remembr_ros.navigation.grid import OUTSIDE, Grid
 
 
 def walls_between(grid: Grid, place: Point, others: Sequence[Point]) -> NDArray[np.bool_]:
@@ -18,12 +18,12 @@ def walls_between(grid: Grid, place: Point, others: Sequence[Point]) -> NDArray[
     :param place: of which x and y count [m]
     """
     # Always from the same end, in steps of half a cell: what grazes a corner is the same both ways.
-    pairs = [sorted((place[:2], other[:2])) for other in others]
-    starts, ends = points_of([pair[0] for pair in pairs]), points_of([pair[1] for pair in pairs])
+    pairs = np.array([sorted((place[:2], other[:2])) for other in others], np.float64).reshape(-1, 2, 2)
+    starts, ends = pairs[:, 0], pairs[:, 1]
     steps = np.ceil(2.0 * np.hypot(*(ends - starts).T) / grid.resolution) + 1.0
     along = np.minimum(np.arange(steps.max(initial=0.0) + 1.0) / steps[:, None], 1.0)
     points = starts[:, None, :] + along[..., None] * (ends - starts)[:, None, :]
-    cells = grid.cells_of(points).reshape(points.shape)
+    cells = grid.cells_of(points)
     occupied = _occupied(grid, cells)
     # A wall drawn aslant is passed between two of its cells, which touch at a corner.
     here, there = cells[:, :-1], cells[:, 1:]
@@ -37,9 +37,4 @@ def walls_between(grid: Grid, place: Point, others: Sequence[Point]) -> NDArray[
 
 
 def _occupied(grid: Grid, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which cells, by row and column in the last axis, are in the grid and occupied."""
-    flat = cells.reshape(-1, 2)
-    within = grid.inside(flat)
-    found = np.zeros(len(flat), dtype=np.bool_)
-    found[within] = grid.cells[tuple(flat[within].T)] >= grid.occupied_from
-    return found.reshape(cells.shape[:-1])
+    return grid.look_up(grid.cells, cells, OUTSIDE) >= grid.occupied_from

@@ -15,11 +15,10 @@ from remembr_ros.navigation.line_of_sight import walls_between
 from remembr_ros.navigation.route import shortest_order
 from remembr_ros.navigation.terrain import Terrain
 
+# In which order several places are visited: the way through them short, or the best evidence first.
 ORDERS = ('shortest', 'as_cited')
-"""In which order several places are visited: the way through them short, or the best evidence first."""
-
+# Sources of memories whose pose is that of the thing itself, not of the camera.
 _MARKED = ('person', 'object')
-"""Sources of memories whose pose is that of the thing itself, not of the camera."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Rules:
     :param require_map: without a map there is no goal
     :param search_radius_m: where the robot cannot stand, the nearest free place within this is taken
     :param max_distance_m: goals are at most this far from here, in a straight line; 0: any distance
-    :param order: one of :data:`ORDERS`
+    :param order: one of ORDERS
     :param max_places: more places are not visited for one question
     :param same_place_m: memories from so far from each other, with no wall between, were made at one place
     """
@@ -70,10 +69,10 @@ def plan_goals(
     """Return where to drive for an answer: to its place, or to every place that it cites.
 
     :param here: where the robot is, in the rules' frame; None: unknown
-    :param stamp_ns: the goals' stamp, nanoseconds since the Unix epoch
+    :param stamp_ns: the goals' stamp
     :raises GoalRejected: there is no place that the robot may drive to; the message says why and what to do
     """
-    first = goal_from_answer(answer, frame_id=rules.frame_id, map_id=rules.map_id, stamp_ns=stamp_ns)
+    first = goal_from_answer(answer, frame_id=rules.frame_id, map_id=rules.map_id)
     if rules.require_map and terrain.map is None:
         raise GoalRejected(
             'there is no map to check the goal with: start a map server, remap topic map, or set require_map '
@@ -81,9 +80,9 @@ def plan_goals(
         )
     poses: list[Pose] = []
     left_out: list[str] = []
-    for memory, goal in _wanted(answer, first, rules, terrain, left_out):
+    for memory, pose in _wanted(answer, first, rules, terrain, left_out):
         try:
-            poses.append(_checked(goal.pose, memory, rules, terrain, here))
+            poses.append(_checked(pose, memory, rules, terrain, here))
         except GoalRejected as error:
             left_out.append(str(error))
     if not poses:
@@ -95,25 +94,21 @@ def plan_goals(
 
 
 def _wanted(
-    answer: Answer, first: StampedPose, rules: Rules, terrain: Terrain, left_out: list[str]
-) -> list[tuple[Memory, StampedPose]]:
+    answer: Answer, first: Pose, rules: Rules, terrain: Terrain, left_out: list[str]
+) -> list[tuple[Memory, Pose]]:
     """Return a goal for each place that the answer is about, with the memory that it comes from."""
-    deciding = answer.evidence[0].memory
     if not answer.every_place:
-        return [(deciding, first)]
-    wanted: list[tuple[Memory, StampedPose]] = []
+        return [(answer.evidence[0].memory, first)]
+    wanted: list[tuple[Memory, Pose]] = []
     placed = [hit for hit in answer.evidence if hit.memory.pose is not None]
     for group in by_place(placed, same_place_of(rules, terrain)):
         memory = group[0].memory
         of_place = replace(answer, pose=memory.pose, frame_id=memory.frame_id, map_id=memory.map_id)
         try:
-            goal = goal_from_answer(
-                of_place, frame_id=rules.frame_id, map_id=rules.map_id, stamp_ns=first.stamp_ns
-            )
+            goal = goal_from_answer(of_place, frame_id=rules.frame_id, map_id=rules.map_id)
+            wanted.append((memory, goal))
         except GoalRejected as error:
             left_out.append(str(error))
-            continue
-        wanted.append((memory, goal))
     left_out += [f'more than {rules.max_places} places: raise max_places'] * (len(wanted) > rules.max_places)
     return wanted[: rules.max_places]
 

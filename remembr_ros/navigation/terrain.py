@@ -4,21 +4,48 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.navigation.grid import OUTSIDE, Grid, Points
 from remembr_ros.navigation.keep_out import KeepOut
-from remembr_ros.navigation.reach import Reach
 
-Place = tuple[float, float]
-"""x and y in the map frame [m]."""
-
-FREE_STEP_M = 0.1
-"""Where there is no grid, places are looked for on a lattice of this step."""
-
+Place = tuple[float, float]  # x and y in the map frame [m]
+FREE_STEP_M = 0.1  # where there is no grid, places are looked for on a lattice of this step
+# In a larger area, 40 m wide with cells of 2 cm, only every second cell is looked at, or fewer.
 _MOST_CANDIDATES = 4_000_000
-"""In a larger area, 40 m wide with cells of 2 cm, only every second cell is looked at, or fewer."""
+
+
+class Reach:
+    """The free cells that are connected with where the robot was asked for, edge to edge.
+
+    They are found once, and again only when the robot is on none of them.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._reached = np.zeros_like(grid.cells, np.uint8)
+
+    def reachable(self, here: tuple[float, float], points: Points) -> NDArray[np.bool_] | None:
+        """Return which points lie in cells that can be reached from here; None if here is in no free cell."""
+        start = np.array([here])
+        if not self._grid.is_free(start)[0]:
+            return None
+        if not self._look_up(start)[0]:
+            self._flood(*self._grid.cells_of(start)[0].tolist())
+        return self._look_up(points)
+
+    def _look_up(self, points: Points) -> NDArray[np.bool_]:
+        return self._grid.look_up(self._reached, self._grid.cells_of(points), 0) > 0
+
+    def _flood(self, row: int, column: int) -> None:
+        # Unknown cells are negative: as unsigned numbers they lie above all others.
+        free = (self._grid.cells.view(np.uint8) < self._grid.occupied_from).view(np.uint8)
+        mask = np.zeros(np.add(free.shape, 2), np.uint8)  # with a border, as floodFill wants it
+        flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE
+        cv2.floodFill(free, mask, (column, row), (0,), (0,), (0,), flags)
+        self._reached = mask[1:-1, 1:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +98,12 @@ class Terrain:
         if not self.objection(place, here):
             return place
         candidates = self._candidates(place, radius_m)
-        away = np.hypot(*(candidates - place).T)
-        near = away <= radius_m
-        candidates, away = candidates[near], away[near]
-        free = self._is_free(candidates)
-        candidates, away = candidates[free], away[free]
-        reachable = self._is_reachable(candidates, here)
-        candidates, away = candidates[reachable], away[reachable]
+        candidates = candidates[np.hypot(*(candidates - place).T) <= radius_m]
+        candidates = candidates[self._is_free(candidates)]
+        candidates = candidates[self._is_reachable(candidates, here)]
         if not len(candidates):
             return None
-        x, y = candidates[np.argmin(away)]
+        x, y = candidates[np.argmin(np.hypot(*(candidates - place).T))]
         return float(x), float(y)
 
     def _is_free(self, points: Points) -> NDArray[np.bool_]:
@@ -93,12 +116,11 @@ class Terrain:
         return free & self._is_clear(points)
 
     def _is_clear(self, points: Points) -> NDArray[np.bool_]:
-        if self.map is None or self.clearance_m <= 0.0 or not len(points):
+        if self.map is None or self.clearance_m <= 0.0:
             return np.ones(len(points), dtype=np.bool_)
         # Distances are between cells: half a cell is no difference.
         least = self.clearance_m - self.map.resolution / 2.0
-        clear: NDArray[np.bool_] = self.map.clearance(points, self.clearance_m) >= least
-        return clear
+        return np.asarray(self.map.clearance(points, self.clearance_m) >= least)
 
     def _is_reachable(self, points: Points, here: Place | None) -> NDArray[np.bool_]:
         found = None

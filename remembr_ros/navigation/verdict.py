@@ -1,17 +1,10 @@
 """What became of a goal, from the way in which an action of Nav2 ended."""
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 from remembr_ros.errors import NavigationAborted, NavigationCancelled, NavigationFailed, Preempted
 
-
-class Status(IntEnum):
-    """How an action ended, as in action_msgs/GoalStatus."""
-
-    SUCCEEDED = 4
-    CANCELED = 5
-    ABORTED = 6
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # how an action ended, as in action_msgs/GoalStatus
 
 
 def verdict(
@@ -33,15 +26,15 @@ def verdict(
     """
     skipped = ', '.join(str(index + 1) for index in missed)
     reached = f'; of {places} places, number {skipped} in the order of the visit was missed' if missed else ''
-    if status == Status.SUCCEEDED:
+    if status == SUCCEEDED:
         if not missed:
             return None
         return NavigationAborted(f'Nav2 did not reach every place{reached}; see its log, and ask again')
-    if status == Status.CANCELED:
+    if status == CANCELED:
         return NavigationCancelled('the goal was cancelled in Nav2 by somebody else; ask again to drive on')
-    if status == Status.ABORTED and superseded:
+    if status == ABORTED and superseded:
         return Preempted('Nav2 was given another goal by somebody else; ask again to drive on')
-    if status == Status.ABORTED:
+    if status == ABORTED:
         reason = f': {error_msg}' if error_msg else ''
         number = f' (error {error_code})' if error_code else ''
         return NavigationAborted(

@@ -10,7 +10,12 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.errors import EmbedderUnavailable
 from remembr_ros.evaluation.run.haystack import RememberedEmbedder
-from remembr_ros.memory.consolidation.rule import Consolidation, consolidate, telling_sentences
+from remembr_ros.memory.consolidation.rule import (
+    Consolidation,
+    consolidate,
+    consolidation_for,
+    telling_sentences,
+)
 from remembr_ros.memory.model.record import Memory
 from test.bench.figure import Figure
 from test.simulated.idle_day import SEGMENT_NS, IdleDay, idle_day
@@ -44,7 +49,7 @@ def run() -> list[Figure]:
     for name, captioning in CAPTIONINGS.items():
         day = idle_day(captioning=captioning)
         before = outcome(day, day.memories, embedder)
-        after = outcome(day, consolidate(day.memories, embedder), embedder)
+        after = outcome(day, consolidate(day.memories, embedder, consolidation_for(embedder)), embedder)
         title = f'8 idle hours, {name} captioner, {embedder.name}'
         ratio, whole = before.idle / after.idle, before.memories / after.memories
         figures += [

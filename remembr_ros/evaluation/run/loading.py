@@ -15,9 +15,8 @@ from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.run.recorded_drive import remember_bag
-from remembr_ros.memory.consolidation.rule import Consolidation, consolidate
+from remembr_ros.memory.consolidation.rule import consolidate, consolidation_for
 from remembr_ros.memory.exchange.captions_file import ROBOT
-from remembr_ros.memory.matching.similarity_threshold import alike_for
 from remembr_ros.memory.model.record import Memory, Observation
 
 OnFrame = Callable[[str, int, int], None]
@@ -85,7 +84,7 @@ def _consolidated(sequence: Sequence, embedder: Embedder) -> Sequence:
         if not pieces or memory.start_ns in cuts:
             pieces.append([])
         pieces[-1].append(memory)
-    rule = Consolidation(alike_for(embedder))
+    rule = consolidation_for(embedder)
     merged = [memory for piece in pieces for memory in consolidate(piece, embedder, rule)]
     starts = [memory.start_ns for memory in merged]
     now = {m.id: merged[max(bisect_right(starts, m.start_ns) - 1, 0)].id for m in sequence.memories}

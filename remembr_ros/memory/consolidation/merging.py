@@ -1,6 +1,6 @@
 """Merging what repeats itself into the memories of a store, while it is stored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from remembr_ros.memory.consolidation.rule import NEAREST, Consolidation, Scene, absorb, scene_of
@@ -8,11 +8,8 @@ from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 
-KEYFRAMES = 2
-"""Of a stay."""
-
-MOST_CAMERAS = 6
-"""Of a robot; of more, a stay may end where it need not."""
+KEYFRAMES = 2  # of a stay
+MOST_CAMERAS = 6  # of a robot; of more, a stay may end where it need not
 
 
 @dataclass(slots=True)
@@ -29,71 +26,53 @@ class Merged:
     of: dict[str, Memory] = field(default_factory=dict)
 
 
-class Stays:
-    """Extends the last memory while a robot stands and sees the same.
+def merge_stays(engine: Engine, entries: Sequence[Entry], config: Consolidation) -> Merged:
+    """Return what becomes of new memories: the last one is extended while a robot stands and sees the same.
 
-    All that it goes by is stored, so that it goes on after a restart.
+    Nothing is written. All that it goes by is stored, so that it goes on after a restart.
 
-    :param rule: returns when a stay goes on; called once, when there is something to merge
+    :raises StoreUnavailable: the database does not work
     """
-
-    def __init__(self, rule: Callable[[], Consolidation]) -> None:
-        self._rule = rule
-        self._config: Consolidation | None = None
-
-    def merge(self, engine: Engine, entries: Sequence[Entry]) -> Merged:
-        """Return what becomes of new memories; nothing is written.
-
-        :raises StoreUnavailable: the database does not work
-        """
-        if not entries:
-            return Merged()
-        config = self._config = self._config or self._rule()
-        merged = Merged()
-        mine: dict[str, Entry] = {}
-        for entry in sorted(entries, key=lambda e: (e.memory.start_ns, -e.memory.end_ns, e.memory.id)):
-            memory = entry.memory
-            whole = absorb(self._around(engine, memory, merged, mine), scene_of(entry), config)
-            if whole is None:
-                mine[memory.id] = entry
-                continue
-            known = mine[whole.id].memory if whole.id in mine else merged.changed.get(whole.id)
-            known = known or next(iter(engine.get([whole.id])), None)
-            if whole != known:
-                whole = replace(whole, keyframes=repick(whole.keyframes, memory.keyframes, KEYFRAMES))
-                if whole.id in mine:
-                    mine[whole.id] = replace(mine[whole.id], memory=whole)
-                else:
-                    merged.changed[whole.id] = whole
-            merged.of[memory.id] = whole
-        merged.new = list(mine.values())
-        latest = {memory_id: e.memory for memory_id, e in mine.items()} | merged.changed
-        merged.of = {part: latest.get(whole.id, whole) for part, whole in merged.of.items()}
-        return merged
-
-    def _around(self, engine: Engine, memory: Memory, merged: Merged, mine: dict[str, Entry]) -> list[Scene]:
-        """Return the scenes nearest in time, stored ones and new ones, as they are now."""
-        scope = Scope(robots=(memory.robot,), map_id=memory.map_id, source=memory.source)
-        # Those of its camera among those of all.
-        among = NEAREST * MOST_CAMERAS if memory.camera else NEAREST
-        stored = [
-            m for m in engine.nearest_in_time(memory.start_ns, scope, among) if m.camera == memory.camera
-        ][:NEAREST]
-        vectors = engine.vectors([m.id for m in stored])
-        scenes = [
-            scene_of(Entry(merged.changed.get(m.id, m), vectors[m.id]))
-            for m in stored
-            if m.id in vectors and m.id not in mine
-        ]
-        return scenes + [scene_of(entry) for entry in list(mine.values())[-NEAREST:]]
+    merged = Merged()
+    mine: dict[str, Entry] = {}
+    for entry in sorted(entries, key=lambda e: (e.memory.start_ns, -e.memory.end_ns, e.memory.id)):
+        memory = entry.memory
+        whole = absorb(_around(engine, memory, merged, mine), scene_of(entry), config)
+        if whole is None:
+            mine[memory.id] = entry
+            continue
+        known = mine[whole.id].memory if whole.id in mine else merged.changed.get(whole.id)
+        known = known or next(iter(engine.get([whole.id])), None)
+        if whole != known:
+            whole = replace(whole, keyframes=_repicked(whole.keyframes, memory.keyframes))
+            if whole.id in mine:
+                mine[whole.id] = replace(mine[whole.id], memory=whole)
+            else:
+                merged.changed[whole.id] = whole
+        merged.of[memory.id] = whole
+    merged.new = list(mine.values())
+    latest = {memory_id: e.memory for memory_id, e in mine.items()} | merged.changed
+    merged.of = {part: latest.get(whole.id, whole) for part, whole in merged.of.items()}
+    return merged
 
 
-def repick(kept: Sequence[str], new: Sequence[str], limit: int) -> tuple[str, ...]:
-    """Return the keyframes of a memory that goes on: how it began, then how it was last, then what else fits.
+def _around(engine: Engine, memory: Memory, merged: Merged, mine: dict[str, Entry]) -> list[Scene]:
+    """Return the scenes nearest in time, stored ones and new ones, as they are now."""
+    scope = Scope(robots=(memory.robot,), map_id=memory.map_id, source=memory.source)
+    # Those of its camera among those of all.
+    among = engine.nearest_in_time(
+        memory.start_ns, scope, NEAREST * MOST_CAMERAS if memory.camera else NEAREST
+    )
+    stored = [m for m in among if m.camera == memory.camera][:NEAREST]
+    vectors = engine.vectors([m.id for m in stored])
+    scenes = [
+        scene_of(Entry(merged.changed.get(m.id, m), vectors[m.id]))
+        for m in stored
+        if m.id in vectors and m.id not in mine
+    ]
+    return scenes + [scene_of(entry) for entry in list(mine.values())[-NEAREST:]]
 
-    :param kept: names of those that it has; the first shows how it began
-    :param new: names of those of what it is extended by, best first
-    :param limit: at most so many
-    """
-    wanted = [*kept[:1], *new[:1], *new[1:], *kept[1:]]
-    return tuple(dict.fromkeys(wanted))[:limit]
+
+def _repicked(kept: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    """Return the keyframes of a memory that goes on: how it began, how it was last, then what else fits."""
+    return tuple(dict.fromkeys([*kept[:1], *new, *kept[1:]]))[:KEYFRAMES]

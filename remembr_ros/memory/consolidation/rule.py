@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,27 +23,22 @@ from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
+# Sources that repeat themselves; what a person or the agent said once was meant once.
 CONSOLIDATED = ('captioner',)
-"""Sources that repeat themselves; what a person or the agent said once was meant once."""
-
+# Stored memories, nearest to the new one's start, that decide what becomes of it: those around it and the
+# last ones before. One robot's memories overlap only where its clock was set back.
 NEAREST = 8
-"""Stored memories, nearest to the new one's start, that decide what becomes of it: those around it and the
-last ones before. One robot's memories overlap only where its clock was set back."""
-
-SHORT = 2
-"""Sentences up to which a caption packs so much into each that a change moves it little."""
-
+SHORT = 2  # sentences up to which a caption packs so much into each that a change moves it little
+# Share of a stay's segments from which on what they show belongs to the place: a captioner leaves details
+# out, while what passes by is there for a moment.
 USUAL = 0.25
-"""Share of a stay's segments from which on what they show belongs to the place: a captioner leaves details
-out, while what passes by is there for a moment."""
-
+# Sentences that captioners add and drop as they please. 'There are no people' is also nearly the same to an
+# embedder as 'There are people'.
 _SAYS_NOTHING = re.compile(
     r'^(there (is|are) (no|nothing|nobody)|no|none|nothing|nobody|overall)\b'
     r'|\b(atmosphere|ambiance|ambience|vibe|mood)\b',
     re.IGNORECASE,
 )
-"""Sentences that captioners add and drop as they please. 'There are no people' is also nearly the same to an
-embedder as 'There are people'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,6 @@ def consolidation_for(embedder: Embedder) -> Consolidation:
 class Scene:
     """A memory and what it says.
 
-    :param memory: as stored, or new
     :param vectors: of the sentences that say something, unit length: shape (sentences, dimension)
     """
 
@@ -108,15 +103,13 @@ def absorb(stored: Sequence[Scene], new: Scene, config: Consolidation) -> Memory
     A stored memory that covers the new one already comes back unchanged, so that a recording can be ingested
     again. What comes back differs from what is stored in end, travelled and merged only: pose, caption, scene
     text and so the vectors stay those of the first segment, so that drifting by small steps is a change, too.
-    Keyframes are picked by remembr_ros.memory.consolidation.merging.repick.
 
     :param stored: at least the NEAREST memories of the same robot, map and source around new's start, in any
         order
     """
     memory = new.memory
-    ordered = sorted(
-        (s for s in stored if _same_origin(s.memory, memory)), key=lambda s: (s.memory.start_ns, s.memory.id)
-    )
+    of_one = (scene for scene in stored if _origin(scene.memory) == _origin(memory))
+    ordered = sorted(of_one, key=lambda s: (s.memory.start_ns, s.memory.id))
     for scene in ordered:
         if scene.memory.id == memory.id:  # another caption of the same segment replaces it
             known = scene.memory.caption == memory.caption and memory.end_ns <= scene.memory.end_ns
@@ -146,15 +139,11 @@ def _extended(before: Sequence[Scene], new: Scene, config: Consolidation) -> Mem
     )
 
 
-def consolidate(
-    memories: Sequence[Memory], embedder: Embedder, config: Consolidation | None = None
-) -> list[Memory]:
+def consolidate(memories: Sequence[Memory], embedder: Embedder, config: Consolidation) -> list[Memory]:
     """Return the memories with those that repeat the one before merged into it, in the order of time.
 
     :param memories: in any order, of any robots
-    :param config: None: the defaults, with the likeness for this embedder
     """
-    config = config or consolidation_for(embedder)
     sentences = {memory: list(telling_sentences(memory).values()) for memory in memories}
     unique = list(dict.fromkeys(s for of_one in sentences.values() for s in of_one))
     row = {sentence: index for index, sentence in enumerate(unique)}
@@ -175,10 +164,6 @@ def consolidate(
 
 def _origin(memory: Memory) -> tuple[str, ...]:
     return (memory.robot, memory.map_id, memory.frame_id, memory.source, memory.camera)
-
-
-def _same_origin(a: Memory, b: Memory) -> bool:
-    return _origin(a) == _origin(b)
 
 
 def _stands(a: Memory, b: Memory, config: Consolidation) -> bool:
@@ -210,7 +195,7 @@ def _nothing_new(last: Scene, new: Scene, config: Consolidation) -> bool:
     """Tell whether all that the new memory says and reads is known from the last one."""
     if new_readings(new.memory.scene_text, last.memory.scene_text):
         return False
-    return bool(np.all(_likeness(new, last) >= _least(last, new, config)))
+    return bool(np.all(_known(new, last, config)))
 
 
 def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) -> bool:
@@ -222,39 +207,21 @@ def _nothing_gone(before: Sequence[Scene], new: Scene, config: Consolidation) ->
     :param before: the memories before the new one, in the order of time
     """
     last = before[-1]
-    still = _likeness(last, new) >= _least(last, new, config)
-    return bool(np.all(still | ~_news(before, config)))
-
-
-def _news(before: Sequence[Scene], config: Consolidation) -> NDArray[np.bool_]:
-    """Return which sentences of the last memory tell what was rarely there in its stay before it.
-
-    Of the first memory of a stay that may be any.
-    """
-    last = before[-1]
     known_for, stay = np.zeros(len(last.vectors)), 0
-    later = last
-    for earlier in reversed(before[:-1]):
-        if not (
-            _stays(earlier.memory, later.memory, config) and _stands(earlier.memory, last.memory, config)
-        ):
+    for later, earlier in pairwise(reversed(before)):
+        follows = _stays(earlier.memory, later.memory, config)
+        if not follows or not _stands(earlier.memory, last.memory, config):
             break
-        known_for += earlier.memory.merged * (_likeness(last, earlier) >= _least(last, earlier, config))
+        known_for += earlier.memory.merged * _known(last, earlier, config)
         stay += earlier.memory.merged
-        later = earlier
-    return known_for <= USUAL * stay
+    is_usual = known_for > USUAL * stay  # nothing is in the first memory of a stay
+    return bool(np.all(_known(last, new, config) | is_usual))
 
 
-def _least(a: Scene, b: Scene, config: Consolidation) -> float:
-    return config.alike_short if min(len(a.vectors), len(b.vectors)) <= SHORT else config.alike
+def _known(said: Scene, before: Scene, config: Consolidation) -> NDArray[np.bool_]:
+    """Return which sentences of one scene the other says, too: shape (sentences of said,).
 
-
-def _likeness(said: Scene, known: Scene) -> NDArray[np.float32]:
-    """Return the cosine of each sentence with the one most like it: shape (sentences of said,).
-
-    The least of them decides, not the mean: one sentence about a person is the change among ten about a room.
+    Each counts, not their mean: one sentence about a person is the change among ten about a room.
     """
-    if not len(known.vectors):
-        return np.full(len(said.vectors), -1.0, np.float32)
-    best: NDArray[np.float32] = np.max(said.vectors @ known.vectors.T, axis=1)
-    return best
+    least = config.alike_short if min(len(said.vectors), len(before.vectors)) <= SHORT else config.alike
+    return np.asarray(np.max(said.vectors @ before.vectors.T, axis=1, initial=-1.0) >= least)

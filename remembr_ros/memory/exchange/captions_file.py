@@ -17,10 +17,8 @@ from remembr_ros.timestamps import NS, from_seconds
 
 ROBOT = 'coda'
 
-MAX_BYTES = 2**26
-MAX_VALUES = 2**22
-"""In a file, which is read as a whole; each value takes up to seventy bytes. An hour of captions has
-40,000."""
+# In a file, which is read as a whole; each value takes up to seventy bytes. An hour of captions has 40,000.
+MAX_BYTES, MAX_VALUES = 2**26, 2**22
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def read_captions(path: Path, name: str) -> list[TimedMemory]:
     segments = []
     try:
         for entry in content:
-            x, y, z = (float(value) for value in entry['position'])
+            x, y, z = map(float, entry['position'])
             if not all(map(math.isfinite, (x, y, z))):
                 raise BagUnreadable(f'{path}: {entry["position"]} is not a position')
             yaw = float(entry.get('theta') or 0.0)

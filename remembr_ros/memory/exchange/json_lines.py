@@ -1,11 +1,4 @@
-"""Portable memories as JSON Lines: a header, a memory per line, and how many there were.
-
-    {"format": "remembr_ros memories", "version": 1, "embedder": ..., "dimension": ..., "count": ..., ...}
-    {"id": ..., "start_ns": ..., "caption": ..., "vectors": <base64>, "images": [<base64>, ...], ...}
-    {"end": 1}
-
-Vectors are 16-bit floats, little-endian, passage after passage; images are JPEG.
-"""
+"""Portable memories as JSON Lines (docs/memory-format.md): a header, a memory per line, their number."""
 
 import base64
 import gzip
@@ -13,6 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,21 +25,13 @@ from remembr_ros.memory.exchange.portable_memory import (
     whole_characters,
 )
 
-GZIP = b'\x1f\x8b'
 BOM = b'\xef\xbb\xbf'
 
-MAX_LINE = 2**25
-"""Bytes; a memory with ten images takes some megabytes."""
-
-MAX_VALUES = 2**18
-"""In a line; a memory has a few. Each takes up to seventy bytes, whatever it is."""
-
-MAX_BLANK = 1000
-"""Blank lines between two memories."""
-
-PLAUSIBLE_BYTES = 2**26
-MAX_RATIO = 200
-"""What is decompressed may be this large, and beyond it so many times the file; text is up to 20 times."""
+MAX_LINE = 2**25  # bytes; a memory with ten images takes some megabytes
+MAX_VALUES = 2**18  # in a line; a memory has a few. Each takes up to seventy bytes, whatever it is
+MAX_BLANK = 1000  # lines between two memories
+# What is decompressed may be this large, and beyond it so many times the file; text is up to 20 times.
+PLAUSIBLE_BYTES, MAX_RATIO = 2**26, 200
 
 _DAMAGED = (ValueError, OSError, EOFError, zlib.error, RecursionError, OverflowError)
 
@@ -62,44 +48,38 @@ def write_lines(
     target = gzip.GzipFile('', 'wb', 6, file, mtime=0) if compress else file
     count = 0
     target.write(_line(header_record(header)))
-    for item in items:
+    for count, item in enumerate(items, 1):
         try:
             target.write(_line(_record(item, header)))
         except ValueError as error:
             raise InvalidRequest(f'memory {item.memory.id} cannot be written: {error}') from error
-        count += 1
         yield count
     target.write(_line({'end': count}))
     if compress:
         target.close()
 
 
-def read_header(path: Path) -> Header:
-    """Return what the file says of itself.
+def read_lines(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
+    """Return what the file says of itself, and its memories, one by one.
 
-    :raises BagUnreadable: it is no file of portable memories, or of another version
+    :raises BagUnreadable: it is no file of portable memories, or of another version; the iterator raises it
+        where the file is cut off or damaged: what came before is whole
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         try:
-            for _, line in _lines(file, path):
-                return header_from_record(_parsed(line.removeprefix(BOM)))
-            raise ValueError('it has no header')
+            _, line = next(_lines(file, path), (0, b''))
+            header = header_from_record(_parsed(line.removeprefix(BOM)))
         except _DAMAGED as error:
             raise BagUnreadable(
                 f'{path} is not a file of memories as remembr exports them: {reason(error)}'
             ) from error
+    return header, _memories(path, header)
 
 
-def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
-    """Yield the memories of a file, one by one.
-
-    :param header: of the file
-    :raises BagUnreadable: the file is cut off or damaged; what came before is whole
-    """
-    count = 0
-    number = 1
+def _memories(path: Path, header: Header) -> Iterator[PortableMemory]:
+    count, number = 0, 1
     end: int | None = None
-    with _opened(path) as file:
+    with opened(path) as file:
         try:
             lines = _lines(file, path)
             next(lines, None)  # the header
@@ -112,8 +92,7 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
                     continue
                 if b'\\ud' in line.lower():  # escaped, and so perhaps half a character
                     record = whole_characters(record)
-                item = _item(record, header)
-                yield item
+                yield _item(record, header)
                 count += 1
         except (*_DAMAGED, InvalidRequest) as error:
             # What cannot be decompressed is the line after the last one that could.
@@ -129,15 +108,14 @@ def read_lines(path: Path, header: Header) -> Iterator[PortableMemory]:
         )
 
 
-def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(file: gzip.GzipFile | BufferedReader, path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield number and content of each line that is not blank.
 
     :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
     """
     size = path.stat().st_size
-    number = blank = total = 0
-    while line := file.readline(MAX_LINE):
-        number += 1
+    blank = total = 0
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE), b''), 1):
         total += len(line)
         if len(line) >= MAX_LINE:
             raise ValueError(f'line {number} is longer than {MAX_LINE} bytes')
@@ -198,12 +176,15 @@ def _decoded(text: Any) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def opened(path: Path) -> Iterator[gzip.GzipFile | BufferedReader]:
+    """Open a file that may be compressed, which its content tells.
+
+    :raises BagUnreadable: it is missing, or not to be read
+    """
     try:
         file = path.open('rb')
     except OSError as error:
         raise BagUnreadable(f'{path} cannot be read: {error.strerror}') from error
     with file:
-        compressed = file.read(2) == GZIP
-        file.seek(0)
-        yield gzip.GzipFile(fileobj=file) if compressed else file  # type: ignore[misc]
+        compressed = file.peek(2).startswith(b'\x1f\x8b')
+        yield gzip.GzipFile(fileobj=file) if compressed else file

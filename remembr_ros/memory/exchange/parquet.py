@@ -10,7 +10,9 @@ import numpy as np
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.portable_memory import (
     Header,
+    MemoryRecord,
     PortableMemory,
+    PoseRecord,
     check_vectors,
     header_from_record,
     header_record,
@@ -21,24 +23,17 @@ from remembr_ros.memory.exchange.portable_memory import (
 )
 
 MAGIC = b'PAR1'
-_AXES = ('x', 'y', 'z', 'yaw')
+_AXES = tuple(PoseRecord.model_fields)
 _KEY = b'remembr_ros'
-_ROWS = 1000
-_BYTES = 32 * 2**20
-"""A row group is written when it has that many rows, or vectors and images of that many bytes."""
-
+# A row group is written when it has that many rows, or vectors and images of that many bytes.
+_ROWS, _BYTES = 1000, 32 * 2**20
+# Of a row group, decompressed: 1,000 memories of 48 passages of 1,024 numbers take 197 MB.
 MAX_COLUMN_BYTES = 2**28
-"""Of a row group, decompressed: 1,000 memories of 48 passages of 1,024 numbers take 197 MB."""
-
-_BATCH = 100
-_BATCH_BYTES = 2**26
-"""So many rows are decoded at once, or fewer: were each as large as all of its row group, they would take
-that."""
-
-PLAUSIBLE_BYTES = 2**26
-MAX_RATIO = 1000
-"""What is decoded may be this large, and beyond it so many times the file: in a column of equal values a row
-takes some bits, but ids differ."""
+# So many rows are decoded at once, or fewer: were each as large as its row group, they would take that.
+_BATCH, _BATCH_BYTES = 100, 2**26
+# What is decoded may be this large, and beyond it so many times the file: in a column of equal values a row
+# takes some bits, but ids differ.
+PLAUSIBLE_BYTES, MAX_RATIO = 2**26, 1000
 
 
 def write_parquet(file: IO[bytes], header: Header, items: Iterable[PortableMemory]) -> Iterator[int]:
@@ -47,9 +42,8 @@ def write_parquet(file: IO[bytes], header: Header, items: Iterable[PortableMemor
     :raises InvalidRequest: pyarrow is not installed, or a memory does not fit the header
     :raises OSError: it cannot be written
     """
-    _, pq = _pyarrow()
     schema = _schema(header)
-    with pq.ParquetWriter(file, schema, compression='zstd') as writer:
+    with _pyarrow().parquet.ParquetWriter(file, schema, compression='zstd') as writer:
         rows: list[dict[str, Any]] = []
         size = 0
         for count, item in enumerate(items, 1):
@@ -63,42 +57,37 @@ def write_parquet(file: IO[bytes], header: Header, items: Iterable[PortableMemor
             writer.write_table(_table(rows, schema))
 
 
-def read_parquet_header(path: Path) -> Header:
-    """Return what the file says of itself.
+def read_parquet(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
+    """Return what the file says of itself, and its memories, one by one.
 
     :raises InvalidRequest: pyarrow is not installed
-    :raises BagUnreadable: it is cut off, or does not hold memories
+    :raises BagUnreadable: it is cut off, or does not hold memories; the iterator raises it where the file is
+        damaged: what came before is whole
     """
-    pa, pq = _pyarrow()
+    pa = _pyarrow()
     try:
-        metadata = pq.read_metadata(path)
-        record = json.loads((metadata.metadata or {}).get(_KEY, b'{}'))
+        metadata = pa.parquet.read_metadata(path).metadata or {}
+        record = json.loads(metadata.get(_KEY, b'{}'))
         if not isinstance(record, dict):
             raise ValueError('its header is no object')
-        return header_from_record(record)
+        header = header_from_record(record)
     except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
         raise BagUnreadable(
             f'{path} is not a Parquet file of memories as remembr exports them, or is cut off, which leaves '
             f'nothing to be read: {reason(error)}'
         ) from error
+    return header, _memories(path, header)
 
 
-def read_parquet(path: Path, header: Header) -> Iterator[PortableMemory]:
-    """Yield the memories of a file, one by one.
-
-    :param header: of the file
-    :raises BagUnreadable: the file is damaged; what came before is whole
-    """
-    pa, _ = _pyarrow()
+def _memories(path: Path, header: Header) -> Iterator[PortableMemory]:
     count = 0
     try:
         for batch in _batches(path):
             for row in batch.to_pylist():
-                item = _item(row, header)
-                yield item
+                yield _item(row, header)
                 count += 1
     # TypeError: a column of another kind
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, InvalidRequest) as error:
+    except (_pyarrow().ArrowException, OSError, ValueError, KeyError, TypeError, InvalidRequest) as error:
         raise BagUnreadable(
             f'{path}, row {count + 1}: {reason(error)}. The {count} memories before it are whole'
         ) from error
@@ -109,24 +98,21 @@ def _batches(path: Path) -> Iterator[Any]:
 
     :raises ValueError: a small file becomes a large one: it was made to fill the memory, or the time
     """
-    pa, pq = _pyarrow()
+    pa = _pyarrow()
     size, total = path.stat().st_size, 0
-    with pq.ParquetFile(path) as file:
+    with pa.parquet.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             rows = _rows_at_once(file.metadata.row_group(group))
             for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
-                total += sum(_decoded_bytes(pa, column) for column in batch.columns)
+                columns = (
+                    c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns
+                )
+                total += sum(column.nbytes for column in columns)  # as the rows will have them
                 if total > PLAUSIBLE_BYTES + MAX_RATIO * size:
                     raise ValueError(
                         f'{total} bytes came out of a file of {size} so far; no memories are that alike'
                     )
                 yield batch
-
-
-def _decoded_bytes(pa: Any, column: Any) -> int:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()  # as each row will have it
-    return int(column.nbytes)
 
 
 def _rows_at_once(group: Any) -> int:
@@ -141,7 +127,7 @@ def _rows_at_once(group: Any) -> int:
     return int(min(_BATCH, max(1, _BATCH_BYTES // max(1, sum(largest)))))
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _pyarrow() -> Any:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -150,24 +136,17 @@ def _pyarrow() -> tuple[Any, Any]:
             'Parquet takes pyarrow; install it with: pip install "remembr_ros[parquet]", '
             'or write .jsonl or .jsonl.gz instead'
         ) from error
-    return pyarrow, pyarrow.parquet
+    return pyarrow
 
 
 def _schema(header: Header) -> Any:
-    pa, _ = _pyarrow()
+    pa = _pyarrow()
     texts = pa.list_(pa.string())
-    fields = [
-        *((name, pa.string()) for name in ('id', 'robot')),
-        *((name, pa.int64()) for name in ('start_ns', 'end_ns')),
-        *((name, pa.float64()) for name in _AXES),
-        *((name, pa.string()) for name in ('frame_id', 'map_id')),
-        ('travelled', pa.float64()),
-        ('caption', pa.string()),
-        ('scene_text', texts),
-        *((name, pa.string()) for name in ('captioner', 'camera', 'source')),
-        ('keyframes', texts),
-        ('merged', pa.int64()),
-    ]
+    types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), tuple[str, ...]: texts}
+    fields = []
+    for name, field in MemoryRecord.model_fields.items():
+        flat = PoseRecord.model_fields if name == 'pose' else {name: field}
+        fields += [(column, types[of.annotation]) for column, of in flat.items()]
     if header.vectors:
         fields.append(('vectors', pa.list_(pa.list_(pa.float32()))))
     if header.keyframes:
@@ -176,7 +155,7 @@ def _schema(header: Header) -> Any:
 
 
 def _table(rows: list[dict[str, Any]], schema: Any) -> Any:
-    pa, _ = _pyarrow()
+    pa = _pyarrow()
     try:
         return pa.Table.from_pylist(rows, schema)
     except (pa.ArrowException, ValueError, OverflowError) as error:

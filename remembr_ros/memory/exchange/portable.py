@@ -9,25 +9,23 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.captions_file import read_captions
-from remembr_ros.memory.exchange.json_lines import BOM, GZIP, read_header, read_lines, write_lines
-from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, read_parquet_header, write_parquet
+from remembr_ros.memory.exchange.json_lines import BOM, opened, read_lines, write_lines
+from remembr_ros.memory.exchange.parquet import MAGIC, read_parquet, write_parquet
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.exchange.street_view import read_views
 
-__all__ = ['Header', 'PortableMemory', 'read', 'write']
+OnProgress = Callable[[int], None]
 
 _GRAPH = re.compile(rb'(?:#[^\n]*\n\s*)*(?:graph\s*\[|Creator\b|Version\b)')
 
 
 def write(
-    path: Path,
-    header: Header,
-    items: Iterable[PortableMemory],
-    on_progress: Callable[[int], None] | None = None,
+    path: Path, header: Header, items: Iterable[PortableMemory], on_progress: OnProgress = lambda count: None
 ) -> int:
     """Write memories to a file; it appears when it is whole, in place of an older one of that name.
 
@@ -45,22 +43,21 @@ def write(
     part = path.with_name(f'{path.name}.{os.getpid()}.part')
     count = 0
     try:
-        try:
-            with part.open('wb') as file:
-                if path.name.endswith('.parquet'):
-                    written = write_parquet(file, header, items)
-                else:
-                    written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
-                for count in written:
-                    if on_progress is not None:
-                        on_progress(count)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with part.open('wb') as file:
+            if path.name.endswith('.parquet'):
+                written = write_parquet(file, header, items)
+            else:
+                written = write_lines(file, header, items, compress=path.name.endswith('.gz'))
+            for count in written:
+                on_progress(count)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
     except OSError as error:
         raise RemembrError(f'{path} cannot be written: {error}; make room or choose another place') from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
     return count
 
 
@@ -71,40 +68,26 @@ def read(path: Path) -> tuple[Header, Iterator[PortableMemory]]:
         raises it where a file is cut off or damaged further on: the memories before are whole
     :raises InvalidRequest: what Parquet needs is not installed
     """
-    head, compressed = _head(path)
+    try:
+        with opened(path) as file:
+            head, compressed = file.read1(4096), isinstance(file, gzip.GzipFile)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BagUnreadable(f'{path} cannot be read: {error}') from error
     start = head.removeprefix(BOM).lstrip()
     if not start:
         raise BagUnreadable(f'{path} is empty; nothing can be read from it')
     if start.startswith(MAGIC) and not compressed:
-        header = read_parquet_header(path)
-        return header, read_parquet(path, header)
+        return read_parquet(path)
     if start.startswith(b'{'):
-        header = read_header(path)
-        return header, read_lines(path, header)
-    foreign = start.startswith(b'[') or _GRAPH.match(start)
-    if foreign and compressed:
+        return read_lines(path)
+    captions = start.startswith(b'[')
+    if not captions and not _GRAPH.match(start):
+        raise BagUnreadable(
+            f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or '
+            "Parquet), upstream's captions (JSON) and street views (GML). A recording is remembered with: "
+            'remembr ingest'
+        )
+    if compressed:
         raise BagUnreadable(f'{path} is compressed; decompress it first, with: gunzip {path}')
-    if foreign:
-        if start.startswith(b'['):
-            memories = [segment.memory for segment in read_captions(path, path.stem)]
-        else:
-            memories = read_views(path)
-        return Header(count=len(memories)), map(PortableMemory, memories)
-    raise BagUnreadable(
-        f'{path} is no file of memories; these can be read: what remembr exports (JSON Lines or Parquet), '
-        "upstream's captions (JSON) and street views (GML). A recording is remembered with: remembr ingest"
-    )
-
-
-def _head(path: Path) -> tuple[bytes, bool]:
-    """Return the first bytes of a file, decompressed, and whether they were compressed."""
-    try:
-        with path.open('rb') as file:
-            head = file.read(4096)
-            if not head.startswith(GZIP):
-                return head, False
-            file.seek(0)
-            with gzip.GzipFile(fileobj=file) as inner:
-                return inner.read1(4096), True
-    except (OSError, EOFError, zlib.error) as error:
-        raise BagUnreadable(f'{path} cannot be read: {error}') from error
+    memories = [s.memory for s in read_captions(path, path.stem)] if captions else read_views(path)
+    return Header(count=len(memories)), map(PortableMemory, memories)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, is_place
@@ -19,7 +20,7 @@ FORMAT = 'remembr_ros memories'
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@checked_dataclass(frozen=True, slots=True, config=ConfigDict(strict=True))
 class Header:
     """What a portable file says of itself.
 
@@ -31,10 +32,10 @@ class Header:
     """
 
     embedder: str = ''
-    dimension: int = 0
+    dimension: Annotated[int, Field(ge=0, le=2**16)] = 0
     vectors: bool = False
     keyframes: bool = False
-    count: int | None = None
+    count: Annotated[int, Field(ge=0)] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,18 +59,6 @@ Time = Annotated[int, Field(ge=0, le=MAX_NS)]
 class _Model(BaseModel):
     # What a later program adds is passed over.
     model_config = ConfigDict(strict=True, extra='ignore', allow_inf_nan=False)
-
-
-class HeaderRecord(_Model):
-    """A header in plain types."""
-
-    format: str
-    version: int
-    embedder: str = ''
-    dimension: Annotated[int, Field(ge=0, le=2**16)] = 0
-    vectors: bool = False
-    keyframes: bool = False
-    count: Annotated[int, Field(ge=0)] | None = None
 
 
 class PoseRecord(_Model):
@@ -113,30 +102,18 @@ def header_from_record(record: Mapping[str, Any]) -> Header:
     """
     if record.get('format') != FORMAT:
         raise ValueError(f'its format is {record.get("format")!r}, not {FORMAT!r}')
-    found = HeaderRecord.model_validate(record)
-    if found.version != VERSION:
+    if record.get('version') != VERSION:
         raise ValueError(
-            f'it has version {found.version} of the format, this program reads {VERSION}; '
+            f'it has version {record.get("version")} of the format, this program reads {VERSION}; '
             'read it with the program that wrote it, or a newer one'
         )
-    return Header(**found.model_dump(exclude={'format', 'version'}))
+    return Header(**record)
 
 
 def memory_record(memory: Memory) -> dict[str, Any]:
     """Return a memory in plain types; times are integer nanoseconds."""
     fields = asdict(memory)
     return {name: fields[name] for name in MemoryRecord.model_fields}
-
-
-def memory_from_record(record: Mapping[str, Any]) -> Memory:
-    """Return the memory of a record.
-
-    :raises ValueError: a field is missing or of another kind
-    """
-    found = MemoryRecord.model_validate(record).model_dump()
-    pose = None if found['pose'] is None else Pose(**found['pose'])
-    found['pose'] = pose if pose is not None and is_place(pose) else None
-    return Memory(**found)
 
 
 def portable(
@@ -150,8 +127,10 @@ def portable(
     """
     for image in images:
         check_jpeg(image)
-    unit = None if vectors is None else unit_vectors(vectors)
-    return PortableMemory(memory_from_record(record), unit, tuple(images))
+    found = MemoryRecord.model_validate(record).model_dump()
+    pose = Pose(**found['pose']) if found['pose'] else None
+    found['pose'] = pose if pose and is_place(pose) else None
+    return PortableMemory(Memory(**found), None if vectors is None else _unit(vectors), tuple(images))
 
 
 def check_vectors(item: PortableMemory, header: Header) -> None:
@@ -168,11 +147,8 @@ def whole_characters(record: Any) -> Any:
     return json.loads(json.dumps(record, ensure_ascii=False).encode('utf-8', 'replace'))
 
 
-def unit_vectors(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Return vectors of length 1 again, which rounding has changed; shape (passages, dimension).
-
-    :raises ValueError: a number is not finite
-    """
+def _unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the vectors with length 1 again, which rounding has changed."""
     exact = vectors.astype(np.float32)
     if not np.isfinite(exact).all():
         raise ValueError('a vector has numbers that are not finite')

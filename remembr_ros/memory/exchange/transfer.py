@@ -1,12 +1,12 @@
 """Memories from a store to a file and back, a batch at a time. The files: see portable."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.exchange import portable
+from remembr_ros.memory.exchange.portable import OnProgress
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema
@@ -15,10 +15,7 @@ from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.memory.store import MemoryStore
 
-BATCH = 64
-"""Memories that are held at once, with their images."""
-
-OnProgress = Callable[[int], None]
+BATCH = 64  # memories that are held at once, with their images
 
 
 @dataclass(slots=True)
@@ -48,7 +45,7 @@ def export_memories(
     *,
     vectors: bool = True,
     keyframes: bool = True,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = lambda count: None,
 ) -> int:
     """Write memories to a file, oldest first; the same memories make the same file.
 
@@ -62,15 +59,10 @@ def export_memories(
     :raises RemembrError: the file cannot be written
     """
     # The ids alone are held: a hundred thousand memories with their texts would take much room.
-    ids = [key[1] for key in sorted((m.start_ns, m.id) for m in store.engine.select(scope))]
+    ids = [memory_id for _, memory_id in sorted((m.start_ns, m.id) for m in store.engine.select(scope))]
     stamp = store.engine.stamp
-    header = Header(
-        embedder=stamp.embedder if vectors else '',
-        dimension=stamp.dimension if vectors else 0,
-        vectors=vectors,
-        keyframes=keyframes,
-        count=len(ids),
-    )
+    made_by = (stamp.embedder, stamp.dimension) if vectors else ('', 0)
+    header = Header(*made_by, vectors=vectors, keyframes=keyframes, count=len(ids))
     return portable.write(path, header, _items(store, ids, header), on_progress)
 
 
@@ -80,7 +72,7 @@ def import_memories(
     *,
     robot: str = '',
     map_id: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = lambda count: None,
 ) -> Imported:
     """Store the memories of a file. Doing it again changes nothing, and goes on where it was interrupted.
 
@@ -97,27 +89,26 @@ def import_memories(
     stamp = store.engine.stamp
     fits = header.vectors and (header.embedder, header.dimension) == (stamp.embedder, stamp.dimension)
     done = Imported()
-    damage: BagUnreadable | None = None
     refused: list[str] = []
-    items = (replace(item, memory=_renamed(item.memory, robot, map_id)) for item in items)
-    while damage is None:
-        batch: list[PortableMemory] = []
-        before = done.read + len(refused)
-        try:
-            for item in islice(items, BATCH):
-                try:
-                    batch.append(replace(item, memory=schema.storable(item.memory)))
-                except InvalidRequest as error:  # of an older program, say: the others are good
-                    refused.append(str(error))
-        except BagUnreadable as error:
-            damage = error
-        if done.read + len(refused) + len(batch) == before:
-            break
+    batch: list[PortableMemory] = []
+
+    def flush() -> None:
         _import_batch(store, batch, fits, done)
-        if on_progress is not None:
-            on_progress(done.read)
-    if damage is not None:
-        raise BagUnreadable(f'{damage}; they are stored') from damage
+        batch.clear()
+        on_progress(done.read)
+
+    try:
+        for item in items:
+            try:
+                batch.append(replace(item, memory=schema.storable(_renamed(item.memory, robot, map_id))))
+            except InvalidRequest as error:  # of an older program, say: the others are good
+                refused.append(str(error))
+            if len(batch) == BATCH:
+                flush()
+    except BagUnreadable as error:
+        flush()
+        raise BagUnreadable(f'{error}; they are stored') from error
+    flush()
     if refused:
         raise BagUnreadable(
             f'{path}: {len(refused)} memories are left out, the first because {refused[0]}. The other '

@@ -2,8 +2,7 @@
 
     <folder>/ab/abcdef0123456789abcdef0123456789.jpg
 
-The name is the start of the SHA-256 of the file. Files of the older layout, <folder>/<memory id>_<index>.jpg,
-are read, counted and deleted like the others.
+The name is the start of the SHA-256 of the file.
 
 No link is followed, neither in place of a file nor of a folder: a memory may come from somebody else, who
 could have pointed it at any file of this machine. What is no regular file is no keyframe.
@@ -17,31 +16,28 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
 
 _NAME = re.compile(r'[0-9a-f]{32}\.jpg')
-_OLD_NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}_[0-9]{1,4}\.jpg')
 _FAN = re.compile(r'[0-9a-f]{2}')
 _PART = '.part'
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-MAX_BYTES = 2**25
-"""A larger file is no keyframe; those that are put take half a megabyte."""
+MAX_BYTES = 2**25  # a larger file is no keyframe; those that are put take half a megabyte
 
 
 def keyframe_name(image: bytes) -> str:
-    """Return the name of an image."""
     return f'{hashlib.sha256(image).hexdigest()[:32]}.jpg'
 
 
 def is_keyframe_name(name: str) -> bool:
     """Tell whether a text can be the name of a keyframe; none of these leads out of the folder."""
-    return bool(_NAME.fullmatch(name) or _OLD_NAME.fullmatch(name))
+    return bool(_NAME.fullmatch(name))
 
 
 def keyframe_path(folder: Path, name: str) -> Path:
@@ -51,13 +47,12 @@ def keyframe_path(folder: Path, name: str) -> Path:
     """
     if not is_keyframe_name(name):
         raise InvalidRequest(f'{name!r} is not the name of a keyframe')
-    return folder / name[:2] / name if _NAME.fullmatch(name) else folder / name
+    return folder / name[:2] / name
 
 
 def read(folder: Path, name: str) -> bytes:
     """Return what is in the file of a keyframe.
 
-    :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: there is none: it is missing, a link, a device or larger than MAX_BYTES
     """
     with _opened(folder, name) as within, os.fdopen(os.open(name, _FILE, dir_fd=within), 'rb') as file:
@@ -72,7 +67,6 @@ def read(folder: Path, name: str) -> bytes:
 def status(folder: Path, name: str) -> os.stat_result | None:
     """Return what the file system knows of a keyframe, or of the link in its place; None: there is none.
 
-    :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: its folder is a link, or cannot be read
     """
     with suppress(FileNotFoundError), _opened(folder, name) as within:
@@ -92,7 +86,6 @@ def touch(folder: Path, name: str) -> None:
 def delete(folder: Path, name: str) -> None:
     """Delete a keyframe; of a link the link, not what it points to.
 
-    :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: it is missing, or cannot be deleted
     """
     with _opened(folder, name) as within:
@@ -104,9 +97,7 @@ def keyframe_files(folder: Path) -> Iterator[os.DirEntry[str]]:
 
     :raises OSError: a folder cannot be read
     """
-    for entry in _all_files(folder):
-        if is_keyframe_name(entry.name):
-            yield entry
+    return (entry for entry in _all_files(folder) if is_keyframe_name(entry.name))
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -125,7 +116,6 @@ def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
     """Write a keyframe so that it is there as a whole or not at all.
 
     :return: the folders to make durable; before that the file may be gone after a power cut
-    :raises InvalidRequest: it is no name of a keyframe
     :raises OSError: it cannot be written; nothing is left of it
     """
     parent = keyframe_path(folder, name).parent
@@ -155,18 +145,25 @@ def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
 
 @contextmanager
 def _opened(folder: Path, name: str) -> Iterator[int]:
-    """Open the folder that a keyframe lies in; yield its descriptor."""
+    """Open the folder that a keyframe lies in; yield its descriptor.
+
+    :raises InvalidRequest: it is no name of a keyframe
+    """
     parent = keyframe_path(folder, name).parent
-    with ExitStack() as opened:
-        within = None
-        for step in dict.fromkeys((folder, parent)):
-            try:
-                within = os.open(step if within is None else step.name, _FOLDER, dir_fd=within)
-            except NotADirectoryError:
-                raise _linked(step) from None
-            opened.callback(os.close, within)
-        assert within is not None
+    step = folder
+    try:
+        whole = os.open(folder, _FOLDER)
+        try:
+            step = parent
+            within = os.open(parent.name, _FOLDER, dir_fd=whole)
+        finally:
+            os.close(whole)
+    except NotADirectoryError:
+        raise _linked(step) from None
+    try:
         yield within
+    finally:
+        os.close(within)
 
 
 def _linked(folder: Path) -> NotADirectoryError:
@@ -178,17 +175,13 @@ def _linked(folder: Path) -> NotADirectoryError:
 
 
 def _all_files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield the regular files."""
-    for entry in () if folder.is_symlink() else _entries(folder):
-        if entry.is_file(follow_symlinks=False):
-            yield entry
-        elif _FAN.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
-            for inner in _entries(Path(entry.path)):
-                if inner.is_file(follow_symlinks=False):
-                    yield inner
+    """Yield the regular files in the folders of a folder that may have keyframes."""
+    for fan in () if folder.is_symlink() else _entries(folder):
+        if _FAN.fullmatch(fan.name) and fan.is_dir(follow_symlinks=False):
+            yield from (entry for entry in _entries(fan.path) if entry.is_file(follow_symlinks=False))
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         return list(entries)
     return []

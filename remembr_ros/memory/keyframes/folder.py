@@ -24,17 +24,16 @@ from remembr_ros.memory.problem import Problem
 
 _log = logging.getLogger(__name__)
 
+# Returns those of the given keyframes that some stored memory names. More names do no harm.
 StillNamed = Callable[[Collection[str]], Collection[str]]
-"""Returns those of the given keyframes that some stored memory names. More names do no harm."""
 
-QUOTA_BYTES = 20 * 10**9
-"""A robot that keeps two frames of 60 kB every 3 s needs 3.5 GB a day."""
+QUOTA_BYTES = 20 * 10**9  # a robot that keeps two frames of 60 kB every 3 s needs 3.5 GB a day
+RESERVE_BYTES = 64 * 2**20  # stay free on the disk: what is said of a memory is worth more than its pictures
+GRACE_S = 3600.0  # no add takes longer, from its first keyframe until its memories are durable
 
-RESERVE_BYTES = 64 * 2**20
-"""Stays free on the disk: what is said of a memory is worth more than its pictures."""
-
-GRACE_S = 3600.0
-"""No add takes longer, from its first keyframe until its memories are durable."""
+MAX_PER_MEMORY = 10  # images; the first ones are kept
+MAX_BYTES_EACH = 512 * 1024  # a larger JPEG is encoded anew
+MAX_WIDTH = 1280  # [px] a wider one is reduced to this
 
 _BATCH = 500
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -48,43 +47,20 @@ class KeyframeFolder:
 
     :param folder: made when the first keyframe is stored
     :param quota_bytes: what the keyframes may take [bytes]
-    :param max_per_memory: images of one memory; the first ones are kept
-    :param max_bytes_each: a larger JPEG is encoded anew [bytes]
-    :param max_width: a wider one is reduced to this [px]
-    :param quality: of what is encoded anew, 1 to 100
-    :param reserve_bytes: stay free on the disk [bytes]
-    :param grace_s: collect leaves what was put within this time [s]; longer than any add takes
     :param clock: monotonic [s]
     """
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        quota_bytes: int = QUOTA_BYTES,
-        max_per_memory: int = 10,
-        max_bytes_each: int = 512 * 1024,
-        max_width: int = 1280,
-        quality: int = 85,
-        reserve_bytes: int = RESERVE_BYTES,
-        grace_s: float = GRACE_S,
-        clock: Callable[[], float] = time.monotonic,
+        self, folder: Path, *, quota_bytes: int = QUOTA_BYTES, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.folder = folder
         self._quota_bytes = quota_bytes
-        self._max_per_memory = max_per_memory
-        self._max_bytes_each = max_bytes_each
-        self._max_width = max_width
-        self._quality = quality
-        self._reserve_bytes = reserve_bytes
-        self._grace_s = grace_s
         self._clock = clock
         self._lock = threading.Lock()
         self._totals: tuple[int, int] | None = None  # files and bytes, once they have been counted
         self._puts = 0
-        self._recent: dict[
-            str, tuple[int, float]
-        ] = {}  # name -> number and time of its last put, oldest first
+        # By name: number and time of its last put, oldest first.
+        self._recent: dict[str, tuple[int, float]] = {}
         self._unsynced: set[Path] = set()
         self._problem = Problem(
             _log, 'memories are stored without keyframes', f'keyframes are kept again in {folder}', clock
@@ -103,10 +79,7 @@ class KeyframeFolder:
         :param images: best first; the same one twice has one name
         :raises InvalidRequest: one is not a JPEG; none is stored
         """
-        images = images[: self._max_per_memory]
-        for image in images:
-            check_jpeg(image)
-        fitted = [fitted_jpeg(jpeg, self._max_width, self._quality, self._max_bytes_each) for jpeg in images]
+        fitted = [fitted_jpeg(jpeg, MAX_WIDTH, MAX_BYTES_EACH) for jpeg in images[:MAX_PER_MEMORY]]
         named = {keyframe_name(image): image for image in fitted}
         with self._lock:
             return self._keep(named) if named else ()
@@ -133,7 +106,7 @@ class KeyframeFolder:
         :return: how many were deleted
         :raises OSError: some could not be deleted; the others are
         """
-        return self._remove(sorted(set(filter(is_keyframe_name, names))), still_named, grace_s=None)
+        return self._remove(sorted(set(filter(is_keyframe_name, names))), still_named)
 
     def collect(self, still_named: StillNamed) -> int:
         """Delete the keyframes that no memory names, such as those of an add that was cut off.
@@ -151,29 +124,19 @@ class KeyframeFolder:
         for entry in keyframe_files.keyframe_files(self.folder):
             with suppress(FileNotFoundError):
                 age_s = now - entry.stat(follow_symlinks=False).st_mtime
-                if age_s > self._grace_s:
+                if age_s > GRACE_S:
                     old.append(entry.name)
-                elif age_s < -self._grace_s:
-                    os.utime(
-                        entry.path, follow_symlinks=False
-                    )  # put while the clock was ahead; else it would never become old
-        return self._remove(sorted(old), still_named, self._grace_s)
+                elif age_s < -GRACE_S:  # put while the clock was ahead; else it would never become old
+                    os.utime(entry.path, follow_symlinks=False)
+        return self._remove(sorted(old), still_named, young_stay=True)
 
-    def count(self) -> int:
-        """Return how many keyframes are stored.
+    def totals(self) -> tuple[int, int]:
+        """Return how many keyframes are stored, and how many bytes they take.
 
         :raises OSError: the folder cannot be read
         """
         with self._lock:
-            return (self._totals or self._count())[0]
-
-    def size_bytes(self) -> int:
-        """Return how many bytes the keyframes take.
-
-        :raises OSError: the folder cannot be read
-        """
-        with self._lock:
-            return (self._totals or self._count())[1]
+            return self._totals or self._count()
 
     def _keep(self, named: Mapping[str, bytes]) -> tuple[str, ...]:
         """Write what is not there yet. The lock is held."""
@@ -184,14 +147,11 @@ class KeyframeFolder:
             for name, image in named.items():
                 there = _size(keyframe_files.status(self.folder, name))
                 if there == len(image):
-                    with suppress(PermissionError):
-                        keyframe_files.touch(
-                            self.folder, name
-                        )  # young again, so that it is not collected meanwhile
+                    with suppress(PermissionError):  # young again, so that it is not collected meanwhile
+                        keyframe_files.touch(self.folder, name)
                 else:
                     tried = True
-                    problem = self._no_room(len(image))
-                    if problem:
+                    if problem := self._no_room(len(image)):
                         break
                     changed |= keyframe_files.write_whole(self.folder, name, image)
                     # One of another size was cut short by a disk that did not keep its word.
@@ -217,10 +177,7 @@ class KeyframeFolder:
             self._puts += 1
             self._recent.pop(name, None)
             self._recent[name] = (self._puts, now)
-        while self._recent:
-            oldest = next(iter(self._recent))
-            if self._recent[oldest][1] >= now - self._grace_s:
-                break
+        while self._recent and self._recent[oldest := next(iter(self._recent))][1] < now - GRACE_S:
             del self._recent[oldest]
 
     def _no_room(self, size: int) -> str:
@@ -232,7 +189,7 @@ class KeyframeFolder:
             )
         there = next(folder for folder in (self.folder, *self.folder.absolute().parents) if folder.exists())
         free = shutil.disk_usage(there).free
-        if free < size + self._reserve_bytes:
+        if free < size + RESERVE_BYTES:
             return f'the disk of {self.folder} is full: {free / 1e6:.1f} MB are free; make room'
         return ''
 
@@ -251,7 +208,7 @@ class KeyframeFolder:
         self._totals = (len(sizes), sum(sizes))
         return self._totals
 
-    def _remove(self, names: Sequence[str], still_named: StillNamed, grace_s: float | None) -> int:
+    def _remove(self, names: Sequence[str], still_named: StillNamed, *, young_stay: bool = False) -> int:
         removed = 0
         failed: OSError | None = None
         for start in range(0, len(names), _BATCH):
@@ -263,11 +220,11 @@ class KeyframeFolder:
                 for name in batch:
                     number, put_at = self._recent.get(name, (0, float('-inf')))
                     # Of an add after the question, or still on its way then, the answer knows nothing.
-                    on_its_way = grace_s is not None and put_at >= asked_at - grace_s
+                    on_its_way = young_stay and put_at >= asked_at - GRACE_S
                     if name in named or number > puts or on_its_way:
                         continue
                     try:
-                        if self._delete(name, grace_s):
+                        if self._delete(name, young_stay):
                             changed.add(keyframe_path(self.folder, name).parent)
                             removed += 1
                     except OSError as error:
@@ -279,12 +236,12 @@ class KeyframeFolder:
             raise failed
         return removed
 
-    def _delete(self, name: str, grace_s: float | None) -> bool:
+    def _delete(self, name: str, young_stay: bool) -> bool:
         try:
             there = keyframe_files.status(self.folder, name)
             if there is None or stat.S_ISDIR(there.st_mode):
                 return False
-            if grace_s is not None and time.time() - there.st_mtime <= grace_s:
+            if young_stay and time.time() - there.st_mtime <= GRACE_S:
                 return False  # put by another process
             keyframe_files.delete(self.folder, name)
         except FileNotFoundError:

@@ -4,11 +4,8 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.image_header import announced_size
 from remembr_ros.images import MAX_PIXELS, decode_compressed, encode_jpeg
 
-_QUALITIES = (85, 70, 55, 40)
-"""What is tried in turn, from the asked quality on, before the picture is made smaller."""
-
-_SMALLEST = 16
-"""[px] A picture whose sides are no longer is not made smaller."""
+_QUALITIES = (85, 70, 55, 40)  # what is tried in turn before the picture is made smaller
+_SMALLEST = 16  # [px] a picture whose sides are no longer is not made smaller
 
 
 def check_jpeg(data: bytes) -> tuple[int, int]:
@@ -29,11 +26,10 @@ def check_jpeg(data: bytes) -> tuple[int, int]:
     return width, height
 
 
-def fitted_jpeg(data: bytes, max_width: int, quality: int, max_bytes: int) -> bytes:
+def fitted_jpeg(data: bytes, max_width: int, max_bytes: int) -> bytes:
     """Return a JPEG as it is if it is small enough, else encoded anew, the same for the same input.
 
     :param max_width: a wider picture is reduced to this [px]
-    :param quality: of what is encoded anew, 1 to 100; less where max_bytes asks for it
     :param max_bytes: of the result; what is larger loses quality first, then size
     :raises InvalidRequest: it is no JPEG, or too damaged to be reduced
     """
@@ -48,8 +44,8 @@ def fitted_jpeg(data: bytes, max_width: int, quality: int, max_bytes: int) -> by
             if image.shape[1] > max_width:
                 size = (max_width, max(1, round(image.shape[0] * max_width / image.shape[1])))
                 image = cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
-            for attempt in (quality, *(q for q in _QUALITIES if q < quality)):
-                smaller = encode_jpeg(image, attempt)
+            for quality in _QUALITIES:
+                smaller = encode_jpeg(image, quality)
                 if len(smaller) <= max_bytes:
                     return smaller
             if max(image.shape[:2]) <= _SMALLEST:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,14 +10,9 @@ from numpy.typing import NDArray
 
 from remembr_ros.memory.matching.terms import STOP_WORDS, asked_stems, forms, stem, words
 
-K1 = 1.2
-"""How soon saying a word again adds nothing (Robertson and Zaragoza 2009, eq. 3.15)."""
-
-B = 0.75
-"""How much a long text has to say a word more often."""
-
-POSTING = np.dtype([('term', '<u4'), ('count', '<u2')])
-"""That a text has a word so many times."""
+K1 = 1.2  # how soon saying a word again adds nothing (Robertson and Zaragoza 2009, eq. 3.15)
+B = 0.75  # how much a long text has to say a word more often
+POSTING = np.dtype([('term', '<u4'), ('count', '<u2')])  # that a text has a word so many times
 
 _QUESTION_STEMS = frozenset(map(stem, STOP_WORDS))
 _MOST = np.iinfo(np.uint16).max
@@ -31,21 +26,14 @@ class WordIndex:
     """
 
     def __init__(self) -> None:
-        self.terms: list[str] = []
-        """By their number; those that no text has any more are empty after :meth:`purge`."""
+        self.terms: list[str] = []  # by their number; those that no text has any more are empty after purge
         self._numbers: dict[str, int] = {}
         self._rows: list[array[int]] = []
         self._counts: list[array[int]] = []
         self._lengths = array('i')
-        self._slots = array('i')
-        """Of each row; -1: its text was removed."""
+        self._slots = array('i')  # of each row; -1: its text was removed
         self._row_of: dict[int, int] = {}
-        self._total = 0
-        """Words of all texts that are there."""
-
-    def __len__(self) -> int:
-        """Return how many texts there are."""
-        return len(self._row_of)
+        self._total = 0  # words of all texts that are there
 
     def load(
         self,
@@ -57,7 +45,6 @@ class WordIndex:
     ) -> None:
         """Take in what :meth:`add` returned of many texts, in the place of everything.
 
-        :param slots: of the texts
         :param lengths: how many words each has
         :param sizes: how many postings each has
         :param postings: of all texts, one after the other
@@ -114,13 +101,6 @@ class WordIndex:
         if len(self._slots) > 2 * len(self._row_of) + 1_000:
             self.purge()
 
-    def scores(self, text: str) -> NDArray[np.float32]:
-        """Return the BM25 score of each slot for a text: shape (largest slot + 1,), 0 without a common word.
-
-        Each word of the text counts once, stop words do not; frequencies are those of this moment.
-        """
-        return self._scored(text)[0]
-
     def shares(self, text: str) -> NDArray[np.float32]:
         """Return how much of a text each slot has, 0 to 1, shape (largest slot + 1,).
 
@@ -130,34 +110,30 @@ class WordIndex:
         return _shares(*self._scored(text))
 
     def _scored(self, text: str) -> tuple[NDArray[np.float32], float]:
-        """Return the scores, and that of a text of mean length with each of the words once."""
+        """Return the BM25 score of each slot, and that of a text of mean length with each of the words once.
+
+        Each word of the text counts once, stop words do not; frequencies are those of this moment.
+        """
         slots = np.array(self._slots, np.int32)
         out = np.zeros(int(slots.max(initial=-1)) + 1, np.float32)
         n = len(self._row_of)
         if not n:
             return out, 0.0
         alive = slots >= 0
-        whole = n == len(slots)
-        lengths = np.array(self._lengths, np.float32)
-        lengths *= np.float32(K1 * B / max(self._total / n, 1e-9))
-        lengths += np.float32(K1 * (1.0 - B))
-        by_row = np.zeros(len(slots), np.float32)
-        most = 0.0
-        for one in asked_stems(text):
+
+        def holding(one: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
             number = self._numbers.get(one)
             rows = np.array(() if number is None else self._rows[number], np.intp)
             counts = np.array(() if number is None else self._counts[number], np.float32)
-            if not whole:
-                there = alive[rows]
-                rows, counts = rows[there], counts[there]
-            idf = _idf(n, len(rows))
-            if len(rows) or one not in _QUESTION_STEMS:
-                most += idf
-            by_row[rows] += np.float32(idf * (K1 + 1.0)) * (counts / (counts + lengths[rows]))
-        if whole:
-            out[slots] = by_row
-        else:
-            out[slots[alive]] = by_row[alive]
+            if n == len(slots):
+                return rows, counts
+            return rows[alive[rows]], counts[alive[rows]]
+
+        lengths = np.array(self._lengths, np.float32)
+        lengths *= np.float32(K1 * B / max(self._total / n, 1e-9))
+        lengths += np.float32(K1 * (1.0 - B))
+        by_row, most = _summed(text, n, lengths, holding)
+        out[slots[alive]] = by_row[alive]
         return out, most
 
     def purge(self) -> None:
@@ -186,21 +162,36 @@ def shares_among(text: str, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.zeros(len(texts), np.float32)
     lengths = np.float32(K1) * (np.float32(1.0 - B) + np.float32(B) * lengths / lengths.mean())
     counted = [Counter(one) for one in found]
-    scores, most = np.zeros(len(texts), np.float32), 0.0
-    for one in asked_stems(text):
+
+    def holding(one: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         written = forms(one)
         counts = np.array([sum(of[word] for word in written) for of in counted], np.float32)
-        having = int(np.count_nonzero(counts))
-        idf = _idf(len(texts), having)
-        if having or one not in _QUESTION_STEMS:
+        rows = counts.nonzero()[0]
+        return rows, counts[rows]
+
+    return _shares(*_summed(text, len(texts), lengths, holding))
+
+
+def _summed(
+    text: str,
+    texts: int,
+    norms: NDArray[np.float32],
+    holding: Callable[[str], tuple[NDArray[np.intp], NDArray[np.float32]]],
+) -> tuple[NDArray[np.float32], float]:
+    """Return the BM25 score of each row for a text, and the most that there can be.
+
+    :param texts: how many there are
+    :param norms: what the length of each row adds to the counts
+    :param holding: returns the rows that have a word, and how many times
+    """
+    scores, most = np.zeros(len(norms), np.float32), 0.0
+    for one in asked_stems(text):
+        rows, counts = holding(one)
+        idf = float(np.log1p((texts - len(rows) + 0.5) / (len(rows) + 0.5)))
+        if len(rows) or one not in _QUESTION_STEMS:
             most += idf
-        scores += np.float32(idf * (K1 + 1.0)) * (counts / (counts + lengths))
-    return _shares(scores, most)
-
-
-def _idf(texts: int, having: int) -> float:
-    """Return what a word is worth that so many of the texts have."""
-    return float(np.log1p((texts - having + 0.5) / (having + 0.5)))
+        scores[rows] += np.float32(idf * (K1 + 1.0)) * (counts / (counts + norms[rows]))
+    return scores, most
 
 
 def _shares(scores: NDArray[np.float32], most: float) -> NDArray[np.float32]:

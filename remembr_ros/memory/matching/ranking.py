@@ -17,18 +17,13 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-WORDS_WEIGHT = 0.05
-"""Share of the words in a score; the rest is meaning."""
-
+WORDS_WEIGHT = 0.05  # share of the words in a score; the rest is meaning
+# Share of numbers and names in the score for a text with some: to an embedder room 117 is like room 118.
 EXACT_WEIGHT = 0.2
-"""Share of numbers and names in the score for a text with some: to an embedder room 117 is like room 118."""
-
+# Part of what is missing to a full score that a note by a person is given: it was meant to be found.
 PERSON_BONUS = 0.1
-"""Part of what is missing to a full score that a note by a person is given: it was meant to be found."""
-
-SAME_PLACE_M = 1.0
-SAME_STAY_S = 3600.0
-"""Within both of a better hit, a memory tells nothing new: five hits shall not be one parked hour."""
+# Within both of a better hit, a memory tells nothing new: five hits shall not be one parked hour.
+SAME_PLACE_M, SAME_STAY_S = 1.0, 3600.0
 
 
 def meaning(cosines: ArrayLike, kinds: Kinds) -> float:
@@ -37,7 +32,6 @@ def meaning(cosines: ArrayLike, kinds: Kinds) -> float:
     One sentence alone is often near by chance; a paragraph alone averages away what one sentence says.
 
     :param cosines: of the passages' vectors to that of the text's essence, shape (passages,)
-    :param kinds: of the passages
     """
     near = np.asarray(cosines, np.float32)
     if len(near) != kinds.total:  # the vectors are of a version that split captions in another way
@@ -98,11 +92,11 @@ def likeliest(parts: Mapping[str, float], wholes: Mapping[str, float], limit: in
     """
     least_part, least_whole = (min(near.values(), default=0.0) for near in (parts, wholes))
 
-    hopes = []
-    for memory_id in {**parts, **wholes}:
+    def rank(memory_id: str) -> tuple[float, str]:
         whole = wholes.get(memory_id, least_whole)
-        hopes.append((-max(parts.get(memory_id, least_part), whole) - whole, memory_id))
-    return [memory_id for _, memory_id in sorted(hopes)[:limit]]
+        return -max(parts.get(memory_id, least_part), whole) - whole, memory_id
+
+    return sorted({**parts, **wholes}, key=rank)[:limit]
 
 
 def best_first(
@@ -125,10 +119,9 @@ def best_first(
 
 
 def diversify(hits: Iterable[Hit], limit: int) -> list[Hit]:
-    """Return the first hits that show distinct stays, filled up with the others where there are too few.
+    """Return the first hits that show distinct stays, then repetitions where there are too few of them.
 
     :param hits: best first
-    :return: at most limit hits: first the distinct ones, best first, then the repetitions
     """
     distinct: list[Hit] = []
     repeated: list[Hit] = []

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from remembr_ros.memory.model.record import Memory
 
+# Vectors kept per memory; a VLM's caption of 3 s has 5 to 20 sentences in 1 to 8 paragraphs.
 MAX_SENTENCES = 48
-"""Vectors kept per memory; a VLM's caption of 3 s has 5 to 20 sentences in 1 to 8 paragraphs."""
-
-MIN_PARAGRAPH = 4
-"""Words; a line with fewer is a heading beside others that are longer."""
+MIN_PARAGRAPH = 4  # words; a line with fewer is a heading beside others that are longer
 
 _END = re.compile(r'(?<=[.!?])\s+|(?<=[.!?]["\')\]])\s+|\n+')
 _MARK = re.compile(r'^\s*(?:#{1,6}\s+|[-*•]\s+|\d{1,2}[.)]\s+)+')
@@ -45,12 +43,7 @@ class Passage(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """Which passages of a memory are what.
-
-    :param total: how many passages there are
-    :param sentences: numbers of those that say one thing
-    :param paragraphs: numbers of those that say all of one thing
-    """
+    """How many passages a memory has, and the numbers of those that are sentences and paragraphs."""
 
     total: int
     sentences: NDArray[np.intp]
@@ -58,7 +51,7 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(memory: Memory) -> Kinds:
-    """Return the kinds of a memory's passages; those of the memories asked for before are remembered."""
+    """Return the kinds of a memory's passages."""
     return _kinds(memory.caption, memory.scene_text)
 
 

@@ -4,14 +4,12 @@ import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
 
+# Measured over a simulated day and real drives; the table is in docs/consolidation.md.
 ALIKE = {'all-MiniLM-L6-v2': 0.55}
-"""Measured over a simulated day and real drives; the table is in docs/consolidation.md."""
 
+# What a captioner says of one scene in two segments, and what would be a change.
 SAME = (
-    (
-        'Three desks with monitors stand on the left side.',
-        'On the left are three desks with monitors.',
-    ),
+    ('Three desks with monitors stand on the left side.', 'On the left are three desks with monitors.'),
     ('A large window lets daylight into the room.', 'Daylight enters the room through a large window.'),
     ('The floor is covered with gray carpet.', 'A gray carpet covers the floor.'),
     ('A low table is surrounded by two gray sofas.', 'Two gray couches stand around a low table.'),
@@ -30,7 +28,6 @@ OTHER = (
     ('A delivery van stops at the entrance.', 'Cars are parked along the street.'),
     ('A woman stands at the window.', 'A potted plant stands next to the window.'),
 )
-"""What a captioner says of one scene in two segments, and what would be a change."""
 
 
 def alike_for(embedder: Embedder) -> float:
@@ -39,12 +36,8 @@ def alike_for(embedder: Embedder) -> float:
     For one that was not measured it lies halfway between the pairs above: the mean of those that say the same
     and the mean of the others. Embeds 32 sentences then: ask once.
     """
-    known = ALIKE.get(embedder.name)
-    return estimated(embedder) if known is None else known
-
-
-def estimated(embedder: Embedder) -> float:
-    """Return the estimate of :func:`alike_for`."""
+    if embedder.name in ALIKE:
+        return ALIKE[embedder.name]
     pairs = [*SAME, *OTHER]
     vectors = embedder.embed([sentence for pair in pairs for sentence in pair])
     cosines = np.sum(vectors[::2] * vectors[1::2], axis=1)

@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
+# Readings with this share of common letters (Ratcliff and Obershelp) are of one sign: EXIT and FXIT have it,
+# PUSH and PULL have 0.5.
 SAME_SPELLING = 0.75
-"""Readings with this share of common letters (Ratcliff and Obershelp) are of one sign: EXIT and FXIT have it,
-PUSH and PULL have 0.5."""
-
-LEAST_LETTERS = 3
-"""Shorter readings without a digit are specks more often than signs."""
+LEAST_LETTERS = 3  # shorter readings without a digit are specks more often than signs
 
 _WORD = re.compile(r'[^\W_]+')
 _DIGITS = re.compile(r'\d+')

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+# Words of which questions are made, whatever they are about.
 STOP_WORDS = frozenset(
     'a about after again ago all am an and any anything are as ask at away back be been before being '
     'between both but by called came can come could day did do does done down drive driving each ever '
@@ -14,13 +15,11 @@ STOP_WORDS = frozenset(
     'today told too under until up us very want was way we went were what when where whether which '
     'while who whom whose why will with would yesterday you your'.split(' ')
 )
-"""Words of which questions are made, whatever they are about."""
-
+# Words that full-text search leaves out; of all others their frequency tells what they are worth.
 COMMON_WORDS = frozenset(
     'a an and are as at be but by for if in into is it no not of on or such that the their then there these '
     'they this to was will with'.split(' ')
 )
-"""Words that full-text search leaves out; of all others their frequency tells what they are worth."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
@@ -52,14 +51,17 @@ def forms(stemmed: str) -> list[str]:
 
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; of all words if none does."""
-    everything = words(text)
-    return frozenset(stem(w) for w in everything if w not in STOP_WORDS) or frozenset(map(stem, everything))
+    return frozenset(_stems_without(STOP_WORDS, text))
 
 
 def asked_stems(text: str) -> list[str]:
     """Return the stems that a full-text search looks for, each once; of all words if all are common."""
+    return _stems_without(COMMON_WORDS, text)
+
+
+def _stems_without(meaningless: frozenset[str], text: str) -> list[str]:
     everything = words(text)
-    telling = [w for w in everything if w not in COMMON_WORDS] or everything
+    telling = [w for w in everything if w not in meaningless] or everything
     return list(dict.fromkeys(map(stem, telling)))
 
 

@@ -17,7 +17,6 @@ from remembr_ros.memory.model.stamp import Stamp
 class Entry:
     """A memory and what it is found by.
 
-    :param memory: as stored
     :param vectors: of its passages, unit length: shape (passages, dimension)
     """
 

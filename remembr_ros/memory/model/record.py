@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from remembr_ros.geometry import Pose
 
+# Caption of a segment that no captioner described: place, time and keyframes are kept all the same.
 UNCAPTIONED = '(not captioned)'
-"""Caption of a segment that no captioner described: place, time and keyframes are kept all the same."""
-
 SOURCES = ('captioner', 'person', 'object', 'agent')
 
 

@@ -9,18 +9,13 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 
+# Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index.
 VERSION = 2
-"""Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The description of a collection.
-
-    :param version: of the schema
-    :param embedder: name of the model that made its vectors
-    :param dimension: of those vectors
-    """
+    """Which schema a collection has, the model that made its vectors, and their dimension."""
 
     version: int
     embedder: str

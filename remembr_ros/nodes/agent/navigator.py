@@ -13,7 +13,7 @@ from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Cancelled, GoalRejected, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.navigation.goal import goal_from_answer
-from remembr_ros.navigation.keep_out import parse_keep_outs
+from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
@@ -63,7 +63,7 @@ class Navigator:
     def adapt(self, parameters: AgentParameters) -> None:
         """Have the next goals follow these rules; a drive that is under way keeps those it began with."""
         p = self._parameters = parameters
-        self._keep_out = parse_keep_outs(p.keep_out)
+        self._keep_out = tuple(map(KeepOut.parse, p.keep_out))
         if self._layers is not None:
             self._layers.adapt(self._keep_out, p.goal_clearance)
         if self._nav2 is not None:

@@ -12,7 +12,7 @@ from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit, Query
-from remembr_ros.navigation.keep_out import parse_keep_outs
+from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
@@ -49,7 +49,8 @@ class AgentNode(ManagedNode):
     def check(self, parameters: AgentParameters) -> None:
         check_pose_parameters(parameters)
         zone_named(parameters.time_zone)
-        parse_keep_outs(parameters.keep_out)
+        for polygon in parameters.keep_out:
+            KeepOut.parse(polygon)
 
     def adapt(self) -> None:
         p = self.parameters

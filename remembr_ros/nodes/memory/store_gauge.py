@@ -119,7 +119,7 @@ class StoreGauge:
 
     def _measure(self) -> None:
         store = self._store
-        keyframe_bytes, folder = store.keyframes.size_bytes(), store.keyframes.folder
+        (_, keyframe_bytes), folder = store.keyframes.totals(), store.keyframes.folder
         there: Path = next(f for f in (folder, *folder.absolute().parents) if f.exists())
         database_bytes = None
         if not self._server and not self._reading.away:

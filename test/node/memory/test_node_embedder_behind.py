@@ -39,25 +39,19 @@ class SlowEmbedder(HashingEmbedder):
     released = threading.Event()
     failure = ''
 
-    def __init__(self, name: str, source: str, **_: object) -> None:
+    def __init__(self, name: str, **_: object) -> None:
         super().__init__(16)
-        self._folder = name
+        self.name = name
         assert self.released.wait(60.0)
         if self.failure:
             raise EmbedderUnavailable(self.failure)
-
-    @property
-    def name(self) -> str:
-        return self._folder
 
 
 @pytest.fixture
 def slow(monkeypatch) -> Iterator[type[SlowEmbedder]]:
     monkeypatch.setattr(SlowEmbedder, 'released', threading.Event())
     monkeypatch.setattr(SlowEmbedder, 'failure', '')
-    monkeypatch.setattr(
-        'remembr_ros.embedding.sentence_transformer.SentenceTransformerEmbedder', SlowEmbedder
-    )
+    monkeypatch.setattr('remembr_ros.embedding.embedders.SentenceTransformerEmbedder', SlowEmbedder)
     yield SlowEmbedder
     SlowEmbedder.released.set()
 

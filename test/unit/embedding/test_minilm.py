@@ -34,9 +34,9 @@ def test_the_vectors_are_those_of_sentence_transformers() -> None:
     pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
     from remembr_ros.embedding.sentence_transformer import SentenceTransformerEmbedder
 
-    theirs = SentenceTransformerEmbedder(NAME, package.get_model_path(), local_files_only=True, device='cpu')
+    theirs = SentenceTransformerEmbedder(str(package.get_model_path()), local_files_only=True)
     ours = get_embedder(OFFLINE)
-    assert (ours.name, ours.dimension) == (theirs.name, theirs.dimension)
+    assert (ours.name, ours.dimension) == (NAME, theirs.dimension)
     np.testing.assert_allclose(ours.embed(TEXTS), theirs.embed(TEXTS), atol=1e-5)
     for text in TEXTS:
         np.testing.assert_allclose(ours.embed_query(text), theirs.embed_query(text), atol=1e-5)

@@ -20,11 +20,7 @@ class Named(HashingEmbedder):
 
     def __init__(self, name: str) -> None:
         super().__init__(64)
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        return self._name
+        self.name = name
 
 
 @pytest.mark.parametrize('name', ['somebody/model', '/tmp/of somebody'])

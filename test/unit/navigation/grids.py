@@ -1,6 +1,7 @@
 """Small grids, drawn with characters."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
@@ -23,6 +24,11 @@ def drawn(*rows: str, resolution: float = 1.0, origin: Pose = AT_ZERO, occupied_
         origin=origin,
         occupied_from=occupied_from,
     )
+
+
+def points_of(places: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Return places [m] as points, shape (n, 2)."""
+    return np.array(places, dtype=np.float64).reshape(-1, 2)
 
 
 POSES = st.builds(Pose, st.floats(-50, 50), st.floats(-50, 50), st.just(0.0), st.floats(-math.pi, math.pi))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, OUTSIDE, Grid, points_of
-from test.unit.navigation.grids import all_cells, drawn, grids
+from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, OUTSIDE, Grid
+from test.unit.navigation.grids import all_cells, drawn, grids, points_of
 
 
 @given(grids())

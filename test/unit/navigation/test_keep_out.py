@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.navigation.grid import points_of
-from remembr_ros.navigation.keep_out import KeepOut, parse_keep_outs
+from remembr_ros.navigation.keep_out import KeepOut
+from test.unit.navigation.grids import points_of
 
 COORDINATES = st.floats(-20, 20)
 PLACES = st.tuples(COORDINATES, COORDINATES)
@@ -64,4 +64,4 @@ def test_it_does_not_matter_where_and_in_which_direction_it_begins(corners, plac
 )
 def test_what_is_no_polygon_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InvalidRequest, match='x y, x y, x y'):
-        parse_keep_outs([text])
+        KeepOut.parse(text)

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose
-from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, Grid, points_of
+from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.terrain import Terrain
-from test.unit.navigation.grids import all_cells, drawn, grids
+from test.unit.navigation.grids import all_cells, drawn, grids, points_of
 
 TWO_ROOMS = drawn(
     '#########',

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.keyframes import folder as keyframe_folder
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from test.small_disk import MountRefused, small_disk
 
@@ -33,8 +34,12 @@ def named(*names: str) -> Callable[[Collection[str]], set[str]]:
     return set(names).intersection
 
 
-def make(path: Path, **options: object) -> KeyframeFolder:
-    return KeyframeFolder(path, **{'reserve_bytes': 0, **options})  # type: ignore[arg-type]
+make = KeyframeFolder
+
+
+@pytest.fixture(autouse=True)
+def all_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyframe_folder, 'RESERVE_BYTES', 0)
 
 
 def files(folder: Path) -> set[str]:
@@ -57,11 +62,11 @@ class Clock:
 
 def test_keyframes_come_back_by_name(tmp_path: Path) -> None:
     folder = make(tmp_path / 'k')
-    assert (folder.count(), folder.size_bytes()) == (0, 0)
+    assert folder.totals() == (0, 0)
     names = folder.put([jpeg(1), jpeg(2)])
     assert [folder.get(name) for name in names] == [jpeg(1), jpeg(2)]
-    assert folder.count() == 2
-    assert folder.size_bytes() == len(jpeg(1)) + len(jpeg(2))
+    assert folder.totals()[0] == 2
+    assert folder.totals()[1] == len(jpeg(1)) + len(jpeg(2))
     assert folder.problem == ''
 
 
@@ -79,18 +84,19 @@ def test_the_same_image_is_stored_once(tmp_path: Path) -> None:
     before = (tmp_path / name[:2] / name).stat().st_ino
     assert folder.put([jpeg(1)]) == (name,)
     assert (tmp_path / name[:2] / name).stat().st_ino == before, 'not written anew'
-    assert (folder.count(), folder.size_bytes()) == (1, len(jpeg(1)))
+    assert folder.totals() == (1, len(jpeg(1)))
 
 
 def test_no_images_make_no_folder(tmp_path: Path) -> None:
     folder = make(tmp_path / 'k')
     assert folder.put([]) == ()
-    assert (folder.count(), folder.collect(nobody), folder.remove([], nobody)) == (0, 0, 0)
+    assert (folder.totals()[0], folder.collect(nobody), folder.remove([], nobody)) == (0, 0, 0)
     assert not (tmp_path / 'k').exists()
 
 
-def test_a_memory_keeps_its_first_images(tmp_path: Path) -> None:
-    folder = make(tmp_path, max_per_memory=2)
+def test_a_memory_keeps_its_first_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyframe_folder, 'MAX_PER_MEMORY', 2)
+    folder = make(tmp_path)
     names = folder.put([jpeg(i) for i in range(5)])
     assert [folder.get(name) for name in names] == [jpeg(0), jpeg(1)]
 
@@ -105,18 +111,22 @@ def test_what_is_no_jpeg_is_refused_and_nothing_is_stored(tmp_path: Path, data: 
     assert files(tmp_path) == set()
 
 
-def test_a_large_image_is_reduced_the_same_way_each_time(tmp_path: Path) -> None:
-    folder = make(tmp_path, max_width=64)
+def test_a_large_image_is_reduced_the_same_way_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyframe_folder, 'MAX_WIDTH', 64)
+    folder = make(tmp_path)
     (name,) = folder.put([jpeg(1, 200, 100)])
     image = cv2.imdecode(np.frombuffer(folder.get(name), np.uint8), cv2.IMREAD_COLOR)
     assert image.shape == (32, 64, 3)
     assert folder.put([jpeg(1, 200, 100)]) == (name,)
-    assert folder.count() == 1
+    assert folder.totals()[0] == 1
 
 
 @pytest.mark.parametrize('limit', [20_000, 2_000])
-def test_a_heavy_image_is_made_lighter(tmp_path: Path, limit: int) -> None:
-    folder = make(tmp_path, max_bytes_each=limit)
+def test_a_heavy_image_is_made_lighter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(keyframe_folder, 'MAX_BYTES_EACH', limit)
+    folder = make(tmp_path)
     (name,) = folder.put([jpeg(1, 200, 150, 100)])
     assert len(jpeg(1, 200, 150, 100)) > 20_000
     assert len(folder.get(name)) <= limit
@@ -153,7 +163,7 @@ def test_removing_stays_inside_the_folder_and_passes_over_missing_ones(tmp_path:
     assert folder.remove([*NO_NAMES, 'none_0.jpg', a], nobody) == 1
     assert (tmp_path / 'secret').exists()
     assert files(tmp_path / 'k') == {b}
-    assert (folder.count(), folder.size_bytes()) == (1, len(jpeg(2)))
+    assert folder.totals() == (1, len(jpeg(2)))
 
 
 def test_an_image_that_another_memory_names_stays(tmp_path: Path) -> None:
@@ -183,21 +193,22 @@ def test_orphans_are_collected_and_what_is_named_stays(tmp_path: Path) -> None:
     folder = make(tmp_path)
     assert folder.collect(named(b)) == 2
     assert files(tmp_path) == {b}
-    assert folder.count() == 1
+    assert folder.totals()[0] == 1
     assert folder.collect(named(b)) == 0
     assert {a, c}.isdisjoint(files(tmp_path))
 
 
-def test_the_young_are_not_collected_by_either_clock(tmp_path: Path) -> None:
+def test_the_young_are_not_collected_by_either_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyframe_folder, 'GRACE_S', 100.0)
     clock = Clock()
-    folder = make(tmp_path, grace_s=100.0, clock=clock)
+    folder = make(tmp_path, clock=clock)
     names = folder.put([jpeg(1)])
     assert folder.collect(nobody) == 0
     age(tmp_path)  # the wall clock jumps ahead
     clock.now = 99.0
     assert folder.collect(nobody) == 0, 'put 99 s ago'
     clock.now = 101.0
-    other = make(tmp_path, grace_s=100.0)
+    other = make(tmp_path)
     assert other.put([jpeg(1)]) == names, 'found, and young again'
     assert folder.collect(nobody) == 0, 'another process put it just now'
     age(tmp_path)
@@ -215,7 +226,7 @@ def test_an_old_orphan_that_is_put_again_meanwhile_stays(tmp_path: Path) -> None
         return set()
 
     assert folder.collect(meanwhile) == 0
-    assert folder.count() == 1
+    assert folder.totals()[0] == 1
 
 
 def test_a_file_from_the_future_is_collected_in_the_end(tmp_path: Path) -> None:
@@ -246,28 +257,16 @@ def test_adding_and_collecting_at_the_same_time_loses_nothing(tmp_path: Path) ->
         folder.collect(lambda names: {name for name in names if name in stored})
     adder.join(30)
     assert files(tmp_path) == stored
-    assert folder.count() == len(stored) == 10
-
-
-def test_the_old_layout_is_read_counted_and_deleted(tmp_path: Path) -> None:
-    (tmp_path / 'm1_0.jpg').write_bytes(jpeg(1))
-    (tmp_path / 'a.b-c_12.jpg').write_bytes(jpeg(2))
-    folder = make(tmp_path)
-    assert folder.get('m1_0.jpg') == jpeg(1)
-    assert (folder.count(), folder.size_bytes()) == (2, len(jpeg(1)) + len(jpeg(2)))
-    assert folder.remove(['m1_0.jpg'], nobody) == 1
-    age(tmp_path)
-    assert folder.collect(nobody) == 1
-    assert files(tmp_path) == set()
+    assert folder.totals()[0] == len(stored) == 10
 
 
 def test_counts_are_right_after_a_restart_and_halves_are_gone(tmp_path: Path) -> None:
     names = make(tmp_path).put([jpeg(1), jpeg(2)])
-    for place in (tmp_path, tmp_path / names[0][:2]):
-        (place / 'tmpabc.part').write_bytes(b'half')
+    for name in names:
+        (tmp_path / name[:2] / 'tmpabc.part').write_bytes(b'half')
     (tmp_path / 'README').write_text('not ours')
     folder = make(tmp_path)
-    assert (folder.count(), folder.size_bytes()) == (2, len(jpeg(1)) + len(jpeg(2)))
+    assert folder.totals() == (2, len(jpeg(1)) + len(jpeg(2)))
     assert files(tmp_path) == {*names, 'README'}
 
 
@@ -279,7 +278,7 @@ def test_the_folder_is_not_looked_through_at_every_put(
     monkeypatch.setattr(os, 'scandir', None)
     for i in range(3):
         folder.put([jpeg(i)])
-    assert folder.count() == 3
+    assert folder.totals()[0] == 3
 
 
 def _put_forever(path: Path) -> None:
@@ -297,13 +296,13 @@ def test_a_kill_leaves_whole_files_only(tmp_path: Path) -> None:
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join(30)
     folder = make(tmp_path)
-    count = folder.count()
+    count = folder.totals()[0]
     assert count >= 5
     assert len(files(tmp_path)) == count, 'no halves'
     for name in files(tmp_path):
         assert folder.put([folder.get(name)]) == (name,), 'its content has its name'
-    assert folder.count() == count
-    assert folder.size_bytes() == sum(path.stat().st_size for path in tmp_path.rglob('*.jpg'))
+    assert folder.totals()[0] == count
+    assert folder.totals()[1] == sum(path.stat().st_size for path in tmp_path.rglob('*.jpg'))
 
 
 def test_a_file_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
@@ -311,10 +310,10 @@ def test_a_file_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
     (name,) = folder.put([jpeg(1)])
     os.truncate(tmp_path / name[:2] / name, 10)
     folder = make(tmp_path)
-    assert folder.size_bytes() == 10
+    assert folder.totals()[1] == 10
     assert folder.put([jpeg(1)]) == (name,)
     assert folder.get(name) == jpeg(1)
-    assert (folder.count(), folder.size_bytes()) == (1, len(jpeg(1)))
+    assert folder.totals() == (1, len(jpeg(1)))
 
 
 def test_beyond_the_quota_memories_go_on_without_keyframes(
@@ -338,8 +337,11 @@ def test_beyond_the_quota_memories_go_on_without_keyframes(
         assert [record.levelname for record in caplog.records] == ['ERROR', 'INFO']
 
 
-def test_the_last_of_the_disk_is_left_to_the_memories(tmp_path: Path) -> None:
-    folder = make(tmp_path, reserve_bytes=2**62)
+def test_the_last_of_the_disk_is_left_to_the_memories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyframe_folder, 'RESERVE_BYTES', 2**62)
+    folder = make(tmp_path)
     assert folder.put([jpeg(1)]) == ()
     assert 'the disk' in folder.problem
 
@@ -402,7 +404,7 @@ def test_a_full_disk_costs_keyframes_only_until_there_is_room(tiny_disk: Path) -
     assert 0 < len(kept) < 20
     assert 'full' in folder.problem
     assert files(tiny_disk) == set(kept), 'no halves'
-    assert folder.size_bytes() == sum(path.stat().st_size for path in tiny_disk.rglob('*.jpg'))
+    assert folder.totals()[1] == sum(path.stat().st_size for path in tiny_disk.rglob('*.jpg'))
     folder.remove(kept[:2], nobody)
     assert len(folder.put([heavy[-1]])) == 1
     assert folder.problem == ''
@@ -424,4 +426,4 @@ def test_what_cannot_be_deleted_is_told_and_the_rest_goes(
     with pytest.raises(PermissionError):
         folder.remove(names, nobody)
     assert files(tmp_path) == {names[0]}
-    assert folder.count() == 1
+    assert folder.totals()[0] == 1

@@ -14,6 +14,7 @@ from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.memory.exchange import portable
 from remembr_ros.memory.exchange.transfer import export_memories
 from remembr_ros.memory.keyframes import files as keyframe_files
+from remembr_ros.memory.keyframes import folder as keyframe_folder
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.store import MemoryStore
@@ -68,6 +69,11 @@ ALL = [as_file_link, as_folder_link, as_root_link, as_device, as_pipe, as_text, 
 LINKS = [as_file_link, as_folder_link, as_root_link]
 
 
+@pytest.fixture(autouse=True)
+def all_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyframe_folder, 'RESERVE_BYTES', 0)
+
+
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
     """Pictures that are not of this memory, long there."""
@@ -94,18 +100,18 @@ def hostile(folder: KeyframeFolder, outside: Path, replace: Replace) -> None:
 def test_what_is_no_picture_of_the_memory_is_not_read(
     tmp_path: Path, outside: Path, replace: Replace
 ) -> None:
-    hostile(KeyframeFolder(tmp_path / 'k', reserve_bytes=0), outside, replace)
+    hostile(KeyframeFolder(tmp_path / 'k'), outside, replace)
     with pytest.raises(InvalidRequest, match=f'there is no keyframe .{NAME}'):
         KeyframeFolder(tmp_path / 'k').get(NAME)
 
 
 @pytest.mark.parametrize('replace', LINKS)
 def test_nothing_outside_of_the_memory_is_touched(tmp_path: Path, outside: Path, replace: Replace) -> None:
-    hostile(KeyframeFolder(tmp_path / 'k', reserve_bytes=0), outside, replace)
+    hostile(KeyframeFolder(tmp_path / 'k'), outside, replace)
     before = content(outside)
     stamps = {path: path.stat().st_mtime for path in outside.rglob('*')}
-    folder = KeyframeFolder(tmp_path / 'k', reserve_bytes=0)
-    assert (folder.count(), folder.size_bytes()) == (0, 0)
+    folder = KeyframeFolder(tmp_path / 'k')
+    assert folder.totals() == (0, 0)
     folder.collect(nobody)
     assert folder.put([JPEG]) in ((NAME,), ())
     if replace is as_root_link:
@@ -119,13 +125,13 @@ def test_nothing_outside_of_the_memory_is_touched(tmp_path: Path, outside: Path,
 
 def test_a_linked_folder_is_told(tmp_path: Path, outside: Path) -> None:
     (tmp_path / 'k').symlink_to(outside)
-    folder = KeyframeFolder(tmp_path / 'k', reserve_bytes=0)
+    folder = KeyframeFolder(tmp_path / 'k')
     assert folder.put([JPEG]) == ()
     assert 'a link, which is not followed; mount another disk there' in folder.problem
 
 
 def test_a_link_in_place_of_a_picture_is_forgotten_with_it(tmp_path: Path, outside: Path) -> None:
-    folder = KeyframeFolder(tmp_path / 'k', reserve_bytes=0)
+    folder = KeyframeFolder(tmp_path / 'k')
     hostile(folder, outside, as_file_link)
     assert folder.remove([NAME], nobody) == 1
     assert not os.path.lexists(tmp_path / 'k' / NAME[:2] / NAME)
@@ -134,8 +140,9 @@ def test_a_link_in_place_of_a_picture_is_forgotten_with_it(tmp_path: Path, outsi
 
 
 def test_halves_that_are_pipes_do_not_keep_anybody_waiting(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / 'x.part')
-    assert KeyframeFolder(tmp_path).count() == 0
+    (tmp_path / 'ab').mkdir()
+    os.mkfifo(tmp_path / 'ab' / 'x.part')
+    assert KeyframeFolder(tmp_path).totals()[0] == 0
 
 
 @pytest.mark.parametrize('replace', ALL)
