@@ -21,8 +21,7 @@ from remembr_ros.memory.model.recall import Recall
 
 logger = logging.getLogger(__name__)
 
-MAX_QUESTION = 10_000
-"""Characters; more is no question."""
+MAX_QUESTION = 10_000  # Characters; more is no question
 
 
 class Agent:

@@ -15,14 +15,9 @@ from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
 from remembr_ros.memory.model.recall import Hit
 
-EXPIRY_S = 300.0
-"""So long after an answer 'there' still means its place."""
-
-MAX_ASKERS = 64
-"""Who was answered longest ago is forgotten."""
-
-NAME = 'conversation'
-"""What answers when nothing needs to be recalled."""
+EXPIRY_S = 300.0  # So long after an answer 'there' still means its place
+MAX_ASKERS = 64  # Who was answered longest ago is forgotten
+NAME = 'conversation'  # What answers when nothing needs to be recalled
 
 HAPPENED = {'before': 'What did you see last?', 'after': 'What did you see first?'}
 """Asked of the time before or after an answer, for 'What happened before that?'."""

@@ -13,9 +13,7 @@ from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
 _T = TypeVar('_T')
-
-OVERFETCH = 4
-"""Times as many memories are recalled where some are left out afterwards."""
+OVERFETCH = 4  # Times as many memories are recalled where some are left out afterwards
 
 
 @dataclass(frozen=True, slots=True)

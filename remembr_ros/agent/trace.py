@@ -25,11 +25,8 @@ from remembr_ros.timestamps import format_iso
 
 logger = logging.getLogger(__name__)
 
-MAX_TEXT = 20_000
-"""Characters kept of one text."""
-
-MAX_DEPTH = 12
-"""Of what is nested in an event."""
+MAX_TEXT = 20_000  # Characters kept of one text
+MAX_DEPTH = 12  # Of what is nested in an event
 
 
 class Trace:

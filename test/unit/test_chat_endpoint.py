@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.recording import RecordingChat
 from remembr_ros.agent.llm.tools import TOOLS
@@ -47,7 +47,7 @@ def elsewhere() -> Iterator[ScriptedServer]:
 def ask(url: str, model: str = 'tiny') -> str:
     """Return what a model says there."""
     chat = OpenAIChat(model, url, max_retries=1)
-    return chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger()).content
+    return chat.complete(Call(HELLO, TOOLS, timeout_s=20.0)).content
 
 
 def describe(url: str) -> str:
@@ -137,7 +137,7 @@ def test_a_recorded_call_does_not_show_a_password(server: ScriptedServer) -> Non
     chat = OpenAIChat('tiny', logged_in(server), max_retries=0)
     with pytest.raises(ChatUnavailable):
         RecordingChat(chat, calls.append).complete(
-            HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger()
+            Call(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger())
         )
     assert '403' in calls[0]['error']
     assert PASSWORD not in json.dumps(calls)

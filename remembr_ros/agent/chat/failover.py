@@ -6,21 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.chat.client import Call, ChatClient, Reply
 from remembr_ros.chat_endpoint import Refused
 from remembr_ros.errors import ChatUnavailable
 
 logger = logging.getLogger(__name__)
 
-SHARE = 0.6
-"""Of the time left, what a client may take while there is another one."""
-
-REST_FACTOR = 10.0
-"""A client that failed is left alone so many times as long as the failure took."""
-
-LONGEST_REST_S = 60.0
-"""But not longer [s]."""
+SHARE = 0.6  # Of the time left, what a client may take while there is another one
+REST_FACTOR = 10.0  # A client that failed is left alone so many times as long as the failure took
+LONGEST_REST_S = 60.0  # But not longer [s]
 
 OF_ALL = (401, 403, 404, 429)
 """By these a server refuses every request alike; by any other 4xx only this one, such as for its length."""
@@ -60,17 +54,8 @@ class FailoverChat:
         awake = self._awake()
         return self._chats[awake[0] if awake else 0].model
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        deadline = self._clock() + timeout_s
+    def complete(self, call: Call) -> Reply:
+        deadline = self._clock() + call.timeout_s
         failure: ChatUnavailable | None = None
         awake = self._awake()
         for index in awake:
@@ -80,12 +65,10 @@ class FailoverChat:
                 break
             allowed = left if index == awake[-1] else SHARE * left
             try:
-                reply = chat.complete(
-                    messages, tools, must_call=must_call, timeout_s=allowed, ledger=ledger, cancel=cancel
-                )
+                reply = chat.complete(replace(call, timeout_s=allowed))
             except ChatUnavailable as error:
                 took = self._clock() - began
-                hurried = timeout_s < self._patience_s and took > 0.8 * allowed
+                hurried = call.timeout_s < self._patience_s and took > 0.8 * allowed
                 if not (hurried or _is_of_one_request(error)):
                     self._rest(index, took, str(error))
                 failure = error

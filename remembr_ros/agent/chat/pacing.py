@@ -3,10 +3,10 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.chat.client import Call, ChatClient, Reply
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest
 
 
@@ -82,24 +82,13 @@ class PacedChat:
         with self._lock:
             return self._waited_s
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        waited = self._pacer.take_turn(timeout_s, cancel)
+    def complete(self, call: Call) -> Reply:
+        waited = self._pacer.take_turn(call.timeout_s, call.cancel)
         if waited is None:
             raise ChatUnavailable(
                 f'the pace of {self._pacer.per_minute:g} calls per minute leaves no turn within '
-                f'{timeout_s:.0f} s; allow more time per call, fewer questions at once, or a faster pace'
+                f'{call.timeout_s:.0f} s; allow more time per call, fewer questions at once, or a faster pace'
             )
         with self._lock:
             self._waited_s += waited
-        return self._chat.complete(
-            messages, tools, must_call=must_call, timeout_s=timeout_s - waited, ledger=ledger, cancel=cancel
-        )
+        return self._chat.complete(replace(call, timeout_s=call.timeout_s - waited))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import RemembrError
 
@@ -40,32 +40,21 @@ class RecordingChat:
     def model(self) -> str:
         return self._chat.model
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        new = self._new(messages)
+    def complete(self, call: Call) -> Reply:
+        new = self._new(call.messages)
         began, own = self._clock(), Ledger()
         outcome: Reply | RemembrError | None = None
         try:
-            outcome = self._chat.complete(
-                messages, tools, must_call=must_call, timeout_s=timeout_s, ledger=own, cancel=cancel
-            )
+            outcome = self._chat.complete(replace(call, ledger=own))
         except RemembrError as error:
             outcome = error
             raise
         finally:
-            ledger.charge(own.usage)
+            call.ledger.charge(own.usage)
             if outcome is not None:
                 usage = replace(own.usage, seconds=self._clock() - began)
                 # The model's name may be known only after the first call.
-                self._on_call(chat_event(self.model, new, must_call, outcome, usage))
+                self._on_call(chat_event(self.model, new, call.must_call, outcome, usage))
         return outcome
 
     def _new(self, messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -6,36 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from remembr_ros.agent.chat.capabilities import Capabilities
-from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ReplyInvalid
 
-MAX_TOKENS = 1_000
-"""A reply is some tool calls or a short answer; more is a model that runs on."""
-
-MAX_CALLS = 50
-"""Tool calls kept of one reply."""
-
-CHARACTERS_PER_TOKEN = 4
-"""Of English, about; for servers that do not count."""
+MAX_TOKENS = 1_000  # A reply is some tool calls or a short answer; more is a model that runs on
+MAX_CALLS = 50  # Tool calls kept of one reply
+CHARACTERS_PER_TOKEN = 4  # Of English, about; for servers that do not count
 
 
-def request_fields(
-    messages: Sequence[Message],
-    tools: Sequence[Tool],
-    must_call: str | None,
-    can: Capabilities,
-    sampling: Mapping[str, Any],
-) -> dict[str, Any]:
+def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request's fields, but for the model.
 
-    :param must_call: the one tool that the model must call; None: as it likes
     :param sampling: temperature and seed, as far as they are wished
     """
+    tools, must_call = call.tools, call.must_call
     fields: dict[str, Any] = {name: value for name, value in sampling.items() if getattr(can, name)}
     if can.limit:
         fields[can.limit] = MAX_TOKENS
-    wired = [_wire(message) for message in messages]
+    wired = [_wire(message) for message in call.messages]
     if tools and can.tools:
         fields['tools'] = [_wire_tool(tool) for tool in tools]
         if can.tool_choice:
@@ -46,7 +35,7 @@ def request_fields(
         if can.parallel_calls:
             fields['parallel_tool_calls'] = True
     elif tools:
-        wired = list(_in_words(messages))
+        wired = list(_in_words(call.messages))
         wired.append({'role': 'user', 'content': _tools_in_words(tools, must_call)})
         names = [tool.name for tool in tools if must_call in (None, tool.name)]
         if can.json_schema:

@@ -8,11 +8,8 @@ from remembr_ros.agent.llm.token_budget import estimate, estimate_tools, fit
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import BudgetExceeded, InvalidRequest, ReplyInvalid
 
-MAX_FAULTS = 2
-"""Replies that may be unusable before the question fails."""
-
-ROOM_TO_ANSWER = 1.5
-"""A call is followed by one with its results, that much longer."""
+MAX_FAULTS = 2  # Replies that may be unusable before the question fails
+ROOM_TO_ANSWER = 1.5  # A call is followed by one with its results, that much longer
 
 
 class BudgetedDialogue:

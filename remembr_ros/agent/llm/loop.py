@@ -35,12 +35,8 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
 from remembr_ros.memory.model.recall import Recall
 
-TOKEN_BUDGET = 32_000
-"""Prompt tokens per question; three rounds of fifteen long captions take some 25,000."""
-
-MAX_KEPT = 2_000
-"""Characters of a reply, and of a call's arguments, that stay in the conversation."""
-
+TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
+MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation
 _NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
 
 NOT_SUPPORTED = 'I have found nothing that answers this.'

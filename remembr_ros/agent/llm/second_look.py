@@ -14,11 +14,8 @@ from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.model.record import Memory
 
-MAX_PICTURES = 3
-"""Keyframes of one memory that are looked at."""
-
-MAX_SEEN = 2_000
-"""Characters of what a second look says."""
+MAX_PICTURES = 3  # Keyframes of one memory that are looked at
+MAX_SEEN = 2_000  # Characters of what a second look says
 
 
 class Keyframes(Protocol):

@@ -31,12 +31,8 @@ from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import NS, format_duration
 
-SHOWN = 700
-"""Characters of a caption that are shown: some 160 tokens."""
-
-MAX_LOOKS = 4
-"""Memories looked at again for one question: each is a call of a vision model."""
-
+SHOWN = 700  # Characters of a caption that are shown: some 160 tokens
+MAX_LOOKS = 4  # Memories looked at again for one question: each is a call of a vision model
 LOOKS_PER_CALL = 3
 
 _LABEL = re.compile(r'\[?(?:memory\s+)?m\d+\]?', re.IGNORECASE)

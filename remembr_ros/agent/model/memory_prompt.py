@@ -12,11 +12,8 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
-MAX_CAPTION = 1_500
-"""Characters of a caption, and of the text in view, that a model is shown."""
-
-CUT = '\u2026'
-"""Stands where something was left out."""
+MAX_CAPTION = 1_500  # Characters of a caption, and of the text in view, that a model is shown
+CUT = '\u2026'  # Stands where something was left out
 
 
 def ago(then_ns: int, now_ns: int) -> str:

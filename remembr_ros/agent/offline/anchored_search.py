@@ -20,14 +20,9 @@ from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
-NEAR_M = 10.0
-"""What is seen from this near to where an anchor is seen from is near it."""
-
-DETOUR_M = 10.0
-"""What lies on the way makes it at most this much longer than the straight line."""
-
-MAX_PLACES = 5
-"""Places, or stays, of one anchor that are looked at."""
+NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
+DETOUR_M = 10.0  # What lies on the way makes it at most this much longer than the straight line
+MAX_PLACES = 5  # Places, or stays, of one anchor that are looked at
 
 _NEXT_TO_ANCHOR = {RelationKind.BEFORE: Choice.LATEST, RelationKind.AFTER: Choice.EARLIEST}
 """Of several things before an anchor the last one is meant, of those after it the first."""

@@ -19,9 +19,7 @@ from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.errors import InvalidRequest
 
 MEGABYTE = 10**6
-
-POLL_S = 0.01
-"""How soon it is seen that a client has hung up [s]."""
+POLL_S = 0.01  # How soon it is seen that a client has hung up [s]
 
 
 class _RuleCall(BaseModel):

@@ -49,9 +49,7 @@ CLOCK_TEXT = (
     rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{HALF}|\s+o'clock)?"
     rf"|\d{{1,2}}(?:\s*{HALF}|\s+o'clock)|noon|midnight)(?!\w)"
 )
-BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'
-"""A number that is a time if others say so, as in 'between 9 and 10 am'."""
-
+BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'  # A number that is a time if others say so, as in 'between 9 and 10 am'
 CLOCK = re.compile(CLOCK_TEXT, re.IGNORECASE)
 _HALF = re.compile(rf"\s*({HALF}|\bo'clock)$", re.IGNORECASE)
 _HOUR = rf'(?:{"|".join(TO_TWENTY[1:13])})'

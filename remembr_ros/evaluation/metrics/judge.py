@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from remembr_ros.agent.chat.client import ChatClient, Message
+from remembr_ros.agent.chat.client import Call, ChatClient, Message
 from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.reply_text import MAX_REPLY
 from remembr_ros.agent.model.usage import Ledger, Usage
@@ -100,9 +100,7 @@ class Judge:
         reason = ''
         while correct is None and replies < ATTEMPTS:
             try:
-                reply = self._chat.complete(
-                    messages, (), must_call=None, timeout_s=self._timeout_s, ledger=ledger
-                )
+                reply = self._chat.complete(Call(messages, timeout_s=self._timeout_s, ledger=ledger))
             except RemembrError as error:
                 reason = f'{error.kind}: {error}'
                 break

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, Picture, Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.chat.recording import RecordingChat
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ChatUnavailable
 
 SYSTEM, ASKED = Message('system', 'Be brief.'), Message('user', 'Where is the lift?')
@@ -27,7 +27,7 @@ class Recorded:
         return self._now
 
     def ask(self, *messages: Message, must_call: str | None = None) -> Reply:
-        return self.chat.complete(messages, (), must_call=must_call, timeout_s=1.0, ledger=Ledger())
+        return self.chat.complete(Call(messages, (), must_call=must_call, timeout_s=1.0))
 
 
 def test_a_conversation_is_recorded_without_repetitions():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.second_look import MAX_PICTURES, CaptionerLook, ModelLook
 from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
@@ -122,9 +122,9 @@ def test_looks_count_and_those_that_do_not_fit_are_refused(
 
 
 class ToolsSeen(ScriptedChat):
-    def complete(self, messages: Any, tools: Any, **options: Any) -> Reply:
-        self.names = [tool.name for tool in tools]
-        return super().complete(messages, tools, **options)
+    def complete(self, call: Call) -> Reply:
+        self.names = [tool.name for tool in call.tools]
+        return super().complete(call)
 
 
 def test_the_tool_is_offered_only_where_something_can_look(
