@@ -24,9 +24,9 @@ def allowed_s(call_timeout_s: float, remaining_s: float) -> float:
 def complete(
     chat: ChatClient,
     messages: Sequence[Message],
-    tools: Sequence[Tool],
+    tools: Sequence[Tool] = (),
     *,
-    must_call: str | None,
+    must_call: str | None = None,
     run: Run,
     call_timeout_s: float,
 ) -> Reply:

@@ -4,10 +4,10 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, ToolCall
+from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import RemembrError
 
@@ -87,7 +87,7 @@ def chat_event(
     }
     if isinstance(outcome, Reply):
         event['model'] = outcome.model or model
-        event['reply'] = {'content': outcome.content, 'tool_calls': _tool_calls_json(outcome.tool_calls)}
+        event['reply'] = {'content': outcome.content, 'tool_calls': [*map(asdict, outcome.tool_calls)]}
         event['prompt_tokens'] = usage.prompt_tokens
         event['completion_tokens'] = usage.completion_tokens
         if usage.estimated:
@@ -99,18 +99,9 @@ def chat_event(
 
 def _message_json(message: Message) -> dict[str, Any]:
     """Return a message without what it lacks; of an image, its text, size and SHA-256."""
-    written: dict[str, Any] = {'role': message.role, 'content': message.content}
-    if message.tool_calls:
-        written['tool_calls'] = _tool_calls_json(message.tool_calls)
-    if message.tool_call_id:
-        written['tool_call_id'] = message.tool_call_id
-    if message.images:
-        written['images'] = [
-            {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
-            for image in message.images
-        ]
-    return written
-
-
-def _tool_calls_json(calls: Sequence[ToolCall]) -> list[dict[str, str]]:
-    return [{'id': call.id, 'name': call.name, 'arguments': call.arguments} for call in calls]
+    images = [
+        {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
+        for image in message.images
+    ]
+    written = {**asdict(message), 'tool_calls': [*map(asdict, message.tool_calls)], 'images': images}
+    return {name: value for name, value in written.items() if value or name in ('role', 'content')}

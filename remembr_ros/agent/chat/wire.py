@@ -44,7 +44,7 @@ def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -
         elif can.json_object:
             fields['response_format'] = {'type': 'json_object'}
     if not can.system_role:
-        wired = _without_system(wired)
+        wired = [{**said, 'role': 'user'} if said['role'] == 'system' else said for said in wired]
     # Templates of small models insist on turns; only tool results may follow each other.
     fields['messages'] = _merged(wired)
     return fields
@@ -157,10 +157,6 @@ def _calls_schema(names: Sequence[str]) -> dict[str, Any]:
     }
     calls = {'type': 'array', 'items': call, 'minItems': 1}
     return {'type': 'object', 'properties': {'calls': calls}, 'required': ['calls']}
-
-
-def _without_system(wired: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**message, 'role': 'user'} if message['role'] == 'system' else message for message in wired]
 
 
 def _merged(wired: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

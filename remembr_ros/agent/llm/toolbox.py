@@ -20,7 +20,7 @@ from remembr_ros.agent.llm.tools import (
     cited,
 )
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Claim, Mapped, comparable, without_invented_numbers
+from remembr_ros.agent.model.grounding import Claim, Placed, comparable, without_invented_numbers
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import quoted, without_labels
 from remembr_ros.agent.planner import Run
@@ -99,8 +99,6 @@ class Toolbox:
             return lambda: ToolResult(text=measured)
         if isinstance(arguments, LookAgain):
             return self._look(arguments, run, reserve)
-        if not isinstance(arguments, RecallArguments):
-            raise InvalidRequest('this is not a recall')
         query = self._query(arguments)
         scope = query.scope
         narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
@@ -155,7 +153,9 @@ class Toolbox:
                 raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
         return without_invented_numbers(claim, self._question, self.evidence.told)
 
-    def _query(self, arguments: RecallArguments) -> Query:
+    def _query(self, arguments: Arguments) -> Query:
+        if not isinstance(arguments, RecallArguments):
+            raise InvalidRequest('this is not a recall')
         scope, limit = self._scope(arguments), self._limit
         if isinstance(arguments, RecallText):
             return Query(arguments.query, scope=scope, limit=limit)
@@ -216,9 +216,8 @@ class Toolbox:
         after = None if given.after is None else self._start(given.after)
         before = None if given.before is None else self._start(given.before)
         if given.when is None and after is not None and given.after == given.before:
-            given = given.model_copy(
-                update={'when': given.after}
-            )  # 'after this morning, before this morning'
+            # 'after this morning, before this morning'
+            given = given.model_copy(update={'when': given.after})
             after = before = None
         if given.when is None:
             return after, before
@@ -242,34 +241,31 @@ class Toolbox:
 
     def _start(self, text: str) -> int:
         """Return the moment that a text names, or the begin of the time that it does."""
-        if hit := self._labelled(text):
-            return hit.memory.start_ns
-        try:
-            return parse_moment(text, self._question.now_ns, self._question.zone)
-        except InvalidRequest:
-            window = parse_span(text, self._question.now_ns, self._question.zone)
-            if window.after_ns is None:
-                raise
-            return window.after_ns
+        after_ns, _ = self._span(text)
+        # A time without a begin, such as 'before noon', is no moment: that says so.
+        return (
+            parse_moment(text, self._question.now_ns, self._question.zone) if after_ns is None else after_ns
+        )
 
     def _middle(self, text: str) -> int:
         """Return the moment that a text names, or the middle of the time that it does."""
-        if hit := self._labelled(text):
-            return hit.memory.start_ns
-        try:
-            return parse_moment(text, self._question.now_ns, self._question.zone)
-        except InvalidRequest:
-            window = parse_span(text, self._question.now_ns, self._question.zone)
-            after = window.after_ns if window.after_ns is not None else 0
-            before = window.before_ns if window.before_ns is not None else self._question.now_ns
-            return (after + before) // 2
+        after_ns, before_ns = self._span(text)
+        return ((after_ns or 0) + (self._question.now_ns if before_ns is None else before_ns)) // 2
 
-    def _labelled(self, text: str) -> Hit | None:
-        """Return the memory that a text is the label of; None: it is none.
+    def _span(self, text: str) -> tuple[int | None, int | None]:
+        """Return from when to when the time is that a text names; of a label: when that memory began.
 
         :raises Ungrounded: that memory was never recalled
         """
-        return self.evidence.cite(text) if _LABEL.fullmatch(text.strip()) else None
+        if _LABEL.fullmatch(text.strip()):
+            start_ns = self.evidence.cite(text).memory.start_ns
+            return start_ns, start_ns
+        try:
+            moment_ns = parse_moment(text, self._question.now_ns, self._question.zone)
+            return moment_ns, moment_ns
+        except InvalidRequest:
+            window = parse_span(text, self._question.now_ns, self._question.zone)
+            return window.after_ns, window.before_ns
 
     def _point(self, place: Place) -> Point:
         if isinstance(place, str) and (found := _POINT.fullmatch(place.strip())):
@@ -292,7 +288,7 @@ class Toolbox:
         self._same_map(hit, self._question)
         return distance(self._place_of(hit), here)
 
-    def _same_map(self, hit: Hit, other: Mapped) -> None:
+    def _same_map(self, hit: Hit, other: Placed) -> None:
         if not comparable(hit.memory, other):
             raise InvalidRequest(
                 'those places are on different maps; nothing is known of the way between them'

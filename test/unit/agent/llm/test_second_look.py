@@ -144,4 +144,4 @@ def test_a_second_look_is_configured(settings: dict[str, str]) -> None:
     config = AgentConfig(llm='tiny', llm_url='http://127.0.0.1:9/v1', **settings)
     agent = build_agent(ListedRecall([]), config, keyframes=Album())
     (loop, _) = agent._planners
-    assert (loop._second_look is not None) is bool(settings)  # type: ignore[attr-defined]
+    assert (loop.second_look is not None) is bool(settings)  # type: ignore[attr-defined]
