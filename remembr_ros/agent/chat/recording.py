@@ -4,7 +4,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply
@@ -12,6 +12,7 @@ from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import RemembrError
 
 
+@dataclass
 class RecordingChat:
     """Hands every call to a listener, as it ends.
 
@@ -23,38 +24,31 @@ class RecordingChat:
         tool_calls), prompt_tokens and completion_tokens, or error; seconds. Called in the thread of the call.
     """
 
-    def __init__(
-        self,
-        chat: ChatClient,
-        on_call: Callable[[dict[str, Any]], None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._chat = chat
-        self._on_call = on_call
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._last: tuple[Message, ...] = ()
+    chat: ChatClient
+    on_call: Callable[[dict[str, Any]], None]
+    clock: Callable[[], float] = time.monotonic
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _last: tuple[Message, ...] = field(default=(), init=False)
 
     @property
     def model(self) -> str:
-        return self._chat.model
+        return self.chat.model
 
     def complete(self, call: Call) -> Reply:
         new = self._new(call.messages)
-        began, own = self._clock(), Ledger()
+        began, own = self.clock(), Ledger()
         outcome: Reply | RemembrError | None = None
         try:
-            outcome = self._chat.complete(replace(call, ledger=own))
+            outcome = self.chat.complete(replace(call, ledger=own))
         except RemembrError as error:
             outcome = error
             raise
         finally:
             call.ledger.charge(own.usage)
             if outcome is not None:
-                usage = replace(own.usage, seconds=self._clock() - began)
+                usage = replace(own.usage, seconds=self.clock() - began)
                 # The model's name may be known only after the first call.
-                self._on_call(chat_event(self.model, new, call.must_call, outcome, usage))
+                self.on_call(chat_event(self.model, new, call.must_call, outcome, usage))
         return outcome
 
     def _new(self, messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -143,5 +143,5 @@ def test_the_tool_is_offered_only_where_something_can_look(
 def test_a_second_look_is_configured(settings: dict[str, str]) -> None:
     config = AgentConfig(llm='tiny', llm_url='http://127.0.0.1:9/v1', **settings)
     agent = build_agent(ListedRecall([]), config, keyframes=Album())
-    (loop, _) = agent._planners
+    (loop, _) = agent.planners
     assert (loop.second_look is not None) is bool(settings)  # type: ignore[attr-defined]
