@@ -19,9 +19,8 @@ class RecordingChat:
     Wrap it in a PacedChat rather than the other way round: then its seconds are the model's own.
 
     :param chat: does the work
-    :param on_call: called with a dict that can be written as JSON: model; messages (those that are new since
-        the last call, if they continue its conversation, else all), must_call; reply (content and
-        tool_calls), prompt_tokens and completion_tokens, or error; seconds. Called in the thread of the call.
+    :param on_call: called with a :func:`chat_event` in the thread of the call; of messages that continue the
+        conversation of the last call, the new ones
     """
 
     chat: ChatClient

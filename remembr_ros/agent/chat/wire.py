@@ -24,7 +24,7 @@ def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -
     fields: dict[str, Any] = {name: value for name, value in sampling.items() if getattr(can, name)}
     if can.limit:
         fields[can.limit] = MAX_TOKENS
-    wired = [_wire(message) for message in call.messages]
+    wired = [wire_message(message) for message in call.messages]
     if tools and can.tools:
         fields['tools'] = [_wire_tool(tool) for tool in tools]
         if can.tool_choice:
@@ -102,7 +102,8 @@ def characters_of(fields: Mapping[str, Any]) -> int:
     return count
 
 
-def _wire(message: Message) -> dict[str, Any]:
+def wire_message(message: Message) -> dict[str, Any]:
+    """Return a message as it is sent, by either side."""
     wire: dict[str, Any] = {'role': message.role, 'content': message.content}
     if message.images:
         wire['content'] = [{'type': 'text', 'text': message.content}]
@@ -139,7 +140,7 @@ def _in_words(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
             name = names.get(message.tool_call_id, 'the tool')
             yield {'role': 'user', 'content': f'Result of {name}:\n{message.content}'}
         else:
-            yield _wire(message)
+            yield wire_message(message)
 
 
 def _tools_in_words(tools: Sequence[Tool], must_call: str | None) -> str:

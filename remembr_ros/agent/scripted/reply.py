@@ -15,7 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from remembr_ros.agent.chat.client import ToolCall
+from remembr_ros.agent.chat.client import Message, ToolCall
+from remembr_ros.agent.chat.wire import wire_message
 from remembr_ros.errors import InvalidRequest
 
 MEGABYTE = 10**6
@@ -114,12 +115,8 @@ def body_of(reply: ScriptedReply) -> bytes:
         return json.dumps(reply.body).encode()
     if not 200 <= reply.status < 300:
         return json.dumps({'error': {'message': reply.content or f'status {reply.status}'}}).encode()
-    message: dict[str, Any] = {'role': 'assistant', 'content': reply.content or None}
-    if reply.tool_calls:
-        message['tool_calls'] = [
-            {'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': call.arguments}}
-            for call in reply.tool_calls
-        ]
+    message = wire_message(Message('assistant', reply.content, reply.tool_calls))
+    message['content'] = reply.content or None
     prompt, completed = reply.prompt_tokens, reply.completion_tokens
     usage = {'prompt_tokens': prompt, 'completion_tokens': completed, 'total_tokens': prompt + completed}
     return json.dumps(completion(message, 'tool_calls' if reply.tool_calls else 'stop', usage=usage)).encode()
