@@ -50,8 +50,7 @@ class Server:
     @property
     def where(self) -> str:
         """The server as it may be shown: without a password."""
-        url = self._url
-        return shown_url(url) if url else 'the OpenAI API'
+        return shown_url(self._url) if self._url else 'the OpenAI API'
 
     @property
     def address(self) -> tuple[str | None, tuple[str, str] | None]:

@@ -45,8 +45,8 @@ class FailoverChat:
         self._patience_s = patience_s
         self._clock = clock
         self._lock = threading.Lock()
-        self._rest_until = [float('-inf')] * len(self._chats)
-        self._reasons = [''] * len(self._chats)
+        self._rests = [(float('-inf'), '')] * len(self._chats)
+        """Until when each is left alone, and why."""
 
     @property
     def model(self) -> str:
@@ -79,19 +79,18 @@ class FailoverChat:
     def _awake(self) -> list[int]:
         now = self._clock()
         with self._lock:
-            return [index for index, until in enumerate(self._rest_until) if until <= now]
+            return [index for index, (until, _) in enumerate(self._rests) if until <= now]
 
     def _rest(self, index: int, took_s: float, reason: str) -> None:
         seconds = min(LONGEST_REST_S, REST_FACTOR * took_s)
         with self._lock:
-            self._rest_until[index] = self._clock() + seconds
-            self._reasons[index] = reason
+            self._rests[index] = self._clock() + seconds, reason
         logger.warning('%s; it is left alone for %.1f s', reason, seconds)
 
     def _all_rest(self) -> str:
         with self._lock:
-            first = min(range(len(self._chats)), key=self._rest_until.__getitem__)
-            seconds, reason = self._rest_until[first] - self._clock(), self._reasons[first]
+            until, reason = min(self._rests)
+        seconds = until - self._clock()
         return f'{reason} (that was a moment ago; it is tried again in {max(0.0, seconds):.0f} s)'
 
 

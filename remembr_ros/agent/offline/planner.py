@@ -39,9 +39,7 @@ HERE_RADIUS_M = 10.0  # What is 'here' is this near
 class OfflinePlanner:
     """Answers questions by rules."""
 
-    @property
-    def name(self) -> str:
-        return NAME
+    name = NAME
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()

@@ -89,13 +89,6 @@ class ScriptedReply:
     pad_mb: Annotated[float, Field(ge=0.0, le=10_000.0)] = 0.0
     gzip: bool = False
 
-    def refusal(self, body: Mapping[str, Any]) -> 'ScriptedReply | None':
-        """Return what is sent in place of this to a request that has a field which this refuses."""
-        for name in self.refuse:
-            if name in body:
-                return ScriptedReply(f'{name} is not supported by this model', status=400)
-        return None
-
 
 def completion(message: object, finish_reason: str = 'stop', **more: object) -> dict[str, Any]:
     """Return the body of a chat reply with any message.

@@ -121,7 +121,9 @@ class ScriptedServer:
             reply = ScriptedReply('the script is empty', status=500)
         else:
             reply = script[min(turn, len(script) - 1)]
-        return reply.refusal(request.body) or reply
+        if refused := [name for name in reply.refuse if name in request.body]:
+            return ScriptedReply(f'{refused[0]} is not supported by this model', status=400)
+        return reply
 
     def send(self, reply: ScriptedReply, connection: socket.socket) -> None:
         """Send a reply, unless the server is closed or the client hangs up before."""
