@@ -50,8 +50,7 @@ class Server:
     @property
     def where(self) -> str:
         """The server as it may be shown: without a password."""
-        url = self._url
-        return shown_url(url) if url else 'the OpenAI API'
+        return shown_url(self._url) if self._url else 'the OpenAI API'
 
     @property
     def address(self) -> tuple[str | None, tuple[str, str] | None]:
@@ -133,7 +132,7 @@ class ChatEndpoint:
         :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
         # Any: the package types every field of a message, which no compatible server keeps to.
-        return self._request(lambda client: client.chat.completions.create(**fields), bounds)
+        return bounds.run(lambda: self._answered(lambda client: client.chat.completions.create(**fields)))
 
     def first_model(self, bounds: Bounds) -> str:
         """Return the first model that the server lists.
@@ -142,15 +141,12 @@ class ChatEndpoint:
         :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
         listed = self.retried(
-            lambda: self._request(lambda client: list(client.models.list()), bounds), bounds
+            lambda: bounds.run(lambda: self._answered(lambda client: list(client.models.list()))), bounds
         )
-        if not listed:
-            raise ChatUnavailable(f'{self.where} offers no model; name one with {self._model_option}')
-        name = str(getattr(listed[0], 'id', None) or '')
+        name = str(getattr(listed[0], 'id', None) or '') if listed else ''
         if not name:
-            raise ChatUnavailable(
-                f'{self.where} lists a model without a name; name one with {self._model_option}'
-            )
+            lack = 'lists a model without a name' if listed else 'offers no model'
+            raise ChatUnavailable(f'{self.where} {lack}; name one with {self._model_option}')
         return name
 
     def retried(self, request: Callable[[], _Found], bounds: Bounds) -> _Found:
@@ -179,9 +175,6 @@ class ChatEndpoint:
     def shown(self, said: str) -> str:
         """Return what the server says; some repeat the key that they refuse, or the headers of a request."""
         return redacted(said, self._server.secrets)[:300]
-
-    def _request(self, send: Callable[[Any], _Found], bounds: Bounds) -> _Found:
-        return bounds.run(lambda: self._answered(send))
 
     def _answered(self, send: Callable[[Any], _Found]) -> _Found:
         client = self._connected()

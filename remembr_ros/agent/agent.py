@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 MAX_QUESTION = 10_000  # characters; more is no question
 
 
+@dataclass
 class Agent:
     """Answers questions; several may be under way at once.
 
@@ -43,25 +44,16 @@ class Agent:
     :param trace: takes down what happens to each question
     """
 
-    def __init__(
-        self,
-        recall: Recall,
-        planners: list[Planner],
-        timeout_s: float = 60.0,
-        *,
-        conversations: Conversations | None = None,
-        trace: Recorder | None = None,
-    ) -> None:
-        self._recall = recall
-        self._planners = planners
-        self._timeout_s = timeout_s
-        self._conversations = conversations or Conversations()
-        self._trace = trace
+    recall: Recall
+    planners: list[Planner]
+    timeout_s: float = 60.0
+    conversations: Conversations = field(default_factory=Conversations)
+    trace: Recorder | None = None
 
     @property
     def planner(self) -> str:
         """The name of the planner that is tried first."""
-        return self._planners[0].name
+        return self.planners[0].name
 
     def ask(
         self,
@@ -85,29 +77,29 @@ class Agent:
         if len(text) > MAX_QUESTION:
             raise InvalidRequest(f'the question has {len(text)} characters; ask with at most {MAX_QUESTION}')
         began = time.monotonic()
-        allowed = timeout_s if timeout_s is not None and timeout_s > 0.0 else self._timeout_s
-        record = self._trace.begin() if self._trace is not None else record_nothing
+        allowed = timeout_s if timeout_s is not None and timeout_s > 0.0 else self.timeout_s
+        record = self.trace.begin() if self.trace is not None else record_nothing
         run = Run(began + allowed, cancel or threading.Event(), on_progress or ignore_progress, record)
         question = replace(question, text=text)
         record('asked', asked(question))
         try:
             run.check()
-            followed = self._conversations.follow(question)
+            followed = self.conversations.follow(question)
             answer = followed.answer or self._answer(followed, run)
         except RemembrError as error:
-            self._conversations.forget(question.asker)
+            self.conversations.forget(question.asker)
             record('failed', failed(error, replace(run.ledger.usage, seconds=time.monotonic() - began)))
             raise
         # What a language model took counts, even if another planner answered in the end.
         cost = run.ledger.usage if run.ledger.usage.calls else answer.cost
         answer = replace(answer, cost=replace(cost, seconds=time.monotonic() - began))
-        self._conversations.keep(followed, answer)
+        self.conversations.keep(followed, answer)
         record('answered', answered(answer))
         return answer
 
     def _answer(self, followed: Followed, run: Run) -> Answer:
-        recall = NarrowedRecall(self._recall, run, followed.narrowing)
-        for planner, following in zip(self._planners, [*self._planners[1:], None], strict=True):
+        recall = NarrowedRecall(self.recall, run, followed.narrowing)
+        for planner, following in zip(self.planners, [*self.planners[1:], None], strict=True):
             run.check()
             run.record('planner', {'name': planner.name})
             try:

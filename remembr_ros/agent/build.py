@@ -95,21 +95,20 @@ def build_agent(
     servers = [(config.llm, config.llm_url), (config.llm_fallback, config.llm_fallback_url)]
     chats = [OpenAIChat(model, url or None) for model, url in servers if model or url]
     conversations = Conversations(config.follow_up_s)
-    if not chats:
-        planners: list[Planner] = [OfflinePlanner()]
-        return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
-    # 0.9: some time of a question passes before the model is asked.
-    patience_s = 0.9 * allowed_s(config.call_timeout_s, config.timeout_s)
-    loop = LoopPlanner(
-        FailoverChat(chats, patience_s=patience_s),
-        rounds=config.rounds,
-        calls_per_round=config.calls_per_round,
-        memories_per_call=config.memories_per_call,
-        call_timeout_s=config.call_timeout_s,
-        token_budget=config.token_budget,
-        second_look=_second_look(config, keyframes) if keyframes is not None else None,
-    )
-    planners = [loop, OfflinePlanner()]
+    planners: list[Planner] = [OfflinePlanner()]
+    if chats:
+        # 0.9: some time of a question passes before the model is asked.
+        patience_s = 0.9 * allowed_s(config.call_timeout_s, config.timeout_s)
+        loop = LoopPlanner(
+            FailoverChat(chats, patience_s=patience_s),
+            rounds=config.rounds,
+            calls_per_round=config.calls_per_round,
+            memories_per_call=config.memories_per_call,
+            call_timeout_s=config.call_timeout_s,
+            token_budget=config.token_budget,
+            second_look=_second_look(config, keyframes) if keyframes is not None else None,
+        )
+        planners.insert(0, loop)
     return Agent(recall, planners, config.timeout_s, conversations=conversations, trace=trace)
 
 

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
 from remembr_ros.agent.model.grounding import Claim, ground
@@ -15,9 +15,9 @@ from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
 from remembr_ros.memory.model.recall import Hit
 
-EXPIRY_S = 300.0  # so long after an answer 'there' still means its place
-MAX_ASKERS = 64  # who was answered longest ago is forgotten
-NAME = 'conversation'  # what answers when nothing needs to be recalled
+EXPIRY_S = 300.0  # So long after an answer 'there' still means its place
+MAX_ASKERS = 64  # Who was answered longest ago is forgotten
+NAME = 'conversation'  # What answers when nothing needs to be recalled
 
 HAPPENED = {'before': 'What did you see last?', 'after': 'What did you see first?'}
 """Asked of the time before or after an answer, for 'What happened before that?'."""
@@ -80,6 +80,7 @@ class _Kept:
     at_s: float
 
 
+@dataclass
 class Conversations:
     """The last turn of each asker; safe to share between threads.
 
@@ -88,17 +89,11 @@ class Conversations:
     :param clock: monotonic [s]
     """
 
-    def __init__(
-        self,
-        expiry_s: float = EXPIRY_S,
-        max_askers: int = MAX_ASKERS,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._expiry_s = expiry_s
-        self._max_askers = max_askers
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+    expiry_s: float = EXPIRY_S
+    max_askers: int = MAX_ASKERS
+    clock: Callable[[], float] = time.monotonic
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict, init=False)
 
     def follow(self, question: Question) -> Followed:
         """Return what a question amounts to; one that stands for itself is returned as it is."""
@@ -128,14 +123,14 @@ class Conversations:
         with self._lock:
             if followed.answer is None:
                 turn = Turn(followed.question.text, answer)
-                self._kept[asker] = _Kept(turn, followed.narrowing, self._clock())
+                self._kept[asker] = _Kept(turn, followed.narrowing, self.clock())
             elif asker in self._kept:
                 # 'Take me there. And before that?': what was asked is still the question before.
-                self._kept[asker] = replace(self._kept[asker], at_s=self._clock())
+                self._kept[asker] = replace(self._kept[asker], at_s=self.clock())
             else:
                 return
             self._kept.move_to_end(asker)
-            while len(self._kept) > self._max_askers:
+            while len(self._kept) > self.max_askers:
                 self._kept.popitem(last=False)
 
     def forget(self, asker: str) -> None:
@@ -146,7 +141,7 @@ class Conversations:
     def _of(self, asker: str) -> _Kept | None:
         with self._lock:
             kept = self._kept.get(asker) if asker else None
-            if kept is not None and self._clock() - kept.at_s > self._expiry_s:
+            if kept is not None and self.clock() - kept.at_s > self.expiry_s:
                 del self._kept[asker]
                 return None
             return kept

@@ -13,8 +13,7 @@ from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
 _T = TypeVar('_T')
-
-OVERFETCH = 4  # times as many memories are recalled where some are left out afterwards
+OVERFETCH = 4  # Times as many memories are recalled where some are left out afterwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class Narrowing:
 EVERYTHING = Narrowing()
 
 
+@dataclass(frozen=True, slots=True)
 class NarrowedRecall:
     """Leaves out what a follow-up question is not about, and waits no longer than a question allows.
 
@@ -57,29 +57,27 @@ class NarrowedRecall:
     :param run: of the question
     """
 
-    def __init__(self, recall: Recall, run: Run, narrowing: Narrowing = EVERYTHING) -> None:
-        self._recall = recall
-        self._run = run
-        self._narrowing = narrowing
+    recall: Recall
+    run: Run
+    narrowing: Narrowing = EVERYTHING
 
     def find(self, query: Query) -> list[Hit]:
-        narrowing = self._narrowing
-        if narrowing == EVERYTHING:
-            return self._wait(lambda: self._recall.find(query))
-        inside = query.scope.within(narrowing.after_ns, narrowing.before_ns)
+        if self.narrowing == EVERYTHING:
+            return self._wait(lambda: self.recall.find(query))
+        inside = query.scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
         if inside is None:
             return []
-        more = replace(query, scope=inside, limit=OVERFETCH * query.limit + len(narrowing.without))
-        hits = self._wait(lambda: self._recall.find(more))
-        return query.cut([hit for hit in hits if narrowing.admits(hit.memory)])
+        more = replace(query, scope=inside, limit=OVERFETCH * query.limit + len(self.narrowing.without))
+        hits = self._wait(lambda: self.recall.find(more))
+        return query.cut([hit for hit in hits if self.narrowing.admits(hit.memory)])
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories there are in the scope and the times; left out places count."""
-        inside = scope.within(self._narrowing.after_ns, self._narrowing.before_ns)
-        return 0 if inside is None else self._wait(lambda: self._recall.count(inside))
+        inside = scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
+        return 0 if inside is None else self._wait(lambda: self.recall.count(inside))
 
     def _wait(self, call: Callable[[], _T]) -> _T:
-        (outcome,) = in_parallel([call], self._run)
+        (outcome,) = in_parallel([call], self.run)
         if isinstance(outcome, RemembrError):
             raise outcome
         return outcome

@@ -10,14 +10,14 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
@@ -133,14 +133,14 @@ class _Counting(ScriptedChat):
         self._count = count
         self.tokens = 0
 
-    def complete(self, messages: Sequence[Message], tools: Sequence[Tool], **options: Any) -> Reply:
-        for message in messages:
+    def complete(self, call: Call) -> Reply:
+        for message in call.messages:
             calls = [f'{call.id} {call.name} {call.arguments}' for call in message.tool_calls]
             self.tokens += self._count('\n'.join([message.role, message.content, *calls]))
-        for tool in tools:
+        for tool in call.tools:
             described = {'name': tool.name, 'description': tool.description, 'parameters': tool.parameters}
             self.tokens += self._count(json.dumps(described))
-        return super().complete(messages, tools, **options)
+        return super().complete(call)
 
 
 class _Timed(ScriptedChat):
@@ -148,10 +148,10 @@ class _Timed(ScriptedChat):
 
     seconds = 0.0
 
-    def complete(self, messages: Sequence[Message], tools: Sequence[Tool], **options: Any) -> Reply:
+    def complete(self, call: Call) -> Reply:
         began = time.perf_counter()
         try:
-            return super().complete(messages, tools, **options)
+            return super().complete(call)
         finally:
             self.seconds += time.perf_counter() - began
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.loop import LoopPlanner
@@ -123,7 +123,9 @@ def test_a_question_to_a_model_that_babbles_ends(url: str, model: Path, tmp_path
 def chat_is_answered(url: str, model: Path) -> bool:
     """Return whether the server goes on after what was done to it."""
     chat = OpenAIChat(str(model), url, max_retries=0)
-    reply = chat.complete((Message('user', 'Hello.'),), (), must_call=None, timeout_s=40.0, ledger=Ledger())
+    reply = chat.complete(
+        Call((Message('user', 'Hello.'),), (), must_call=None, timeout_s=40.0, ledger=Ledger())
+    )
     return reply.usage.completion_tokens > 0
 
 
@@ -132,13 +134,13 @@ def test_a_call_can_be_given_up_and_cancelled_while_the_model_writes(url: str, m
     chat = OpenAIChat(str(model), url, max_retries=0)
     messages = (Message('user', 'Where is the lift?'),)
     with pytest.raises(ChatUnavailable, match='did not answer'):
-        chat.complete(messages, (), must_call=None, timeout_s=0.1, ledger=Ledger())
+        chat.complete(Call(messages, (), timeout_s=0.1))
     cancel = threading.Event()
     timer = threading.Timer(0.1, cancel.set)
     timer.start()
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        chat.complete(messages, (), must_call=None, timeout_s=20.0, ledger=Ledger(), cancel=cancel)
+        chat.complete(Call(messages, (), timeout_s=20.0, cancel=cancel))
     assert time.monotonic() - began < patiently(2.0)
     timer.join()
     assert chat_is_answered(url, model)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
@@ -25,7 +25,7 @@ GOOD = ScriptedReply('By the stairs.', (), 12, 3)
 
 CUT_SHORT = """
 import socket, sys, threading
-from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import ChatUnavailable
@@ -38,7 +38,7 @@ def hang(*_, **__):
 
 def ask(timeout_s):
     chat = OpenAIChat('tiny', sys.argv[1], max_retries=0)
-    chat.complete((Message('user', 'Hm.'),), (), must_call=None, timeout_s=timeout_s, ledger=Ledger())
+    chat.complete(Call((Message('user', 'Hm.'),), (), timeout_s=timeout_s))
 
 if sys.argv[2] == 'given up':
     socket.getaddrinfo = hang
@@ -76,7 +76,7 @@ def silent(server: ScriptedServer) -> Iterator[socket.socket]:
 def ask(url: str, timeout_s: float = 20.0, **options: Any) -> str:
     chat = OpenAIChat('tiny', url, max_retries=0)
     options = {'ledger': Ledger(), **options}
-    return chat.complete(HELLO, (), must_call=None, timeout_s=timeout_s, **options).content
+    return chat.complete(Call(HELLO, (), timeout_s=timeout_s, **options)).content
 
 
 def wait_for(condition: Any) -> None:
@@ -127,7 +127,7 @@ def test_nothing_is_left_of_calls_however_they_end(server: ScriptedServer) -> No
         server.reply = [[GOOD, ScriptedReply('x', cut_after=0), ScriptedReply('x', hang_s=60.0)][number % 3]]
         try:
             timeout_s = 0.05 if number % 3 == 2 else 20.0
-            chat.complete(HELLO, (), must_call=None, timeout_s=timeout_s, ledger=Ledger())
+            chat.complete(Call(HELLO, (), timeout_s=timeout_s))
         except ChatUnavailable:
             assert number % 3
     wait_for(lambda: _opened() <= opened)
@@ -144,10 +144,10 @@ def test_a_forked_process_asks_on_its_own(server: ScriptedServer) -> None:
     chat = OpenAIChat('tiny', server.url, max_retries=0)
 
     def again(said: Any) -> None:
-        reply = chat.complete(HELLO, (), must_call=None, timeout_s=20.0, ledger=Ledger())
+        reply = chat.complete(Call(HELLO, (), timeout_s=20.0))
         said.put(reply.content)
 
-    chat.complete(HELLO, (), must_call=None, timeout_s=20.0, ledger=Ledger())
+    chat.complete(Call(HELLO, (), timeout_s=20.0))
     forked = multiprocessing.get_context('fork')
     said = forked.SimpleQueue()
     process = forked.Process(target=again, args=(said,))

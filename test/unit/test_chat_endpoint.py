@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.chat.bounded_call import complete
-from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.planner import Run
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import get_captioner
@@ -48,7 +47,7 @@ def elsewhere() -> Iterator[ScriptedServer]:
 def ask(url: str, model: str = 'tiny') -> str:
     """Return what a model says there."""
     chat = OpenAIChat(model, url, max_retries=1)
-    return chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger()).content
+    return chat.complete(Call(HELLO, TOOLS, timeout_s=20.0)).content
 
 
 def describe(url: str) -> str:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
+from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool
 from remembr_ros.agent.chat.recording import chat_event
 from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.planner import Run, record_nothing
@@ -13,7 +13,7 @@ from remembr_ros.errors import ChatUnavailable, RemembrError
 
 logger = logging.getLogger(__name__)
 
-RESERVE_S = 1.0  # time kept back for what follows when the model does not answer
+RESERVE_S = 1.0  # Time kept back for what follows when the model does not answer
 
 
 def allowed_s(call_timeout_s: float, remaining_s: float) -> float:
@@ -24,9 +24,9 @@ def allowed_s(call_timeout_s: float, remaining_s: float) -> float:
 def complete(
     chat: ChatClient,
     messages: Sequence[Message],
-    tools: Sequence[Tool],
+    tools: Sequence[Tool] = (),
     *,
-    must_call: str | None,
+    must_call: str | None = None,
     run: Run,
     call_timeout_s: float,
 ) -> Reply:
@@ -41,13 +41,9 @@ def complete(
     began, ledger = time.monotonic(), Ledger()
     outcome: Reply | RemembrError | None = None
     try:
+        timeout_s = allowed_s(call_timeout_s, run.remaining_s)
         outcome = chat.complete(
-            messages,
-            tools,
-            must_call=must_call,
-            timeout_s=allowed_s(call_timeout_s, run.remaining_s),
-            ledger=ledger,
-            cancel=run.cancel,
+            Call(messages, tools, must_call, timeout_s=timeout_s, ledger=ledger, cancel=run.cancel)
         )
     except RemembrError as error:
         outcome = error

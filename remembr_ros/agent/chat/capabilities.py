@@ -8,7 +8,7 @@ from typing import Any
 REFUSALS = (400, 404, 422, 500, 501)
 """By which servers refuse part of a request: llama.cpp says 500 of tools without --jinja, OpenRouter 404."""
 
-MAX_SAID = 2_000  # characters of a refusal that are read
+MAX_SAID = 2_000  # Characters of a refusal that are read
 
 _UNSUPPORTED = re.compile(r"support|require|implement|not (available|allowed|enabled)|can ?not|can't|without")
 """Said by those who refuse a feature with a status that means something else, too."""

@@ -76,6 +76,25 @@ class Reply:
     model: str = ''
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a model is asked for: its next turn.
+
+    :param must_call: the one tool that it must call; None: as it likes
+    :param timeout_s: for all of it: waiting for a turn, failing over, trying again [s]
+    :param ledger: charged with each request that a model began to answer, whatever came of it
+    :param cancel: set from another thread when the reply is not wanted any more: then the request ends at
+        once, at the server, too
+    """
+
+    messages: Sequence[Message]
+    tools: Sequence[Tool] = ()
+    must_call: str | None = None
+    timeout_s: float = field(kw_only=True)
+    ledger: Ledger = field(default_factory=Ledger)
+    cancel: threading.Event | None = None
+
+
 class ChatClient(Protocol):
     """Talks to a language model."""
 
@@ -83,23 +102,9 @@ class ChatClient(Protocol):
     def model(self) -> str:
         """The model's name."""
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
+    def complete(self, call: Call) -> Reply:
         """Return the model's next turn.
 
-        :param must_call: the one tool that it must call; None: as it likes
-        :param timeout_s: for all of it: waiting for a turn, failing over, trying again [s]
-        :param ledger: charged with each request that a model began to answer, whatever came of it
-        :param cancel: set from another thread when the reply is not wanted any more: then the request ends
-            at once, at the server, too
         :raises ChatUnavailable: there is no reply within the time, or one that is none
         :raises Cancelled: cancel was set
         """
@@ -117,25 +122,16 @@ class ScriptedChat:
     asked: list[tuple[tuple[Message, ...], str | None]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        if cancel is not None and cancel.is_set():
+    def complete(self, call: Call) -> Reply:
+        if call.cancel is not None and call.cancel.is_set():
             raise Cancelled('the question was cancelled')
         with self._lock:
-            self.asked.append((tuple(messages), must_call))
+            self.asked.append((tuple(call.messages), call.must_call))
             if not self.replies:
                 raise AssertionError('the script is over')
             reply = self.replies.pop(0)
         if isinstance(reply, Exception):
             raise reply
-        reply = reply if isinstance(reply, Reply) else reply(messages)
-        ledger.charge(reply.usage)
+        reply = reply if isinstance(reply, Reply) else reply(call.messages)
+        call.ledger.charge(reply.usage)
         return reply

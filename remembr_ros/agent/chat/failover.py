@@ -6,16 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.chat.client import Call, ChatClient, Reply
 from remembr_ros.chat_endpoint import Refused
 from remembr_ros.errors import ChatUnavailable
 
 logger = logging.getLogger(__name__)
 
-SHARE = 0.6  # of the time left, what a client may take while there is another one
-REST_FACTOR = 10.0  # a client that failed is left alone so many times as long as the failure took
-LONGEST_REST_S = 60.0  # [s] but not longer
+SHARE = 0.6  # Of the time left, what a client may take while there is another one
+REST_FACTOR = 10.0  # A client that failed is left alone so many times as long as the failure took
+LONGEST_REST_S = 60.0  # But not longer [s]
 
 OF_ALL = (401, 403, 404, 429)
 """By these a server refuses every request alike; by any other 4xx only this one, such as for its length."""
@@ -46,8 +45,8 @@ class FailoverChat:
         self._patience_s = patience_s
         self._clock = clock
         self._lock = threading.Lock()
-        self._rest_until = [float('-inf')] * len(self._chats)
-        self._reasons = [''] * len(self._chats)
+        self._rests = [(float('-inf'), '')] * len(self._chats)
+        """Until when each is left alone, and why."""
 
     @property
     def model(self) -> str:
@@ -55,17 +54,8 @@ class FailoverChat:
         awake = self._awake()
         return self._chats[awake[0] if awake else 0].model
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        deadline = self._clock() + timeout_s
+    def complete(self, call: Call) -> Reply:
+        deadline = self._clock() + call.timeout_s
         failure: ChatUnavailable | None = None
         awake = self._awake()
         for index in awake:
@@ -75,12 +65,10 @@ class FailoverChat:
                 break
             allowed = left if index == awake[-1] else SHARE * left
             try:
-                reply = chat.complete(
-                    messages, tools, must_call=must_call, timeout_s=allowed, ledger=ledger, cancel=cancel
-                )
+                reply = chat.complete(replace(call, timeout_s=allowed))
             except ChatUnavailable as error:
                 took = self._clock() - began
-                hurried = timeout_s < self._patience_s and took > 0.8 * allowed
+                hurried = call.timeout_s < self._patience_s and took > 0.8 * allowed
                 if not (hurried or _is_of_one_request(error)):
                     self._rest(index, took, str(error))
                 failure = error
@@ -91,19 +79,18 @@ class FailoverChat:
     def _awake(self) -> list[int]:
         now = self._clock()
         with self._lock:
-            return [index for index, until in enumerate(self._rest_until) if until <= now]
+            return [index for index, (until, _) in enumerate(self._rests) if until <= now]
 
     def _rest(self, index: int, took_s: float, reason: str) -> None:
         seconds = min(LONGEST_REST_S, REST_FACTOR * took_s)
         with self._lock:
-            self._rest_until[index] = self._clock() + seconds
-            self._reasons[index] = reason
+            self._rests[index] = self._clock() + seconds, reason
         logger.warning('%s; it is left alone for %.1f s', reason, seconds)
 
     def _all_rest(self) -> str:
         with self._lock:
-            first = min(range(len(self._chats)), key=self._rest_until.__getitem__)
-            seconds, reason = self._rest_until[first] - self._clock(), self._reasons[first]
+            until, reason = min(self._rests)
+        seconds = until - self._clock()
         return f'{reason} (that was a moment ago; it is tried again in {max(0.0, seconds):.0f} s)'
 
 

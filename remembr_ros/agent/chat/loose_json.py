@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-MAX_BRACES = 100  # places in a text where an object may begin
-MAX_REPAIRS = 20  # places in a text where something that is nearly an object may begin
-MAX_DEPTH = 30  # brackets in brackets in what is repaired
-
+MAX_BRACES = 100  # Places in a text where an object may begin
+MAX_REPAIRS = 20  # Places in a text where something that is nearly an object may begin
+MAX_DEPTH = 30  # Brackets in brackets in what is repaired
 _DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is one
 _TOKEN = re.compile(
     r'(?P<space>\s+)'

@@ -1,25 +1,24 @@
 """Chat with any server that speaks OpenAI's API: OpenAI, NVIDIA NIM, Ollama, vLLM, llama.cpp."""
 
 import logging
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal, after_wordless_refusal, used_in
-from remembr_ros.agent.chat.client import Message, Reply, Tool
+from remembr_ros.agent.chat.client import Call, Reply
 from remembr_ros.agent.chat.presets import find_preset
 from remembr_ros.agent.chat.wire import characters_of, counted_in, reply_of, request_fields, tokens_of
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.bounded_request import Bounds, TimeOver
 from remembr_ros.chat_endpoint import ChatEndpoint, Refused
 from remembr_ros.errors import ChatUnavailable, ReplyInvalid
 
 logger = logging.getLogger(__name__)
 
-MAX_REFUSALS = 12  # refusals of a part of a request after which a server is given up; there are fewer parts
+MAX_REFUSALS = 12  # Refusals of a part of a request after which a server is given up; there are fewer parts
 
 
 class OpenAIChat:
@@ -50,8 +49,7 @@ class OpenAIChat:
         preset = find_preset(url)
         self._model = model or preset.model
         self._endpoint = ChatEndpoint(preset, max_retries)
-        self.capabilities = preset.capabilities
-        """What the model can do, as far as is known."""
+        self._capabilities = preset.capabilities
         self._proven = False
         """It has replied to a request with tools: when it refuses one later, that has another cause."""
         self._accepted: frozenset[str] = frozenset()
@@ -64,32 +62,24 @@ class OpenAIChat:
     def model(self) -> str:
         return self._model or 'llm'
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        bounds = Bounds(time.monotonic() + timeout_s, cancel)
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do, as far as is known."""
+        return self._capabilities
+
+    def complete(self, call: Call) -> Reply:
+        bounds = Bounds(time.monotonic() + call.timeout_s, call.cancel)
         try:
             if not self._model:
                 self._model = self._endpoint.first_model(bounds)
-            return self._found_out(
-                lambda can: self._ask(can, messages, tools, must_call, bounds=bounds, ledger=ledger),
-                bool(tools),
-                bounds,
-            )
+            return self._found_out(lambda can: self._ask(can, call, bounds), bool(call.tools), bounds)
         except TimeOver:
             where = self._endpoint.where
-            raise ChatUnavailable(f'{where} did not answer within {timeout_s:.1f} s') from None
+            raise ChatUnavailable(f'{where} did not answer within {call.timeout_s:.1f} s') from None
 
     def _found_out(self, ask: Callable[[Capabilities], Reply], has_tools: bool, bounds: Bounds) -> Reply:
         """Ask, and in simpler ways if the server, which was never of use yet, refuses without a reason."""
-        can = self.capabilities
+        can = self._capabilities
         try:
             reply = self._endpoint.retried(lambda: ask(can), bounds)
         except Refused as refusal:
@@ -101,19 +91,10 @@ class OpenAIChat:
         self._proven = self._proven or has_tools
         return reply
 
-    def _ask(
-        self,
-        can: Capabilities,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        must_call: str | None,
-        *,
-        bounds: Bounds,
-        ledger: Ledger,
-    ) -> Reply:
+    def _ask(self, can: Capabilities, call: Call, bounds: Bounds) -> Reply:
         """Ask once, and again without what the server refuses."""
         for _ in range(MAX_REFUSALS):
-            fields = request_fields(messages, tools, must_call, can, self._sampling)
+            fields = request_fields(call, can, self._sampling)
             try:
                 response = self._endpoint.create({'model': self._model, **fields}, bounds)
             except Refused as refusal:
@@ -124,20 +105,20 @@ class OpenAIChat:
                 continue
             except (ChatUnavailable, TimeOver):
                 if bounds.sent:
-                    ledger.charge(Usage(1, tokens_of(characters_of(fields)), estimated=True))
+                    call.ledger.charge(Usage(1, tokens_of(characters_of(fields)), estimated=True))
                 raise
             try:
                 reply = reply_of(response, characters_of(fields))
             except ReplyInvalid as error:
-                ledger.charge(counted_in(response))
+                call.ledger.charge(counted_in(response))
                 raise self._endpoint.no_chat(error) from error
-            ledger.charge(reply.usage)
+            call.ledger.charge(reply.usage)
             # Only now: what fails all the same was refused for another reason. So was what it took before.
-            can = replace(can, **{name: getattr(self.capabilities, name) for name in self._accepted})
+            can = replace(can, **{name: getattr(self._capabilities, name) for name in self._accepted})
             self._accepted |= used_in(fields)
-            if can != self.capabilities:
+            if can != self._capabilities:
                 logger.info('%s is asked with %s from now on', self._model, can)
-                self.capabilities = can
+                self._capabilities = can
             return replace(reply, model=self._model)
         where = self._endpoint.where
         raise ChatUnavailable(f'{where} refuses every form of the request; is it a chat model?')

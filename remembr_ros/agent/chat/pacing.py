@@ -3,10 +3,10 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.chat.client import Call, ChatClient, Reply
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest
 
 
@@ -59,6 +59,7 @@ class Pacer:
         return turn - now
 
 
+@dataclass
 class PacedChat:
     """Waits for its turn, then asks. The wait is part of the time that a call may take.
 
@@ -66,40 +67,23 @@ class PacedChat:
     :param pacer: shared by all that ask the same server
     """
 
-    def __init__(self, chat: ChatClient, pacer: Pacer) -> None:
-        self._chat = chat
-        self._pacer = pacer
-        self._lock = threading.Lock()
-        self._waited_s = 0.0
+    chat: ChatClient
+    pacer: Pacer
+    waited_s: float = field(default=0.0, init=False)
+    """For turns, in all [s]; the rest of a call is the model's."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     @property
     def model(self) -> str:
-        return self._chat.model
+        return self.chat.model
 
-    @property
-    def waited_s(self) -> float:
-        """How long this client has waited for turns, in all [s]; the rest of a call is the model's."""
-        with self._lock:
-            return self._waited_s
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        waited = self._pacer.take_turn(timeout_s, cancel)
+    def complete(self, call: Call) -> Reply:
+        waited = self.pacer.take_turn(call.timeout_s, call.cancel)
         if waited is None:
             raise ChatUnavailable(
-                f'the pace of {self._pacer.per_minute:g} calls per minute leaves no turn within '
-                f'{timeout_s:.0f} s; allow more time per call, fewer questions at once, or a faster pace'
+                f'the pace of {self.pacer.per_minute:g} calls per minute leaves no turn within '
+                f'{call.timeout_s:.0f} s; allow more time per call, fewer questions at once, or a faster pace'
             )
         with self._lock:
-            self._waited_s += waited
-        return self._chat.complete(
-            messages, tools, must_call=must_call, timeout_s=timeout_s - waited, ledger=ledger, cancel=cancel
-        )
+            self.waited_s += waited
+        return self.chat.complete(replace(call, timeout_s=call.timeout_s - waited))

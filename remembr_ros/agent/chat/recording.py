@@ -31,10 +31,7 @@ def chat_event(
     }
     if isinstance(outcome, Reply):
         event['model'] = outcome.model or model
-        event['reply'] = {
-            'content': outcome.content,
-            'tool_calls': [asdict(call) for call in outcome.tool_calls],
-        }
+        event['reply'] = {'content': outcome.content, 'tool_calls': [*map(asdict, outcome.tool_calls)]}
         event['prompt_tokens'] = usage.prompt_tokens
         event['completion_tokens'] = usage.completion_tokens
         if usage.estimated:
@@ -46,14 +43,9 @@ def chat_event(
 
 def _message_json(message: Message) -> dict[str, Any]:
     """Return a message without what it lacks; of an image, its text, size and SHA-256."""
-    written: dict[str, Any] = {'role': message.role, 'content': message.content}
-    if message.tool_calls:
-        written['tool_calls'] = [asdict(call) for call in message.tool_calls]
-    if message.tool_call_id:
-        written['tool_call_id'] = message.tool_call_id
-    if message.images:
-        written['images'] = [
-            {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
-            for image in message.images
-        ]
-    return written
+    images = [
+        {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
+        for image in message.images
+    ]
+    written = {**asdict(message), 'tool_calls': [*map(asdict, message.tool_calls)], 'images': images}
+    return {name: value for name, value in written.items() if value or name in ('role', 'content')}

@@ -6,31 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from remembr_ros.agent.chat.capabilities import Capabilities
-from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ReplyInvalid
 
-MAX_TOKENS = 1_000  # a reply is some tool calls or a short answer; more is a model that runs on
-MAX_CALLS = 50  # tool calls kept of one reply
-CHARACTERS_PER_TOKEN = 4  # of English, about; for servers that do not count
+MAX_TOKENS = 1_000  # A reply is some tool calls or a short answer; more is a model that runs on
+MAX_CALLS = 50  # Tool calls kept of one reply
+CHARACTERS_PER_TOKEN = 4  # Of English, about; for servers that do not count
 
 
-def request_fields(
-    messages: Sequence[Message],
-    tools: Sequence[Tool],
-    must_call: str | None,
-    can: Capabilities,
-    sampling: Mapping[str, Any],
-) -> dict[str, Any]:
+def request_fields(call: Call, can: Capabilities, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request's fields, but for the model.
 
-    :param must_call: the one tool that the model must call; None: as it likes
     :param sampling: temperature and seed, as far as they are wished
     """
+    tools, must_call = call.tools, call.must_call
     fields: dict[str, Any] = {name: value for name, value in sampling.items() if getattr(can, name)}
     if can.limit:
         fields[can.limit] = MAX_TOKENS
-    wired = [_wire(message) for message in messages]
+    wired = [wire_message(message) for message in call.messages]
     if tools and can.tools:
         fields['tools'] = [_wire_tool(tool) for tool in tools]
         if can.tool_choice:
@@ -41,7 +35,7 @@ def request_fields(
         if can.parallel_calls:
             fields['parallel_tool_calls'] = True
     elif tools:
-        wired = list(_in_words(messages))
+        wired = list(_in_words(call.messages))
         wired.append({'role': 'user', 'content': _tools_in_words(tools, must_call)})
         names = [tool.name for tool in tools if must_call in (None, tool.name)]
         if can.json_schema:
@@ -50,7 +44,7 @@ def request_fields(
         elif can.json_object:
             fields['response_format'] = {'type': 'json_object'}
     if not can.system_role:
-        wired = _without_system(wired)
+        wired = [{**said, 'role': 'user'} if said['role'] == 'system' else said for said in wired]
     # Templates of small models insist on turns; only tool results may follow each other.
     fields['messages'] = _merged(wired)
     return fields
@@ -108,7 +102,8 @@ def characters_of(fields: Mapping[str, Any]) -> int:
     return count
 
 
-def _wire(message: Message) -> dict[str, Any]:
+def wire_message(message: Message) -> dict[str, Any]:
+    """Return a message as it is sent, by either side."""
     wire: dict[str, Any] = {'role': message.role, 'content': message.content}
     if message.images:
         wire['content'] = [{'type': 'text', 'text': message.content}]
@@ -145,7 +140,7 @@ def _in_words(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
             name = names.get(message.tool_call_id, 'the tool')
             yield {'role': 'user', 'content': f'Result of {name}:\n{message.content}'}
         else:
-            yield _wire(message)
+            yield wire_message(message)
 
 
 def _tools_in_words(tools: Sequence[Tool], must_call: str | None) -> str:
@@ -163,10 +158,6 @@ def _calls_schema(names: Sequence[str]) -> dict[str, Any]:
     }
     calls = {'type': 'array', 'items': call, 'minItems': 1}
     return {'type': 'object', 'properties': {'calls': calls}, 'required': ['calls']}
-
-
-def _without_system(wired: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**message, 'role': 'user'} if message['role'] == 'system' else message for message in wired]
 
 
 def _merged(wired: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """A conversation with a language model about one question, and its budgets."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from remembr_ros.agent.chat.bounded_call import complete
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, Tool
@@ -8,10 +9,11 @@ from remembr_ros.agent.llm.token_budget import estimate, estimate_tools, fit
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import BudgetExceeded, InvalidRequest, ReplyInvalid
 
-MAX_FAULTS = 2  # replies that may be unusable before the question fails
-ROOM_TO_ANSWER = 1.5  # a call is followed by one with its results, that much longer
+MAX_FAULTS = 2  # Replies that may be unusable before the question fails
+ROOM_TO_ANSWER = 1.5  # A call is followed by one with its results, that much longer
 
 
+@dataclass
 class BudgetedDialogue:
     """What was said so far.
 
@@ -20,31 +22,22 @@ class BudgetedDialogue:
     :param token_budget: prompt tokens of all calls together, those of second looks, too
     """
 
-    def __init__(
-        self,
-        chat: ChatClient,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        run: Run,
-        *,
-        call_timeout_s: float,
-        token_budget: int,
-    ) -> None:
-        self.messages = list(messages)
-        self.run = run
-        self.refused = False
-        """An ungrounded answer was sent back."""
-        self._chat = chat
-        self._tools = tools
-        self._tools_size = estimate_tools(tools)
+    chat: ChatClient
+    messages: list[Message]
+    tools: Sequence[Tool]
+    run: Run
+    call_timeout_s: float
+    token_budget: int
+    refused: bool = field(default=False, init=False)  # An ungrounded answer was sent back
+    _uncounted: int = field(default=0, init=False)
+    _reserved: float = field(default=0.0, init=False)
+    _counted: int = field(default=0, init=False)  # By the server
+    _estimated: int = field(default=0, init=False)  # Of the same messages
+    _faults: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._tools_size = estimate_tools(self.tools)
         self._begin = len(self.messages)
-        self._call_timeout_s = call_timeout_s
-        self._token_budget = token_budget
-        self._uncounted = 0
-        self._reserved = 0.0
-        self._counted, self._estimated = 0, 0
-        """What the server counted, and was estimated, of the same messages."""
-        self._faults = 0
 
     @property
     def must_answer(self) -> bool:
@@ -81,14 +74,9 @@ class BudgetedDialogue:
             raise BudgetExceeded(
                 'the token budget of the question is used up; raise token_budget or lower memories_per_call'
             )
-        run.on_progress(Progress('thinking', self._chat.model, found))
+        run.on_progress(Progress('thinking', self.chat.model, found))
         reply = complete(
-            self._chat,
-            messages,
-            self._tools,
-            must_call=must_call,
-            run=run,
-            call_timeout_s=self._call_timeout_s,
+            self.chat, messages, self.tools, must_call=must_call, run=run, call_timeout_s=self.call_timeout_s
         )
         size = self._size(messages)
         if not reply.usage.prompt_tokens:
@@ -106,13 +94,13 @@ class BudgetedDialogue:
         self._faults += 1
         if self._faults > MAX_FAULTS:
             raise ReplyInvalid(
-                f'{self._chat.model} sent {self._faults} replies that could not be used (the last: {what}); '
+                f'{self.chat.model} sent {self._faults} replies that could not be used (the last: {what}); '
                 'try a larger model'
             )
 
     @property
     def _tokens_left(self) -> int:
-        return self._token_budget - self.run.ledger.usage.prompt_tokens - self._uncounted
+        return self.token_budget - self.run.ledger.usage.prompt_tokens - self._uncounted
 
     @property
     def _scale(self) -> float:

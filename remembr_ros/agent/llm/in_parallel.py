@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 _T = TypeVar('_T')
 
-POLL_S = 0.05  # how soon a cancelled question stops waiting
+POLL_S = 0.05  # How soon a cancelled question stops waiting
 
 _waited_for: contextvars.ContextVar[bool] = contextvars.ContextVar('waited_for', default=False)
 """True in a thread that is waited for already."""

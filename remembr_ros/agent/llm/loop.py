@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 
@@ -35,14 +35,15 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported
 from remembr_ros.memory.model.recall import Recall
 
-TOKEN_BUDGET = 32_000  # prompt tokens per question; three rounds of fifteen long captions take some 25,000
-MAX_KEPT = 2_000  # characters of a reply, and of a call's arguments, that stay in the conversation
-
+TOKEN_BUDGET = 32_000  # Prompt tokens per question; three rounds of fifteen long captions take some 25,000
+MAX_KEPT = 2_000  # Characters of a reply, and of a call's arguments, that stay in the conversation
+_MOST = {'rounds': 10, 'calls_per_round': 10, 'memories_per_call': 50, 'token_budget': 10_000_000}
 _NAME = re.compile(r'[A-Za-z0-9_-]{1,64}')
 
 NOT_SUPPORTED = 'I have found nothing that answers this.'
 
 
+@dataclass(frozen=True)
 class LoopPlanner:
     """Asks a language model, which recalls by tools and answers by reference.
 
@@ -54,55 +55,42 @@ class LoopPlanner:
     :param second_look: None: the model has no look_again
     """
 
-    def __init__(
-        self,
-        chat: ChatClient,
-        *,
-        rounds: int = 3,
-        calls_per_round: int = 3,
-        memories_per_call: int = 5,
-        call_timeout_s: float = 30.0,
-        token_budget: int = TOKEN_BUDGET,
-        second_look: SecondLook | None = None,
-    ) -> None:
-        for name, value, most in (
-            ('rounds', rounds, 10),
-            ('calls_per_round', calls_per_round, 10),
-            ('memories_per_call', memories_per_call, 50),
-            ('token_budget', token_budget, 10_000_000),
-        ):
-            if not 1 <= value <= most:
+    chat: ChatClient
+    _: KW_ONLY
+    rounds: int = 3
+    calls_per_round: int = 3
+    memories_per_call: int = 5
+    call_timeout_s: float = 30.0
+    token_budget: int = TOKEN_BUDGET
+    second_look: SecondLook | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in _MOST.items():
+            if not 1 <= (value := getattr(self, name)) <= most:
                 raise InvalidRequest(f'{name} is {value}; it lies between 1 and {most}')
-        self._chat = chat
-        self._rounds = rounds
-        self._calls_per_round = calls_per_round
-        self._memories_per_call = memories_per_call
-        self._call_timeout_s = call_timeout_s
-        self._token_budget = token_budget
-        self._second_look = second_look
 
     @property
     def name(self) -> str:
-        return self._chat.model
+        return self.chat.model
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        toolbox = Toolbox(question, recall, self._memories_per_call, self._second_look)
-        system = _prompt('system').format(rounds=self._rounds, calls_per_round=self._calls_per_round)
+        toolbox = Toolbox(question, recall, self.memories_per_call, self.second_look)
+        system = _prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
         asked = situation(question)
         if question.prior is not None:
             asked += f'\n{_before(question.prior, toolbox)}'
         dialogue = BudgetedDialogue(
-            self._chat,
+            self.chat,
             [Message('system', system), Message('user', asked)],
-            TOOLS if self._second_look is None else ALL_TOOLS,
+            TOOLS if self.second_look is None else ALL_TOOLS,
             run,
-            call_timeout_s=self._call_timeout_s,
-            token_budget=self._token_budget,
+            call_timeout_s=self.call_timeout_s,
+            token_budget=self.token_budget,
         )
         rounds = 0
         while True:
             # One round more than allowed, in which it can only answer; faults have their own budget.
-            last = rounds >= self._rounds or dialogue.must_answer
+            last = rounds >= self.rounds or dialogue.must_answer
             reply = dialogue.complete(ANSWER if last else None, len(toolbox.evidence))
             calls, native = _calls(reply)
             kept = tuple(map(_as_kept, calls)) if native else ()
@@ -140,8 +128,8 @@ class LoopPlanner:
         for index, call in enumerate(calls):
             if last:
                 texts[index] = 'there are no rounds left; call answer'
-            elif index >= self._calls_per_round:
-                texts[index] = f'at most {self._calls_per_round} calls per round'
+            elif index >= self.calls_per_round:
+                texts[index] = f'at most {self.calls_per_round} calls per round'
             else:
                 try:
                     jobs[index] = partial(

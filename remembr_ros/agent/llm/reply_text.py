@@ -8,9 +8,8 @@ from remembr_ros.agent.chat.client import ToolCall
 from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.tools import ANSWER, TOOL_NAMES, is_kind, tool_name
 
-MAX_REPLY = 20_000  # characters of a reply that are read, and kept in a conversation
-MAX_CALLS = 20  # calls read from one reply
-
+MAX_REPLY = 20_000  # Characters of a reply that are read, and kept in a conversation
+MAX_CALLS = 20  # Calls read from one reply
 _NAMES = ('tool', 'name', 'tool_name', 'function', 'action')
 _ARGUMENTS = ('arguments', 'parameters', 'args', 'input', 'action_input')
 _LISTS = ('calls', 'tool_calls')
@@ -18,7 +17,7 @@ _TAG = r'(?:think|thinking|thought|reasoning)'
 _THOUGHT_BEGIN = re.compile(rf'<{_TAG}>', re.IGNORECASE)
 _THOUGHT_END = re.compile(rf'</{_TAG}>', re.IGNORECASE)
 _THOUGHT = re.compile(rf'<{_TAG}>.*?</{_TAG}>', re.IGNORECASE | re.DOTALL)
-_FUNCTION = re.compile(r'<function=([\w.]{1,64})>\s*')  # before the arguments, as Llama's template has it
+_FUNCTION = re.compile(r'<function=([\w.]{1,64})>\s*')  # Before the arguments, as Llama's template has it
 
 
 def calls_in_text(content: str) -> tuple[ToolCall, ...]:

@@ -1,6 +1,7 @@
 """A second look: a memory's keyframes are read again, with a question."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
@@ -14,8 +15,8 @@ from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.model.record import Memory
 
-MAX_PICTURES = 3  # keyframes of one memory that are looked at
-MAX_SEEN = 2_000  # characters of what a second look says
+MAX_PICTURES = 3  # Keyframes of one memory that are looked at
+MAX_SEEN = 2_000  # Characters of what a second look says
 
 
 class Keyframes(Protocol):
@@ -43,16 +44,16 @@ class SecondLook(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class ModelLook:
     """Shows the keyframes to a vision language model.
 
     :param call_timeout_s: for one look [s]
     """
 
-    def __init__(self, chat: ChatClient, keyframes: Keyframes, *, call_timeout_s: float = 30.0) -> None:
-        self._chat = chat
-        self._keyframes = keyframes
-        self._call_timeout_s = call_timeout_s
+    chat: ChatClient
+    keyframes: Keyframes
+    call_timeout_s: float = 30.0
 
     def tokens(self, memory: Memory) -> int:
         pictures = min(len(memory.keyframes), MAX_PICTURES)
@@ -61,29 +62,27 @@ class ModelLook:
     def look(self, memory: Memory, question: str, run: Run) -> str:
         pictures = [
             Picture(f'Picture {number}:', jpeg)
-            for number, jpeg in enumerate(_pictures(memory, self._keyframes), start=1)
+            for number, jpeg in enumerate(_pictures(memory, self.keyframes), start=1)
         ]
         messages = (Message('system', _prompt()), Message('user', question, images=tuple(pictures)))
-        reply = complete(
-            self._chat, messages, (), must_call=None, run=run, call_timeout_s=self._call_timeout_s
-        )
+        reply = complete(self.chat, messages, run=run, call_timeout_s=self.call_timeout_s)
         return reply.content.strip()[:MAX_SEEN] or 'nothing was said'
 
 
+@dataclass(frozen=True, slots=True)
 class CaptionerLook:
     """Has the keyframes captioned anew; what was asked for does not count, for no captioner is asked."""
 
-    def __init__(self, captioner: Captioner, keyframes: Keyframes) -> None:
-        self._captioner = captioner
-        self._keyframes = keyframes
+    captioner: Captioner
+    keyframes: Keyframes
 
     def tokens(self, memory: Memory) -> int:
         return 0
 
     def look(self, memory: Memory, question: str, run: Run) -> str:
         try:
-            images = _decoded(_pictures(memory, self._keyframes))
-            caption = caption_clip(self._captioner, Clip(images, (memory.start_ns, memory.end_ns)))
+            images = _decoded(_pictures(memory, self.keyframes))
+            caption = caption_clip(self.captioner, Clip(images, (memory.start_ns, memory.end_ns)))
         except CaptionerFailed as error:
             raise InvalidRequest(f'the pictures could not be read: {error}') from error
         read = ', '.join(caption.scene_text)

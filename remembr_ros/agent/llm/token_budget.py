@@ -9,9 +9,8 @@ from remembr_ros.agent.chat.client import Message, Tool
 BYTES_PER_TOKEN = 4
 """Of English text, and of nothing much less: Chinese has three bytes and about a token per character."""
 
-PER_MESSAGE = 6  # tokens around each message
-PER_PICTURE = 1_000  # of a picture of 1280 pixels; models differ by a factor of two
-
+PER_MESSAGE = 6  # Tokens around each message
+PER_PICTURE = 1_000  # Of a picture of 1280 pixels; models differ by a factor of two
 LEFT_OUT = '(left out, there was too much; what was shown can still be cited)'
 
 

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.second_look import SecondLook
@@ -20,7 +20,7 @@ from remembr_ros.agent.llm.tools import (
     cited,
 )
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.grounding import Claim, Mapped, comparable, without_invented_numbers
+from remembr_ros.agent.model.grounding import Claim, Placed, comparable, without_invented_numbers
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import quoted, without_labels
 from remembr_ros.agent.planner import Run
@@ -31,9 +31,8 @@ from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import NS, format_duration
 
-SHOWN = 700  # characters of a caption that are shown: some 160 tokens
-MAX_LOOKS = 4  # memories looked at again for one question: each is a call of a vision model
-
+SHOWN = 700  # Characters of a caption that are shown: some 160 tokens
+MAX_LOOKS = 4  # Memories looked at again for one question: each is a call of a vision model
 LOOKS_PER_CALL = 3
 
 _LABEL = re.compile(r'\[?(?:memory\s+)?m\d+\]?', re.IGNORECASE)
@@ -61,6 +60,7 @@ class ToolResult:
     looks: Sequence[tuple[str, str]] = ()
 
 
+@dataclass
 class Toolbox:
     """Runs the tools for one question.
 
@@ -71,20 +71,16 @@ class Toolbox:
     :param second_look: None: there is no look_again
     """
 
-    def __init__(
-        self, question: Question, recall: Recall, limit: int, second_look: SecondLook | None = None
-    ) -> None:
-        self.evidence = Evidence()
-        self.searched = 0
-        """Memories in the times and places that were recalled from."""
-        self._recalls = 0
-        self._narrowed: list[int] = []
-        """Of each recall that was about a time or a place: memories there."""
-        self._question = question
-        self._recall = recall
-        self._limit = limit
-        self._second_look = second_look
-        self._looks_left = MAX_LOOKS
+    question: Question
+    recall: Recall
+    limit: int
+    second_look: SecondLook | None = None
+    evidence: Evidence = field(default_factory=Evidence, init=False)
+    searched: int = field(default=0, init=False)  # Memories in the times and places that were recalled from
+    _recalls: int = field(default=0, init=False)
+    _narrowed: list[int] = field(default_factory=list, init=False)
+    """Of each recall that was about a time or a place: memories there."""
+    _looks_left: int = field(default=MAX_LOOKS, init=False)
 
     def job(
         self, arguments: Arguments, run: Run, reserve: Callable[[int], None] = lambda tokens: None
@@ -100,14 +96,12 @@ class Toolbox:
             return lambda: ToolResult(text=measured)
         if isinstance(arguments, LookAgain):
             return self._look(arguments, run, reserve)
-        if not isinstance(arguments, RecallArguments):
-            raise InvalidRequest('this is not a recall')
         query = self._query(arguments)
         scope = query.scope
         narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
         self._recalls += 1
         return lambda: ToolResult(
-            self._recall.find(query), self._recall.count(scope), narrowed, query.text or ''
+            self.recall.find(query), self.recall.count(scope), narrowed, query.text or ''
         )
 
     def show(self, found: ToolResult) -> str:
@@ -129,9 +123,9 @@ class Toolbox:
         repeated = []
         for label, hit, new in self.evidence.add(found.hits):
             if new:
-                about = f'{found.about} {self._question.text}'
+                about = f'{found.about} {self.question.text}'
                 lines.append(
-                    describe(label, hit, self._question, about=about, limit=SHOWN, with_robot=with_robot)
+                    describe(label, hit, self.question, about=about, limit=SHOWN, with_robot=with_robot)
                 )
             else:
                 repeated.append(label)
@@ -154,10 +148,12 @@ class Toolbox:
                 raise Unsupported('nothing was recalled that could tell "no" from "not seen"; recall first')
             if self._narrowed and not any(self._narrowed):
                 raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
-        return without_invented_numbers(claim, self._question, self.evidence.told)
+        return without_invented_numbers(claim, self.question, self.evidence.told)
 
-    def _query(self, arguments: RecallArguments) -> Query:
-        scope, limit = self._scope(arguments), self._limit
+    def _query(self, arguments: Arguments) -> Query:
+        if not isinstance(arguments, RecallArguments):
+            raise InvalidRequest('this is not a recall')
+        scope, limit = self._scope(arguments), self.limit
         if isinstance(arguments, RecallText):
             return Query(arguments.query, scope=scope, limit=limit)
         if isinstance(arguments, RecallPosition):
@@ -169,7 +165,7 @@ class Toolbox:
     def _look(
         self, arguments: LookAgain, run: Run, reserve: Callable[[int], None]
     ) -> Callable[[], ToolResult]:
-        look = self._second_look
+        look = self.second_look
         if look is None:
             raise InvalidRequest('there is nothing to look with')
         hits = self.evidence.cite_all(arguments.ids)[:LOOKS_PER_CALL]
@@ -186,7 +182,7 @@ class Toolbox:
         hits = self.evidence.cite_all(arguments.ids)
         if arguments.what == 'elapsed':
             first = hits[0].memory.end_ns
-            until = hits[1].memory.start_ns if len(hits) > 1 else self._question.now_ns
+            until = hits[1].memory.start_ns if len(hits) > 1 else self.question.now_ns
             return format_duration((until - first) / NS)
         if arguments.what == 'duration':
             return format_duration((hits[-1].memory.end_ns - hits[0].memory.start_ns) / NS)
@@ -210,16 +206,15 @@ class Toolbox:
             near=near,
             radius_m=None if near is None else given.radius,
             robots=(given.robot,) if given.robot else (),
-            map_id=self._question.map_id or None,
+            map_id=self.question.map_id or None,
         )
 
     def _bounds(self, given: RecallArguments) -> tuple[int | None, int | None]:
         after = None if given.after is None else self._start(given.after)
         before = None if given.before is None else self._start(given.before)
         if given.when is None and after is not None and given.after == given.before:
-            given = given.model_copy(
-                update={'when': given.after}
-            )  # 'after this morning, before this morning'
+            # 'after this morning, before this morning'
+            given = given.model_copy(update={'when': given.after})
             after = before = None
         if given.when is None:
             return after, before
@@ -234,7 +229,7 @@ class Toolbox:
                 'since': (memory.start_ns, None),
             }.get((found[1] or '').lower(), (memory.start_ns, memory.end_ns))
         else:
-            window = parse_span(given.when, self._question.now_ns, self._question.zone)
+            window = parse_span(given.when, self.question.now_ns, self.question.zone)
             start, end = window.after_ns, window.before_ns
         return (
             max((ns for ns in (after, start) if ns is not None), default=None),
@@ -243,34 +238,29 @@ class Toolbox:
 
     def _start(self, text: str) -> int:
         """Return the moment that a text names, or the begin of the time that it does."""
-        if hit := self._labelled(text):
-            return hit.memory.start_ns
-        try:
-            return parse_moment(text, self._question.now_ns, self._question.zone)
-        except InvalidRequest:
-            window = parse_span(text, self._question.now_ns, self._question.zone)
-            if window.after_ns is None:
-                raise
-            return window.after_ns
+        after_ns, _ = self._span(text)
+        # A time without a begin, such as 'before noon', is no moment: that says so.
+        return parse_moment(text, self.question.now_ns, self.question.zone) if after_ns is None else after_ns
 
     def _middle(self, text: str) -> int:
         """Return the moment that a text names, or the middle of the time that it does."""
-        if hit := self._labelled(text):
-            return hit.memory.start_ns
-        try:
-            return parse_moment(text, self._question.now_ns, self._question.zone)
-        except InvalidRequest:
-            window = parse_span(text, self._question.now_ns, self._question.zone)
-            after = window.after_ns if window.after_ns is not None else 0
-            before = window.before_ns if window.before_ns is not None else self._question.now_ns
-            return (after + before) // 2
+        after_ns, before_ns = self._span(text)
+        return ((after_ns or 0) + (self.question.now_ns if before_ns is None else before_ns)) // 2
 
-    def _labelled(self, text: str) -> Hit | None:
-        """Return the memory that a text is the label of; None: it is none.
+    def _span(self, text: str) -> tuple[int | None, int | None]:
+        """Return from when to when the time is that a text names; of a label: when that memory began.
 
         :raises Ungrounded: that memory was never recalled
         """
-        return self.evidence.cite(text) if _LABEL.fullmatch(text.strip()) else None
+        if _LABEL.fullmatch(text.strip()):
+            start_ns = self.evidence.cite(text).memory.start_ns
+            return start_ns, start_ns
+        try:
+            moment_ns = parse_moment(text, self.question.now_ns, self.question.zone)
+            return moment_ns, moment_ns
+        except InvalidRequest:
+            window = parse_span(text, self.question.now_ns, self.question.zone)
+            return window.after_ns, window.before_ns
 
     def _point(self, place: Place) -> Point:
         if isinstance(place, str) and (found := _POINT.fullmatch(place.strip())):
@@ -284,16 +274,16 @@ class Toolbox:
         return (x, y, z)
 
     def _here(self) -> Point:
-        if self._question.here is None:
+        if self.question.here is None:
             raise InvalidRequest('the robot does not know where it is; give a label or [x, y, z]')
-        return self._question.here.position
+        return self.question.here.position
 
     def _from_here(self, hit: Hit) -> float:
         here = self._here()
-        self._same_map(hit, self._question)
+        self._same_map(hit, self.question)
         return distance(self._place_of(hit), here)
 
-    def _same_map(self, hit: Hit, other: Mapped) -> None:
+    def _same_map(self, hit: Hit, other: Placed) -> None:
         if not comparable(hit.memory, other):
             raise InvalidRequest(
                 'those places are on different maps; nothing is known of the way between them'

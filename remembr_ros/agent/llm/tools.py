@@ -203,7 +203,7 @@ def _tool(name: str, schema: type[Arguments]) -> Tool:
 
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
-TOOLS = tuple(tool for tool in ALL_TOOLS if tool.name != LOOK_AGAIN)  # those that need nothing but a recall
+TOOLS = tuple(tool for tool in ALL_TOOLS if tool.name != LOOK_AGAIN)  # Those that need nothing but a recall
 
 
 def parse_arguments(name: str, text: str) -> Arguments:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
-from typing import Protocol
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
@@ -15,7 +14,10 @@ from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
+
+Placed = Answer | Memory | Question  # What has places, in a frame and on a map
 
 _NUMBER = re.compile(r'\d+(?:[.:,/\u2044]\d+)*')
 _ORDINALS = (
@@ -80,19 +82,7 @@ class Claim:
     end: Hit | None = None
 
 
-class Mapped(Protocol):
-    """What has places, in a frame and on a map."""
-
-    @property
-    def frame_id(self) -> str:
-        """The frame of its coordinates."""
-
-    @property
-    def map_id(self) -> str:
-        """The map that the frame belongs to; empty: there is one, without a name."""
-
-
-def comparable(one: Mapped, other: Mapped) -> bool:
+def comparable(one: Placed, other: Placed) -> bool:
     """Tell whether there is a distance between the places of both."""
     return (one.frame_id, one.map_id) == (other.frame_id, other.map_id)
 

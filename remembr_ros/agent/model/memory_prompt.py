@@ -12,8 +12,8 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
-MAX_CAPTION = 1_500  # characters of a caption, and of the text in view, that a model is shown
-CUT = '\u2026'  # stands where something was left out
+MAX_CAPTION = 1_500  # Characters of a caption, and of the text in view, that a model is shown
+CUT = '\u2026'  # Stands where something was left out
 
 
 def ago(then_ns: int, now_ns: int) -> str:
@@ -24,19 +24,15 @@ def ago(then_ns: int, now_ns: int) -> str:
     return f'{format_duration(seconds)} ago'
 
 
-def place(answer: Answer, question: Question) -> str:
-    """Return the answer's place, such as 'at (12.3, 4.5) in map, 6.1 m from here'."""
-    if answer.pose is None:
-        return 'at an unknown place'
-    x, y, _ = answer.pose.position
-    return ', '.join([f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}', *_from_here(answer, question)])
-
-
 def with_facts(answer: Answer, question: Question) -> Answer:
     """Return the answer with its place, time or duration appended to the text, on the asker's clock."""
     facts = ''
     if answer.kind is Kind.POSITION:
-        facts = place(answer, question)
+        facts = 'at an unknown place'
+        if answer.pose is not None:
+            x, y, _ = answer.pose.position
+            at = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
+            facts = ', '.join([at, *_from_here(answer, question)])
         if answer.evidence:
             facts += f'; seen {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
     elif answer.kind is Kind.TIME and answer.time_ns is not None:

@@ -12,13 +12,12 @@ from remembr_ros.timestamps import NS
 SAME_PLACE_M = 5.0
 """Unless the asker says otherwise: a thing is often seen from some metres before it to some behind it."""
 
-GAP_NS = 30 * NS  # a thing out of sight for longer than this was left, and seen again is seen another time
+GAP_NS = 30 * NS  # A thing out of sight for longer than this was left, and seen again is seen another time
 
 Walls = Callable[[Point, Sequence[Point]], Iterable[bool]]
 """Tells from which of several points [m] a wall divides one."""
 
-Mapped = tuple[str, str]
-"""A frame and the map that it belongs to."""
+Mapped = tuple[str, str]  # A frame and the map that it belongs to
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class SamePlace:
         return [is_near and not next(divided) for is_near in near]
 
 
-USUAL = SamePlace()  # without a map, and where nobody says otherwise
+USUAL = SamePlace()  # Without a map, and where nobody says otherwise
 
 
 def by_place(hits: Sequence[Hit], same_place: SamePlace) -> list[list[Hit]]:

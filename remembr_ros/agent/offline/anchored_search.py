@@ -20,9 +20,9 @@ from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
-NEAR_M = 10.0  # what is seen from this near to where an anchor is seen from is near it
-DETOUR_M = 10.0  # what lies on the way makes it at most this much longer than the straight line
-MAX_PLACES = 5  # places, or stays, of one anchor that are looked at
+NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
+DETOUR_M = 10.0  # What lies on the way makes it at most this much longer than the straight line
+MAX_PLACES = 5  # Places, or stays, of one anchor that are looked at
 
 _NEXT_TO_ANCHOR = {RelationKind.BEFORE: Choice.LATEST, RelationKind.AFTER: Choice.EARLIEST}
 """Of several things before an anchor the last one is meant, of those after it the first."""
@@ -39,7 +39,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found for a question, and what its anchors left of it.
+    """What was found for a question, and what its anchors left of it; or for an anchor alone.
 
     :param request: with the choice that the relation implies
     :param scope: where it was looked for, as far as one scope can say
@@ -53,18 +53,6 @@ class Findings:
     hits: Sequence[Hit] = ()
     claim: Claim | None = None
     note: str = ''
-
-
-@dataclass(frozen=True, slots=True)
-class _Anchor:
-    """A thing by which another is looked for.
-
-    :param request: the anchor, as if asked for alone
-    :param hits: memories that show it, best first; empty: not seen
-    """
-
-    request: Request
-    hits: Sequence[Hit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +85,8 @@ def search_by_anchors(
     anchors = []
     for text in filter(None, (relation.second, relation.third)):
         wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
-        anchors.append(_Anchor(wanted, find_sightings(wanted, recall, scope) if wanted.target else []))
+        shown = find_sightings(wanted, recall, scope) if wanted.target else []
+        anchors.append(Findings(wanted, scope, shown))
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
         return _without(lacking, request, kind, recall, scope)
@@ -123,7 +112,7 @@ def search_by_anchors(
 
 # One return per kind of relation.
 def _regions(  # noqa: PLR0911
-    kind: RelationKind, anchors: Sequence[_Anchor], question: Question, scope: Scope
+    kind: RelationKind, anchors: Sequence[Findings], question: Question, scope: Scope
 ) -> list[_Region]:
     """Return where and when to look.
 
@@ -160,7 +149,7 @@ def _regions(  # noqa: PLR0911
     return _between(scope, end_ns + 1, None)
 
 
-def _fastest_pair(one: _Anchor, other: _Anchor) -> tuple[Hit, Hit] | None:
+def _fastest_pair(one: Findings, other: Findings) -> tuple[Hit, Hit] | None:
     """Return the two sightings between which the robot went from one anchor to the other the fastest."""
     both = product(as_good_as_best(one.hits), as_good_as_best(other.hits))
     pairs = [(a, b) for a, b in both if a.memory.id != b.memory.id]
@@ -191,7 +180,9 @@ def _inside(region: _Region, request: Request, kind: RelationKind, recall: Recal
     return [hit for hit in found if region.admits(hit)]
 
 
-def _without(anchor: _Anchor, request: Request, kind: RelationKind, recall: Recall, scope: Scope) -> Findings:
+def _without(
+    anchor: Findings, request: Request, kind: RelationKind, recall: Recall, scope: Scope
+) -> Findings:
     """Answer although an anchor was not seen: a place is still worth telling, if it is the thing's own."""
     thing = anchor.request.thing or 'that'
     literal = anchor.request.numbered or anchor.request.identifiers
@@ -206,7 +197,7 @@ def _without(anchor: _Anchor, request: Request, kind: RelationKind, recall: Reca
     return Findings(request, scope, claim=claim)
 
 
-def _apart(request: Request, anchors: Sequence[_Anchor]) -> Claim:
+def _apart(request: Request, anchors: Sequence[Findings]) -> Claim:
     """Say how long it took from one anchor to the other, or how far they are from each other."""
     pair = _fastest_pair(*anchors)
     names = {hit.memory.id: name_as_read(anchor.request, hit) for anchor in anchors for hit in anchor.hits}
@@ -223,7 +214,9 @@ def _apart(request: Request, anchors: Sequence[_Anchor]) -> Claim:
     return Claim(Kind.TEXT, text, [start, end])
 
 
-def _nothing(request: Request, where: str, anchors: Sequence[_Anchor], recall: Recall, scope: Scope) -> Claim:
+def _nothing(
+    request: Request, where: str, anchors: Sequence[Findings], recall: Recall, scope: Scope
+) -> Claim:
     thing = request.thing or 'anything'
     if request.kind is not Kind.BINARY:
         return Claim(Kind.NOT_SEEN, f'I have not seen {thing} {where}.')

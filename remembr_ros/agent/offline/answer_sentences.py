@@ -14,7 +14,7 @@ from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import NS
 
-READING_RADIUS_M = 4.0  # what can be read 'at' a place can be read from this near to it
+READING_RADIUS_M = 4.0  # What can be read 'at' a place can be read from this near to it
 
 
 def was_seen(request: Request, hit: Hit) -> str:

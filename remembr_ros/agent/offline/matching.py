@@ -11,17 +11,15 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory
 
-MIN_ALIKE = 0.8  # share of letters in which a name and a word read by OCR agree, if they are the same
+MIN_ALIKE = 0.8  # Share of letters in which a name and a word read by OCR agree, if they are the same
 
 MIN_MISREAD = 0.88
 """The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
 
-MIN_ROOT = 7  # letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
-
+MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
 _QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
-
-MAX_VARIANTS = 5  # wordings of a target that are searched for
+MAX_VARIANTS = 5  # Wordings of a target that are searched for
 
 _SYNONYMS = tuple(
     tuple(same.split())

@@ -27,22 +27,19 @@ from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 
 NAME = 'offline'
-
-STAY_POOL = 300  # memories looked at for a question about how long or how often: a stay may have many
+STAY_POOL = 300  # Memories looked at for a question about how long or how often: a stay may have many
 
 MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
-HERE_RADIUS_M = 10.0  # what is 'here' is this near
+HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
 
 class OfflinePlanner:
     """Answers questions by rules."""
 
-    @property
-    def name(self) -> str:
-        return NAME
+    name = NAME
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()

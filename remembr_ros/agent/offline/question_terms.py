@@ -57,8 +57,7 @@ _ADDED = re.compile(
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 _TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
-
-_NEIGHBOUR = 100  # characters; no word is longer
+_NEIGHBOUR = 100  # Characters; no word is longer
 
 ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
 """What a room is called by some, while its sign has the number alone."""

@@ -21,14 +21,14 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
-POOL = 30  # memories looked at for one thing
+POOL = 30  # Memories looked at for one thing
 
 RECALL_WEIGHT = 0.7
 """Share of the recall's score in the rank of a memory; the rest is that of the asked words found in it."""
 
-AS_GOOD = 0.08  # memories whose score is this near to the best one's show the thing as well as that one does
-STAY_MARGIN = 0.1  # the same for as long as the thing stays in sight, if not as well as at its best
-CUT_OFF_RADIUS_M = 8.0  # a sign that was cut off by the edge of an image is read in full from this near
+AS_GOOD = 0.08  # Memories whose score is this near to the best one's show the thing as well as that one does
+STAY_MARGIN = 0.1  # The same for as long as the thing stays in sight, if not as well as at its best
+CUT_OFF_RADIUS_M = 8.0  # A sign that was cut off by the edge of an image is read in full from this near
 
 LEAST = {Kind.POSITION: 0.25, Kind.TIME: 0.2, Kind.DURATION: 0.2, Kind.BINARY: 0.2, Kind.TEXT: 0.2}
 """How likely it has to be, by the kind of the answer: more to drive there than to show a sentence.

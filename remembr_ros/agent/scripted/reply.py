@@ -15,12 +15,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
-from remembr_ros.agent.chat.client import ToolCall
+from remembr_ros.agent.chat.client import Message, ToolCall
+from remembr_ros.agent.chat.wire import wire_message
 from remembr_ros.errors import InvalidRequest
 
 MEGABYTE = 10**6
-
-POLL_S = 0.01  # [s] how soon it is seen that a client has hung up
+POLL_S = 0.01  # How soon it is seen that a client has hung up [s]
 
 
 class _RuleCall(BaseModel):
@@ -89,13 +89,6 @@ class ScriptedReply:
     pad_mb: Annotated[float, Field(ge=0.0, le=10_000.0)] = 0.0
     gzip: bool = False
 
-    def refusal(self, body: Mapping[str, Any]) -> 'ScriptedReply | None':
-        """Return what is sent in place of this to a request that has a field which this refuses."""
-        for name in self.refuse:
-            if name in body:
-                return ScriptedReply(f'{name} is not supported by this model', status=400)
-        return None
-
 
 def completion(message: object, finish_reason: str = 'stop', **more: object) -> dict[str, Any]:
     """Return the body of a chat reply with any message.
@@ -115,12 +108,8 @@ def body_of(reply: ScriptedReply) -> bytes:
         return json.dumps(reply.body).encode()
     if not 200 <= reply.status < 300:
         return json.dumps({'error': {'message': reply.content or f'status {reply.status}'}}).encode()
-    message: dict[str, Any] = {'role': 'assistant', 'content': reply.content or None}
-    if reply.tool_calls:
-        message['tool_calls'] = [
-            {'id': call.id, 'type': 'function', 'function': {'name': call.name, 'arguments': call.arguments}}
-            for call in reply.tool_calls
-        ]
+    message = wire_message(Message('assistant', reply.content, reply.tool_calls))
+    message['content'] = reply.content or None
     prompt, completed = reply.prompt_tokens, reply.completion_tokens
     usage = {'prompt_tokens': prompt, 'completion_tokens': completed, 'total_tokens': prompt + completed}
     return json.dumps(completion(message, 'tool_calls' if reply.tool_calls else 'stop', usage=usage)).encode()

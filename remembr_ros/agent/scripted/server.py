@@ -69,8 +69,10 @@ class ScriptedServer:
         self._lock = threading.Lock()
         self._reply: Script = ()
         self._sent = 0
-        self._requests: list[ChatRequest] = []
-        self._hung_up = 0
+        self.requests: list[ChatRequest] = []
+        """What was asked until now, in the order of asking; the list of models is not counted."""
+        self.hung_up = 0
+        """How many clients closed the connection before they had their reply."""
         self._closed = threading.Event()
         self.reply = reply
         self._server = _Server(('127.0.0.1', port), _handler(self))
@@ -88,18 +90,6 @@ class ScriptedServer:
     @property
     def url(self) -> str:
         return f'http://127.0.0.1:{self._server.server_port}/v1'
-
-    @property
-    def requests(self) -> list[ChatRequest]:
-        """What was asked until now, in the order of asking; the list of models is not counted."""
-        with self._lock:
-            return list(self._requests)
-
-    @property
-    def hung_up(self) -> int:
-        """How many clients closed the connection before they had their reply."""
-        with self._lock:
-            return self._hung_up
 
     @property
     def reply(self) -> Script:
@@ -122,7 +112,7 @@ class ScriptedServer:
     def answer(self, request: ChatRequest) -> ScriptedReply:
         """Keep a request and return the reply to it."""
         with self._lock:
-            self._requests.append(request)
+            self.requests.append(request)
             script, turn = self._reply, self._sent
             self._sent += 1
         if callable(script):
@@ -131,13 +121,15 @@ class ScriptedServer:
             reply = ScriptedReply('the script is empty', status=500)
         else:
             reply = script[min(turn, len(script) - 1)]
-        return reply.refusal(request.body) or reply
+        if refused := [name for name in reply.refuse if name in request.body]:
+            return ScriptedReply(f'{refused[0]} is not supported by this model', status=400)
+        return reply
 
     def send(self, reply: ScriptedReply, connection: socket.socket) -> None:
         """Send a reply, unless the server is closed or the client hangs up before."""
         if not send(replace(reply, hang_s=reply.hang_s + self._delay_s), connection, self._closed):
             with self._lock:
-                self._hung_up += 1
+                self.hung_up += 1
 
 
 class _Server(ThreadingHTTPServer):

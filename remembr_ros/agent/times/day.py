@@ -22,8 +22,7 @@ _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night
 """From which to which hour of a day; a night ends on the day after."""
 
 _LAST_NIGHT = (-4, 6)
-_DAYBREAK = 5  # until this hour 'this evening' may be the one before midnight
-
+_DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
 _THIS = re.compile(r'\b(?:this\s+(?:morning|afternoon|evening)|tonight)\b', re.IGNORECASE)
 _PART_TEXT = r'(?:morning|afternoon|evening|night)'
 _DAY = re.compile(

@@ -49,8 +49,7 @@ CLOCK_TEXT = (
     rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\s*{HALF}|\s+o'clock)?"
     rf"|\d{{1,2}}(?:\s*{HALF}|\s+o'clock)|noon|midnight)(?!\w)"
 )
-BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'  # a number that is a time if others say so, as in 'between 9 and 10 am'
-
+BARE_TEXT = r'\d{1,2}(?::\d\d){0,2}'  # A number that is a time if others say so, as in 'between 9 and 10 am'
 CLOCK = re.compile(CLOCK_TEXT, re.IGNORECASE)
 _HALF = re.compile(rf"\s*({HALF}|\bo'clock)$", re.IGNORECASE)
 _HOUR = rf'(?:{"|".join(TO_TWENTY[1:13])})'
@@ -77,7 +76,7 @@ def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> int:
     if AGO.fullmatch(stripped):
         return max(now_ns - seconds_in(stripped) * NS, 0)
     if CLOCK.fullmatch(stripped):
-        return _on_the_clock(stripped, now_ns, zone)
+        return max((ns for ns in latest_clock_moments(stripped, now_ns, zone) if ns <= now_ns), default=0)
     return parse_time(stripped, zone)
 
 
@@ -146,11 +145,6 @@ def time_of_day(text: str) -> timedelta:
     if hour > 23 or minute > 59 or second > 59:
         raise InvalidRequest(f'{text!r} is not a time of day')
     return timedelta(hours=hour, minutes=minute, seconds=second)
-
-
-def _on_the_clock(text: str, now_ns: int, zone: tzinfo) -> int:
-    """Return the latest moment not after now at which the clock shows that time."""
-    return max((ns for ns in latest_clock_moments(text, now_ns, zone) if ns <= now_ns), default=0)
 
 
 def latest_clock_moments(text: str, now_ns: int, zone: tzinfo) -> tuple[int, int]:

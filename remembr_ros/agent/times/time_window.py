@@ -85,7 +85,7 @@ _LEFT = (
 )
 """What in the rest of a question still names a time."""
 
-AROUND_S = 60.0  # half the window of a question about a moment
+AROUND_S = 60.0  # Half the window of a question about a moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from remembr_ros.agent.chat.client import ChatClient, Message
+from remembr_ros.agent.chat.client import Call, ChatClient, Message
 from remembr_ros.agent.chat.loose_json import objects_in
 from remembr_ros.agent.llm.reply_text import MAX_REPLY
-from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import RemembrError, ReplyInvalid
 from remembr_ros.evaluation.metrics.verdict_cache import Judgement, VerdictCache
 
@@ -64,9 +63,7 @@ class Judge:
         reason = ''
         for replies in range(1, ATTEMPTS + 1):
             try:
-                reply = self._chat.complete(
-                    messages, (), must_call=None, timeout_s=self._timeout_s, ledger=Ledger()
-                )
+                reply = self._chat.complete(Call(messages, timeout_s=self._timeout_s))
             except RemembrError as error:
                 return None, f'{error.kind}: {error}'
             try:

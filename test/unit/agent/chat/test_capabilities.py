@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.capabilities import Capabilities, after_refusal
-from remembr_ros.agent.chat.client import Message, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger
@@ -133,9 +133,7 @@ def test_a_server_that_refuses_is_asked_without_and_that_is_remembered(
 ) -> None:
     server.reply = [ScriptedReply('yes', refuse=refused)]
     for must_call in (None, 'answer', None):
-        assert (
-            chat.complete(HELLO, TOOLS, must_call=must_call, timeout_s=10.0, ledger=Ledger()).content == 'yes'
-        )
+        assert chat.complete(Call(HELLO, TOOLS, must_call=must_call, timeout_s=10.0)).content == 'yes'
     bodies = [request.body for request in server.requests]
     assert not set(refused) & set(bodies[-1])
     assert len(bodies) <= 3 + len(refused) + 1  # a schema is refused twice: then it is a JSON object
@@ -144,7 +142,7 @@ def test_a_server_that_refuses_is_asked_without_and_that_is_remembered(
 def test_what_fails_all_the_same_is_not_remembered(server: ScriptedServer, chat: OpenAIChat) -> None:
     server.reply = [ScriptedReply('tools are not supported; neither is anything else', status=400)]
     with pytest.raises(ChatUnavailable, match='400'):
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger())
+        chat.complete(Call(HELLO, TOOLS, timeout_s=10.0))
     assert chat.capabilities == Capabilities()
 
 
@@ -165,19 +163,19 @@ def test_a_refusal_without_a_word_is_found_out_by_trying(
 
     server.reply = reply
     chat = OpenAIChat('tiny', server.url, max_retries=0)
-    assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger()).content == 'yes'
+    assert chat.complete(Call(HELLO, TOOLS, timeout_s=10.0)).content == 'yes'
     tried = len(server.requests)
-    assert chat.complete(HELLO, TOOLS, must_call='answer', timeout_s=10.0, ledger=Ledger()).content == 'yes'
+    assert chat.complete(Call(HELLO, TOOLS, must_call='answer', timeout_s=10.0)).content == 'yes'
     assert (tried, len(server.requests)) == (2 if refuses == {'tools'} else 3, tried + 1)
 
 
 def test_a_server_that_was_of_use_is_not_simplified_for_a_mishap(server: ScriptedServer) -> None:
     chat = OpenAIChat('tiny', server.url, max_retries=0)
     server.reply = [ScriptedReply('yes'), ScriptedReply(body=b'oops', status=500), ScriptedReply('yes')]
-    chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger())
+    chat.complete(Call(HELLO, TOOLS, timeout_s=10.0))
     with pytest.raises(ChatUnavailable, match='500'):
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger())
-    assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger()).content == 'yes'
+        chat.complete(Call(HELLO, TOOLS, timeout_s=10.0))
+    assert chat.complete(Call(HELLO, TOOLS, timeout_s=10.0)).content == 'yes'
     assert chat.capabilities == Capabilities()
 
 
@@ -195,7 +193,7 @@ def test_what_was_accepted_before_is_left_out_only_once(
 ) -> None:
     server.reply = [ScriptedReply('yes'), ScriptedReply(said, status=status), ScriptedReply('yes')]
     for _ in range(3):
-        assert chat.complete(HELLO, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger()).content == 'yes'
+        assert chat.complete(Call(HELLO, TOOLS, timeout_s=10.0)).content == 'yes'
     bodies = [request.body for request in server.requests]
     assert len(bodies) == 4
     assert bodies[2].keys() < bodies[1].keys() | {'response_format'}
@@ -210,11 +208,13 @@ def test_a_conversation_goes_on_in_words_when_tools_are_refused(
     call = ToolCall('a1', 'recall_text', '{"query": "lift"}')
     results = (Message('tool', 'm1: a lift', tool_call_id='a1'), Message('tool', 'm2', tool_call_id='zz'))
     chat.complete(
-        (*HELLO, Message('assistant', 'Hm.', (call,)), *results),
-        TOOLS,
-        must_call=None,
-        timeout_s=10.0,
-        ledger=Ledger(),
+        Call(
+            (*HELLO, Message('assistant', 'Hm.', (call,)), *results),
+            TOOLS,
+            must_call=None,
+            timeout_s=10.0,
+            ledger=Ledger(),
+        )
     )
     system, user, assistant, last = server.requests[-1].body['messages']
     assert [message['role'] for message in (system, user, assistant, last)] == [
@@ -239,7 +239,7 @@ def test_without_a_system_role_its_text_comes_first(server: ScriptedServer, chat
         return ScriptedReply('yes')
 
     server.reply = reply
-    chat.complete(HELLO, (), must_call=None, timeout_s=10.0, ledger=Ledger())
+    chat.complete(Call(HELLO, (), timeout_s=10.0))
     assert server.requests[-1].body['messages'] == [
         {'role': 'user', 'content': 'Be brief.\n\nWhere is the lift?'}
     ]
@@ -248,7 +248,7 @@ def test_without_a_system_role_its_text_comes_first(server: ScriptedServer, chat
 def test_a_forced_call_is_said_in_words_where_it_cannot_be_forced(server: ScriptedServer) -> None:
     server.reply = [ScriptedReply('yes', refuse=('tool_choice',))]
     chat = OpenAIChat('tiny', server.url)
-    chat.complete(HELLO, TOOLS, must_call='answer', timeout_s=10.0, ledger=Ledger())
+    chat.complete(Call(HELLO, TOOLS, must_call='answer', timeout_s=10.0))
     body = server.requests[-1].body
     assert len(body['tools']) == len(TOOLS)
     assert body['messages'][-1]['content'].endswith('Now call the tool answer, and no other.')

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ScriptedChat, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, ScriptedChat, Tool, ToolCall
 from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
@@ -66,7 +66,7 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
 
 def ask(chat: ChatClient, messages: Sequence[Message] = HELLO, **changes: Any) -> Reply:
     options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, 'ledger': Ledger(), **changes}
-    return chat.complete(messages, options.pop('tools', TOOLS), **options)
+    return chat.complete(Call(messages, options.pop('tools', TOOLS), **options))
 
 
 @pytest.mark.parametrize('make', CLIENTS, indirect=True)

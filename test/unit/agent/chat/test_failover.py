@@ -1,9 +1,8 @@
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool
+from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat
 from remembr_ros.agent.chat.failover import LONGEST_REST_S, FailoverChat
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.chat_endpoint import Refused
@@ -28,22 +27,13 @@ class SlowChat:
         self.clock, self.takes_s, self.outcome = clock, takes_s, outcome
         self.given: list[float] = []
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        self.given.append(timeout_s)
-        self.clock.now += min(self.takes_s, timeout_s)
+    def complete(self, call: Call) -> Reply:
+        self.given.append(call.timeout_s)
+        self.clock.now += min(self.takes_s, call.timeout_s)
         if isinstance(self.outcome, Exception):
-            ledger.charge(self.lost)
+            call.ledger.charge(self.lost)
             raise self.outcome
-        ledger.charge(self.outcome.usage)
+        call.ledger.charge(self.outcome.usage)
         return self.outcome
 
 
@@ -63,7 +53,7 @@ def clock() -> Clock:
 @pytest.fixture
 def ask() -> Callable[..., Reply]:
     def run(chat: FailoverChat, timeout_s: float = 30.0, ledger: Ledger | None = None) -> Reply:
-        return chat.complete((), (), must_call=None, timeout_s=timeout_s, ledger=ledger or Ledger())
+        return chat.complete(Call((), (), timeout_s=timeout_s, ledger=ledger or Ledger()))
 
     return run
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Picture, Reply, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, Picture, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger, Usage
@@ -43,7 +43,7 @@ def connect(server: ScriptedServer) -> Callable[..., OpenAIChat]:
 
 def complete(chat: OpenAIChat, **changes: Any) -> Reply:
     options: dict[str, Any] = {'must_call': None, 'timeout_s': 10.0, 'ledger': Ledger(), **changes}
-    return chat.complete(options.pop('messages', HELLO), TOOLS, **options)
+    return chat.complete(Call(options.pop('messages', HELLO), TOOLS, **options))
 
 
 def test_plain_content_and_usage_come_back(server: ScriptedServer, connect: Any) -> None:
@@ -287,7 +287,9 @@ def test_a_lost_connection_is_made_again_and_its_tokens_are_estimated(
 def test_tokens_that_are_not_counted_are_estimated(server: ScriptedServer, connect: Any) -> None:
     server.reply = [said({'role': 'assistant', 'content': 'x' * 40})]
     chat = connect()
-    reply = chat.complete((Message('user', 'y' * 80),), (), must_call=None, timeout_s=10.0, ledger=Ledger())
+    reply = chat.complete(
+        Call((Message('user', 'y' * 80),), (), must_call=None, timeout_s=10.0, ledger=Ledger())
+    )
     assert reply.usage == Usage(1, 20, 10, estimated=True)
 
 
@@ -317,7 +319,7 @@ def test_seed_and_temperature_are_sent(server: ScriptedServer, connect: Any) -> 
 def test_without_tools_none_are_spoken_of(server: ScriptedServer, connect: Any) -> None:
     server.reply = [ScriptedReply('x')]
     chat = connect()
-    chat.complete(HELLO, (), must_call=None, timeout_s=10.0, ledger=Ledger())
+    chat.complete(Call(HELLO, (), timeout_s=10.0))
     body = server.requests[0].body
     assert not {'tools', 'tool_choice', 'parallel_tool_calls', 'response_format'} & set(body)
     assert len(body['messages']) == len(HELLO)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.bounded_call import complete
-from remembr_ros.agent.chat.client import Message
+from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger
@@ -74,14 +74,11 @@ def test_what_is_no_reply_ends_as_a_server_out_of_reach(
     server.reply = [reply]
     began = time.monotonic()
     with pytest.raises(ChatUnavailable, match=r'127\.0\.0\.1') as failure:
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger())
+        chat.complete(Call(HELLO, TOOLS, timeout_s=20.0))
     assert time.monotonic() - began < patiently(10.0)
     assert len(str(failure.value)) < 500
     server.reply = [GOOD]
-    assert (
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger()).content
-        == 'By the stairs.'
-    )
+    assert chat.complete(Call(HELLO, TOOLS, timeout_s=20.0)).content == 'By the stairs.'
 
 
 @pytest.mark.parametrize('pad_mb', [100.0, 10_000.0])
@@ -89,11 +86,11 @@ def test_a_body_of_any_size_takes_little_memory(
     server: ScriptedServer, chat: OpenAIChat, pad_mb: float
 ) -> None:
     server.reply = [GOOD]
-    chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger())
+    chat.complete(Call(HELLO, TOOLS, timeout_s=20.0))
     server.reply = [ScriptedReply('x', pad_mb=pad_mb)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ChatUnavailable, match='longer than 4 MB'):
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=20.0, ledger=Ledger())
+        chat.complete(Call(HELLO, TOOLS, timeout_s=20.0))
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     assert grown < 10 * MAX_BODY
     wait_for(lambda: server.hung_up == 1)
@@ -107,7 +104,7 @@ def test_no_server_holds_a_call_past_its_deadline(
     began = time.monotonic()
     ledger = Ledger()
     with pytest.raises(ChatUnavailable, match='did not answer within'):
-        chat.complete(HELLO, TOOLS, must_call=None, timeout_s=0.5, ledger=ledger)
+        chat.complete(Call(HELLO, TOOLS, timeout_s=0.5, ledger=ledger))
     assert 0.5 <= time.monotonic() - began < patiently(1.5)
     assert (ledger.usage.calls, ledger.usage.estimated) == (1, True)
     assert ledger.usage.prompt_tokens > 500
@@ -153,7 +150,7 @@ def test_a_wait_before_the_next_attempt_is_cancelled(server: ScriptedServer, cha
     threading.Thread(target=lambda: (wait_for(lambda: server.requests), cancel.set()), daemon=True).start()
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        chat.complete(HELLO, (), must_call=None, timeout_s=60.0, ledger=Ledger(), cancel=cancel)
+        chat.complete(Call(HELLO, (), timeout_s=60.0, cancel=cancel))
     assert time.monotonic() - began < patiently(5.0)
 
 
@@ -161,7 +158,7 @@ def test_a_server_without_names_hangs_no_call(server: ScriptedServer) -> None:
     server.models = ScriptedReply(hang_s=600.0)
     chat = OpenAIChat('', server.url)
     with pytest.raises(ChatUnavailable, match='did not answer within'):
-        chat.complete(HELLO, (), must_call=None, timeout_s=0.3, ledger=Ledger())
+        chat.complete(Call(HELLO, (), timeout_s=0.3))
 
 
 def test_one_call_that_is_cancelled_leaves_the_others_alone(server: ScriptedServer, chat: OpenAIChat) -> None:
@@ -171,7 +168,14 @@ def test_one_call_that_is_cancelled_leaves_the_others_alone(server: ScriptedServ
     def hang() -> None:
         with pytest.raises(Cancelled):
             chat.complete(
-                (Message('user', 'hang'),), (), must_call=None, timeout_s=60.0, ledger=Ledger(), cancel=cancel
+                Call(
+                    (Message('user', 'hang'),),
+                    (),
+                    must_call=None,
+                    timeout_s=60.0,
+                    ledger=Ledger(),
+                    cancel=cancel,
+                )
             )
 
     hanging = threading.Thread(target=hang, daemon=True)
@@ -179,9 +183,7 @@ def test_one_call_that_is_cancelled_leaves_the_others_alone(server: ScriptedServ
     wait_for(lambda: server.requests)
     found: list[str] = []
     other = threading.Thread(
-        target=lambda: found.append(
-            chat.complete(HELLO, (), must_call=None, timeout_s=60.0, ledger=Ledger()).content
-        )
+        target=lambda: found.append(chat.complete(Call(HELLO, (), timeout_s=60.0)).content)
     )
     other.start()
     wait_for(lambda: len(server.requests) == 2)

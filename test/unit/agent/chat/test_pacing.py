@@ -1,11 +1,9 @@
 import threading
-from collections.abc import Sequence
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, Tool
+from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
-from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
 
 
@@ -32,17 +30,8 @@ class TimeoutsChat:
     def __init__(self) -> None:
         self.given: list[float] = []
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
-        self.given.append(timeout_s)
+    def complete(self, call: Call) -> Reply:
+        self.given.append(call.timeout_s)
         return Reply('x')
 
 
@@ -78,11 +67,11 @@ def test_threads_get_different_turns():
 def test_a_turn_that_comes_too_late_is_refused_and_left_to_others(clock: Clock):
     pacer = Pacer(6.0, clock=clock, wait=clock.wait)
     chat = PacedChat(ScriptedChat([Reply('a'), Reply('b')]), pacer)
-    chat.complete((), (), must_call=None, timeout_s=5.0, ledger=Ledger())
+    chat.complete(Call((), (), timeout_s=5.0))
     with pytest.raises(ChatUnavailable, match=r'pace of 6 calls per minute leaves no turn within 5 s'):
-        chat.complete((), (), must_call=None, timeout_s=5.0, ledger=Ledger())
+        chat.complete(Call((), (), timeout_s=5.0))
     assert clock.waits == []
-    assert chat.complete((), (), must_call=None, timeout_s=11.0, ledger=Ledger()).content == 'b'
+    assert chat.complete(Call((), (), timeout_s=11.0)).content == 'b'
     assert clock.waits == [10.0]
 
 
@@ -91,7 +80,7 @@ def test_the_wait_is_taken_from_the_models_time_and_counted(clock: Clock):
     inner = TimeoutsChat()
     first, second = PacedChat(inner, pacer), PacedChat(inner, pacer)
     for chat in (first, second):
-        chat.complete((), (), must_call=None, timeout_s=30.0, ledger=Ledger())
+        chat.complete(Call((), (), timeout_s=30.0))
     assert inner.given == [30.0, 20.0]
     assert (first.waited_s, second.waited_s) == (0.0, 10.0)
     assert first.model == 'tiny'

@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
+from remembr_ros.agent.chat.client import Call
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.presets import PRESETS, find_preset, secrets
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
 
@@ -51,14 +51,14 @@ def test_each_server_gets_its_own_key_and_no_other(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(('name', 'variable'), [('openai', 'OPENAI_API_KEY'), ('nim', 'NVIDIA_API_KEY')])
 def test_a_key_that_is_missing_is_named(name: str, variable: str) -> None:
     with pytest.raises(ChatUnavailable, match=variable):
-        OpenAIChat('', name).complete((), (), must_call=None, timeout_s=1.0, ledger=Ledger())
+        OpenAIChat('', name).complete(Call((), (), timeout_s=1.0))
 
 
 def test_a_preset_is_asked_as_it_is_known_to_like_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedServer([ScriptedReply('x')]) as server:
         monkeypatch.setitem(PRESETS, 'ollama', replace(PRESETS['ollama'], base_url=server.url))
         chat = OpenAIChat('', 'ollama')
-        chat.complete((), TOOLS, must_call='answer', timeout_s=10.0, ledger=Ledger())
+        chat.complete(Call((), TOOLS, must_call='answer', timeout_s=10.0))
     body = server.requests[0].body
     assert body['model'] == 'scripted'
     assert not {'tool_choice', 'parallel_tool_calls'} & set(body)

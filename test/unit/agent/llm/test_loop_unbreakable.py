@@ -4,7 +4,6 @@ import json
 import logging
 import random
 import string
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +12,11 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message, Reply, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, Reply, ToolCall
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.errors import ChatUnavailable, RemembrError, ReplyInvalid
 from remembr_ros.memory.model.record import Memory
@@ -58,19 +57,10 @@ class AnythingChat:
         self.rng = rng
         self.calls = 0
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        *,
-        must_call: str | None,
-        timeout_s: float,
-        ledger: Ledger,
-        cancel: threading.Event | None = None,
-    ) -> Reply:
+    def complete(self, call: Call) -> Reply:
         self.calls += 1
-        reply = self.reply(messages, must_call)
-        ledger.charge(reply.usage)
+        reply = self.reply(call.messages, call.must_call)
+        call.ledger.charge(reply.usage)
         return reply
 
     def reply(self, messages: Sequence[Message], must_call: str | None) -> Reply:

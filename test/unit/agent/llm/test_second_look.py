@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.second_look import MAX_PICTURES, CaptionerLook, ModelLook
 from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
@@ -122,9 +122,9 @@ def test_looks_count_and_those_that_do_not_fit_are_refused(
 
 
 class ToolsSeen(ScriptedChat):
-    def complete(self, messages: Any, tools: Any, **options: Any) -> Reply:
-        self.names = [tool.name for tool in tools]
-        return super().complete(messages, tools, **options)
+    def complete(self, call: Call) -> Reply:
+        self.names = [tool.name for tool in call.tools]
+        return super().complete(call)
 
 
 def test_the_tool_is_offered_only_where_something_can_look(
@@ -143,5 +143,5 @@ def test_the_tool_is_offered_only_where_something_can_look(
 def test_a_second_look_is_configured(settings: dict[str, str]) -> None:
     config = AgentConfig(llm='tiny', llm_url='http://127.0.0.1:9/v1', **settings)
     agent = build_agent(ListedRecall([]), config, keyframes=Album())
-    (loop, _) = agent._planners
-    assert (loop._second_look is not None) is bool(settings)  # type: ignore[attr-defined]
+    (loop, _) = agent.planners
+    assert (loop.second_look is not None) is bool(settings)  # type: ignore[attr-defined]

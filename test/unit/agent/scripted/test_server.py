@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Reply, ToolCall
+from remembr_ros.agent.chat.client import Call, Message, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.model.usage import Ledger, Usage
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.scripted.reply import load_rules
 from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer, main
 from remembr_ros.errors import ChatUnavailable
@@ -41,7 +41,7 @@ def post(url: str, body: Any) -> tuple[int, dict[str, str], bytes]:
 
 def ask(url: str, *messages: Message) -> Reply:
     chat = OpenAIChat('', url, max_retries=0)
-    return chat.complete(messages, TOOLS, must_call=None, timeout_s=10.0, ledger=Ledger())
+    return chat.complete(Call(messages, TOOLS, timeout_s=10.0))
 
 
 @pytest.fixture(autouse=True)

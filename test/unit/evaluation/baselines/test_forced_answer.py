@@ -78,11 +78,9 @@ def test_the_model_must_answer_and_is_offered_nothing_else(ask):
     tools = []
 
     class Chat(ScriptedChat):
-        def complete(self, messages, offered, *, must_call, timeout_s, ledger, cancel=None):
-            tools.append([tool.name for tool in offered])
-            return super().complete(
-                messages, offered, must_call=must_call, timeout_s=timeout_s, ledger=ledger
-            )
+        def complete(self, call):
+            tools.append([tool.name for tool in call.tools])
+            return super().complete(call)
 
     chat = Chat([native(GOOD)])
     ask(chat=chat)
@@ -126,9 +124,9 @@ def test_what_cannot_be_used_is_sent_back_once(ask, reply, complaint, role):
 
 def test_a_model_that_gets_its_name_with_the_first_call_is_named_by_it(ask):
     class Chat(ScriptedChat):
-        def complete(self, *asked, **options):
+        def complete(self, call):
             self.model = 'tiny'
-            return super().complete(*asked, **options)
+            return super().complete(call)
 
     assert ask(chat=Chat([native(GOOD)], 'llm')).planner in ('all_captions+tiny', 'frames+tiny')
 

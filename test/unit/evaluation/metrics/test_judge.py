@@ -2,13 +2,12 @@ import json
 import logging
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.agent.chat.client import Reply, ScriptedChat
+from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
 from remembr_ros.evaluation.metrics.judge import Judge
@@ -118,9 +117,9 @@ def test_other_texts_and_other_models_are_asked_for_themselves(tmp_path: Path):
 
 def test_a_model_that_gets_its_name_with_the_first_call_is_found_again(tmp_path: Path):
     class Chat(ScriptedChat):
-        def complete(self, *asked: Any, **options: Any) -> Reply:
+        def complete(self, call: Call) -> Reply:
             self.model = 'tiny'
-            return super().complete(*asked, **options)
+            return super().complete(call)
 
     path = tmp_path / 'verdicts.jsonl'
     Judge(Chat([YES], 'llm'), path).verdict(*TEXTS)
