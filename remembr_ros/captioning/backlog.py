@@ -22,9 +22,7 @@ drop: the oldest is forgotten: the robot's present counts more than its past
 MOST_SPAN_NS = 30 * NS
 """No segment is merged to a longer one: what a caption says should have a time and a place."""
 
-MOST_APART_M = 5.0
-"""Nor one from farther away [m]."""
-
+MOST_APART_M = 5.0  # nor one from farther away [m]
 MOST_GAP_NS = 2 * NS
 
 
@@ -47,12 +45,9 @@ class Backlog:
         self._policy = policy
         self._max_bytes = max_bytes
         self._waiting: deque[PlacedSegment] = deque()
-        self.kept = 0
-        """How many segments were given back to be kept without a caption."""
-        self.merged = 0
-        """How many became part of their neighbour."""
-        self.dropped = 0
-        """How many were forgotten."""
+        self.kept = 0  # how many segments were given back to be kept without a caption
+        self.merged = 0  # how many became part of their neighbour
+        self.dropped = 0  # how many were forgotten
 
     @property
     def overflows(self) -> int:

@@ -5,15 +5,9 @@ from typing import TypeVar
 
 from remembr_ros.images import Bgr, encode_jpeg
 
-JPEG_QUALITIES = (85, 70, 50)
-"""Tried in turn, before an image that has too many bytes is made smaller."""
-
-SHRINK = 0.75
-"""Of the sides, at each further try."""
-
-MIN_BYTES = 4096
-"""Every image fits into so many, if it is made small enough."""
-
+JPEG_QUALITIES = (85, 70, 50)  # tried in turn, before an image that has too many bytes is made smaller
+SHRINK = 0.75  # of the sides, at each further try
+MIN_BYTES = 4096  # every image fits into so many, if it is made small enough
 _T = TypeVar('_T')
 
 

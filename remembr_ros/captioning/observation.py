@@ -56,17 +56,13 @@ class Describer:
         self, captioner: Captioner, remembering: Remembering, still: StillScene | None = None
     ) -> None:
         self.captioner = captioner
-        self.remembering = remembering
-        """May be replaced at any time."""
+        self.remembering = remembering  # may be replaced at any time
         self._still = still
         self._counting = threading.Lock()
         self._last: Caption | CaptionerFailed = Caption('')
-        self.captioned = 0
-        """How many segments the captioner described."""
-        self.repeated = 0
-        """How many showed nothing new."""
-        self.uncaptioned = 0
-        """How many are kept without a caption."""
+        self.captioned = 0  # how many segments the captioner described
+        self.repeated = 0  # how many showed nothing new
+        self.uncaptioned = 0  # how many are kept without a caption
         self.problem = ''
         """Why the captioner failed on the last one that it was asked for; empty: it did not."""
 

@@ -11,8 +11,7 @@ from remembr_ros.geometry import Lost, Pose, StampedPose, distance, mean_pose
 from remembr_ros.images import Frame
 from remembr_ros.timestamps import NS
 
-WAIT_FOR_POSES_NS = 2 * NS
-"""Localisation comes late, but not by more."""
+WAIT_FOR_POSES_NS = 2 * NS  # localisation comes late, but not by more
 
 
 @dataclass(frozen=True, slots=True)

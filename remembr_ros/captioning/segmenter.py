@@ -11,15 +11,11 @@ from remembr_ros.images import Bgr, Frame
 from remembr_ros.timestamps import NS
 
 _log = logging.getLogger(__name__)
-
-_INTERVALS = 15
-"""Intervals between frames that the usual one is the median of."""
-
+_INTERVALS = 15  # intervals between frames that the usual one is the median of
 _SLOW_CAMERA = 3.0
 """A gap is at least this many usual intervals long: a camera at 0.5 Hz has no gaps of 2 s."""
 
-_SWAPPED = 1.5
-"""A frame that swapped places with its neighbour is up to this many usual intervals late."""
+_SWAPPED = 1.5  # a frame that swapped places with its neighbour is up to this many usual intervals late
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +91,8 @@ class Segmenter:
         self._origin_ns: int | None = None  # of the grid; None: no segment is open
         self._next_ns = 0  # the grid point that waits for a frame
         self._last_ns = 0
-        self.dropped = 0
-        """How many frames could not be decoded."""
-        self.problem = ''
-        """Why the last frame could not be decoded; empty: it could."""
+        self.dropped = 0  # how many frames could not be decoded
+        self.problem = ''  # why the last frame could not be decoded; empty: it could
 
     @property
     def is_open(self) -> bool:

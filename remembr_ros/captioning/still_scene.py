@@ -11,14 +11,11 @@ from remembr_ros.geometry import Pose, distance, wrap_angle
 from remembr_ros.images import Bgr
 from remembr_ros.timestamps import NS
 
-SIZE = (64, 48)
-"""Images are reduced to so many cells: noise averages out [width, height]."""
-
+SIZE = (64, 48)  # images are reduced to so many cells: noise averages out [width, height]
 PATCH = 4
 """Cells: the patch of so many squared that changed most counts. What moves in a corner changes the scene."""
 
-Cells = NDArray[np.float32]
-"""Shades of grey, 0 to 255, shape (48, 64)."""
+Cells = NDArray[np.float32]  # shades of grey, 0 to 255, shape (48, 64)
 
 
 @dataclass(frozen=True, slots=True)

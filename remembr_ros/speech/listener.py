@@ -12,11 +12,8 @@ from remembr_ros.speech.sound.resampling import StreamResampler
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.utterances import Utterance, UtteranceCutter
 
-GAP_NS = 1 * NS
-"""Sound that comes so much later than it should: something was lost in between."""
-
-MAX_PARTS = 3
-"""Utterances that were too long are put together from so many parts; nobody asks for longer."""
+GAP_NS = 1 * NS  # sound that comes so much later than it should: something was lost in between
+MAX_PARTS = 3  # utterances that were too long are put together from so many parts; nobody asks for longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +60,10 @@ class Listener:
         self._parts: list[tuple[int, Transcript]] = []
         """Lengths [samples] and transcripts of what there is of an utterance that was cut."""
         self._start_ns = 0
-        self._ignoring = False
-        """The utterance that goes on is not for the robot."""
+        self._ignoring = False  # the utterance that goes on is not for the robot
         self.verdicts: Counter[UtteranceKind] = Counter()
-        self.transcribing_s = 0.0
-        """How long the last utterance took."""
-        self.problem = ''
-        """Why the last utterance could not be transcribed; empty: it could."""
+        self.transcribing_s = 0.0  # how long the last utterance took
+        self.problem = ''  # why the last utterance could not be transcribed; empty: it could
 
     def hear(self, block: Block) -> list[Understood]:
         """Take in what came next, and return what is understood now.

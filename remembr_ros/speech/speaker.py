@@ -15,10 +15,7 @@ from typing import Protocol
 from remembr_ros.errors import SoundUnavailable
 
 MAX_CHARACTERS = 500
-
-TIMEOUT_S = 45.0
-"""For one text; less than the time after which a robot that speaks is taken for silent."""
-
+TIMEOUT_S = 45.0  # for one text; less than the time after which a robot that speaks is taken for silent
 TTS = ('none', 'espeak-ng', 'piper')
 
 PACKAGES = {'espeak-ng': 'sudo apt install espeak-ng', 'aplay': 'sudo apt install alsa-utils'}

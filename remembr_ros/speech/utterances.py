@@ -9,11 +9,8 @@ from remembr_ros.speech.sound.audio_ring_buffer import Tape
 from remembr_ros.speech.voice_activity import WINDOW, Detector, SpeechSegment, SpeechTracker
 from remembr_ros.speech.whisper import SileroStream
 
-STEP = 128
-"""[samples] How finely the quietest place is sought, 8 ms."""
-
-GAP = 12
-"""Steps that have to be quiet there: between words it is silent for about 0.1 s."""
+STEP = 128  # [samples] how finely the quietest place is sought, 8 ms
+GAP = 12  # steps that have to be quiet there: between words it is silent for about 0.1 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +55,7 @@ class UtteranceCutter:
         self._max = max(round(max_s * SAMPLE_RATE / WINDOW), 16) * WINDOW
         self._tracker = SpeechTracker(threshold=threshold, min_silence_s=end_silence_s)
         self._tape = Tape()
-        self._looked = 0
-        """Samples of the stream that the detector has seen: whole windows."""
+        self._looked = 0  # samples of the stream that the detector has seen: whole windows
 
     @property
     def place(self) -> int:

@@ -15,16 +15,12 @@ FILLERS = frozenset(
 """Words that may come before the wake phrase."""
 
 MAX_FILLERS = 2
-
-LETTERS_PER_ERROR = 5
-"""One letter in so many may be heard wrong: 'hey robat', 'robots'."""
-
+LETTERS_PER_ERROR = 5  # one letter in so many may be heard wrong: 'hey robat', 'robots'
 VOWELS = frozenset('aeiouwyh')
 """Letters that are told apart badly or not spoken: as errors they count half, so 'rowboat' is 'robot'."""
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-_JOINT = re.compile(r'[\s-]*')
-"""What may lie between the parts of a word that was heard as two."""
+_JOINT = re.compile(r'[\s-]*')  # what may lie between the parts of a word that was heard as two
 _SEPARATORS = ' \t\r\n.,;:!?-\u2013\u2014\u2026'
 
 

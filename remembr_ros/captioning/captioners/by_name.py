@@ -8,12 +8,8 @@ from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import InvalidRequest
 
 CAPTIONERS = ('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none')
-
-DESCRIBERS = ('openai', 'transformers', 'recorded')
-"""What fused can join with the text that is read."""
-
-VLMS = ('openai', 'transformers', 'fused')
-"""Those whose captions depend on a model and a prompt."""
+DESCRIBERS = ('openai', 'transformers', 'recorded')  # what fused can join with the text that is read
+VLMS = ('openai', 'transformers', 'fused')  # those whose captions depend on a model and a prompt
 
 
 class NoCaptioner:

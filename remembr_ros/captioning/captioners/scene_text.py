@@ -16,11 +16,8 @@ from remembr_ros.images import Bgr
 NOTHING_READ = 'No readable text.'
 """Caption of a segment without text: it is remembered too, having been there counts."""
 
-BORDER = 0.01
-"""A text box this near to the border is cut off [of the image's longer side]."""
-
-MAX_ASPECT = 64
-"""No letter fits into a narrower strip, and RapidOCR refuses some."""
+BORDER = 0.01  # a text box this near to the border is cut off [of the image's longer side]
+MAX_ASPECT = 64  # no letter fits into a narrower strip, and RapidOCR refuses some
 
 
 class SceneTextCaptioner:

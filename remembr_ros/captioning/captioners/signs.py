@@ -8,27 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 Corner = tuple[float, float]
-
-MIN_CONFIDENCE = 0.85
-"""Of a line that is believed."""
-
+MIN_CONFIDENCE = 0.85  # of a line that is believed
 MIN_CONFIDENCE_SHORT = 0.9
 """Of a line with fewer than SHORT letters and digits: furniture and windows look like two letters."""
 
 SHORT = 4
-
-MIN_CHARACTERS = 2
-"""Letters and digits of a sign; single ones are nearly always noise."""
-
+MIN_CHARACTERS = 2  # letters and digits of a sign; single ones are nearly always noise
 MIN_CUT = 5
 """Letters of a word on a sign that was never seen whole: 'CAFET' still tells something, 'RO' is noise."""
 
-MAX_LINES = 4
-"""A sign with more lines is a page: its lines stay separate."""
-
-MAX_TILT = math.radians(15.0)
-"""Between lines of one sign [rad]."""
-
+MAX_LINES = 4  # a sign with more lines is a page: its lines stay separate
+MAX_TILT = math.radians(15.0)  # between lines of one sign [rad]
 _STRAY = ' \t\r\n.,:;_-\u2013\u2014·•|~^`\'"*=<>\\/←→↑↓'
 
 

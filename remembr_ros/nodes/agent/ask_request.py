@@ -18,13 +18,8 @@ from remembr_ros.errors import Cancelled
 from remembr_ros.nodes.base.worker_pool import settle
 
 AskResponse = TypeVar('AskResponse', AskAction.Result, AskSrv.Response)
-
-MOST = 100
-"""Questions under way, most of which wait; one more would be answered too late."""
-
-DROPPING_S = 60.0
-"""So long after a question was dropped that counts as happening now [s]."""
-
+MOST = 100  # questions under way, most of which wait; one more would be answered too late
+DROPPING_S = 60.0  # so long after a question was dropped that counts as happening now [s]
 GRACE_S = 0.5
 """What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
 
@@ -108,11 +103,9 @@ class Inquiries:
         self._open: set[Inquiry] = set()
         self.answered = 0
         self.failed = 0
-        self.dropped = 0
-        """How many were one too many."""
+        self.dropped = 0  # how many were one too many
         self._dropped_at = float('-inf')
-        self.latency_s = 0.0
-        """Of the last answer."""
+        self.latency_s = 0.0  # of the last answer
 
     def __len__(self) -> int:
         return len(self._open)

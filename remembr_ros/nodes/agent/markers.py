@@ -21,8 +21,7 @@ from remembr_ros.nodes.base.markers import (
     ramp,
 )
 
-MAX_HITS = 200
-"""Recalled memories shown, the best of them; the evidence is shown in any case."""
+MAX_HITS = 200  # recalled memories shown, the best of them; the evidence is shown in any case
 
 
 class AnswerMarkers:

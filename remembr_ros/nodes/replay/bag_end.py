@@ -22,9 +22,7 @@ from remembr_ros.nodes.base.lifecycle import spin
 from remembr_ros.nodes.base.managed_node import NAMESPACE
 from remembr_ros.stop import stop_on_signals
 
-PATIENCE_S = 300.0
-"""For the next caption [s]."""
-
+PATIENCE_S = 300.0  # for the next caption [s]
 LEFT = ('not placed yet', 'waiting', 'not stored yet')
 """What a captioner's diagnostics count that is still to be done, a figure each."""
 
@@ -43,8 +41,7 @@ class Remainder:
         self._left: dict[str, dict[str, int] | None] = dict.fromkeys(captioners)
         self._done = dict.fromkeys(captioners, 0)
         self._flush = flush
-        self.progress_at = time.monotonic()
-        """When one of the figures last changed."""
+        self.progress_at = time.monotonic()  # when one of the figures last changed
 
     @property
     def is_nothing(self) -> bool:

@@ -12,10 +12,7 @@ from remembr_ros.speech.sound.audio import Block, decode_pcm
 from remembr_ros.speech.sound.source import Deliver
 
 TOPIC = 'audio'
-
-SILENT_S = 5.0
-"""Nobody publishes when nothing came for so long."""
-
+SILENT_S = 5.0  # nobody publishes when nothing came for so long
 DEPTH = 100
 
 

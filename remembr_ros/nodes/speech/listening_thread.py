@@ -46,8 +46,7 @@ class Listening:
         self._log = log
         self.queue = SoundQueue(max_s)
         self.meter = LevelMeter()
-        self.problem = ''
-        """What went wrong last; empty: nothing since."""
+        self.problem = ''  # what went wrong last; empty: nothing since
         self._thread = threading.Thread(target=self._run, name='listening', daemon=True)
         # First what may fail, as a thread would stay behind.
         source.start(self._deliver)

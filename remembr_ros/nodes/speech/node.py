@@ -28,11 +28,8 @@ from remembr_ros.speech.speaker import ProgramSpeaker, make_speaker
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.whisper import SileroStream, WhisperTranscriber
 
-DRAIN_TIMEOUT_S = 10.0
-"""On deactivation, what was said is transcribed to the end, at most so long [s]."""
-
-SPEAKING = '/speaking'
-"""True while the robot speaks, whoever makes it speak."""
+DRAIN_TIMEOUT_S = 10.0  # on deactivation, what was said is transcribed to the end, at most so long [s]
+SPEAKING = '/speaking'  # true while the robot speaks, whoever makes it speak
 
 
 class SpeechNode(ManagedNode):

@@ -9,9 +9,7 @@ from remembr_ros.errors import SoundUnavailable
 from remembr_ros.nodes.base.worker_pool import WorkerPool
 from remembr_ros.speech.speaker import Speaker
 
-MAX_WAITING = 3
-"""Answers that wait to be said; more would be said when nobody remembers the question."""
-
+MAX_WAITING = 3  # answers that wait to be said; more would be said when nobody remembers the question
 CLOSE_S = 2.0
 
 

@@ -8,15 +8,9 @@ import numpy as np
 
 from remembr_ros.speech.sound.audio import Block
 
-FULL_SCALE = 0.999
-"""A sample from here on is as loud as samples can be: the highest of 16 bits, and of 8."""
-
-MAX_CLIPPED = 0.001
-"""More samples at full scale than this share: words are distorted."""
-
-PERIOD_S = 5.0
-"""What the figures are about: the last seconds."""
-
+FULL_SCALE = 0.999  # a sample from here on is as loud as samples can be: the highest of 16 bits, and of 8
+MAX_CLIPPED = 0.001  # more samples at full scale than this share: words are distorted
+PERIOD_S = 5.0  # what the figures are about: the last seconds
 SILENT_DB = -120.0
 
 

@@ -20,9 +20,7 @@ STALLED_S = 2.0
 RETRY_S = 2.0
 
 CLOSE_S = 5.0
-
-MAX_CHANNELS = 32
-"""Of real devices; ALSA's virtual ones claim more."""
+MAX_CHANNELS = 32  # of real devices; ALSA's virtual ones claim more
 
 
 class Microphone:
@@ -47,10 +45,8 @@ class Microphone:
         self._name = self._device or 'the default microphone'
         self._problem = ''
         self._heard_at = 0.0
-        self.overflows = 0
-        """How often the computer was too slow to take the sound."""
-        self.losses = 0
-        """How often the microphone was lost, or could not be opened."""
+        self.overflows = 0  # how often the computer was too slow to take the sound
+        self.losses = 0  # how often the microphone was lost, or could not be opened
 
     @property
     def name(self) -> str:
