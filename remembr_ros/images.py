@@ -180,6 +180,17 @@ def is_measurement(encoding: str) -> bool:
     return name.startswith(('16uc1', '32fc1')) or 'compresseddepth' in name
 
 
+def scaled_down(image: Bgr, scale: float) -> Bgr:
+    """Return the image with its sides so many times as long; as it is from 1 on."""
+    import cv2
+
+    if scale >= 1.0:
+        return image
+    height, width = image.shape[:2]
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+
+
 def encode_jpeg(image: Bgr, quality: int = 90) -> bytes:
     """Return the image as JPEG.
 

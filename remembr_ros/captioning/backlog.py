@@ -19,9 +19,7 @@ merge: two neighbours become one where that costs least; if none can, the oldest
 drop: the oldest is forgotten: the robot's present counts more than its past
 """
 
-MOST_SPAN_NS = 30 * NS
-"""No segment is merged to a longer one: what a caption says should have a time and a place."""
-
+MOST_SPAN_NS = 30 * NS  # no segment is merged to a longer one: a caption should have a time and a place
 MOST_APART_M = 5.0  # nor one from farther away [m]
 MOST_GAP_NS = 2 * NS
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from remembr_ros.images import Bgr, encode_jpeg
+from remembr_ros.images import Bgr, encode_jpeg, scaled_down
 
 JPEG_QUALITIES = (85, 70, 50)  # tried in turn, before an image that has too many bytes is made smaller
 SHRINK = 0.75  # of the sides, at each further try
@@ -22,14 +22,7 @@ def evenly(images: Sequence[_T], n: int) -> list[_T]:
 
 def reduced(image: Bgr, max_side: float) -> Bgr:
     """Return the image, its longer side at most so long [px]."""
-    import cv2
-
-    height, width = image.shape[:2]
-    scale = max_side / max(height, width)
-    if scale >= 1.0:
-        return image
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+    return scaled_down(image, max_side / max(image.shape[:2]))
 
 
 def jpeg_within(image: Bgr, max_side: int, max_bytes: int) -> bytes:

@@ -12,7 +12,7 @@ from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.geometry import Lost, StampedPose
-from remembr_ros.images import Bgr, Frame, encode_jpeg
+from remembr_ros.images import Frame, encode_jpeg, scaled_down
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation, memory_id
 
 _log = logging.getLogger(__name__)
@@ -188,14 +188,6 @@ def _clip(segment: Segment) -> Clip:
 
 
 def _keyframes(segment: Segment, n: int, quality: int, width: int) -> tuple[bytes, ...]:
-    best_first = sorted(segment.sharpest(n), key=lambda frame: -frame.sharpness)
-    return tuple(encode_jpeg(_reduced(frame.image, width), quality) for frame in best_first)
-
-
-def _reduced(image: Bgr, width: int) -> Bgr:
-    import cv2
-
-    if image.shape[1] <= width:
-        return image
-    size = (width, max(1, round(image.shape[0] * width / image.shape[1])))
-    return cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+    best_first = sorted(segment.frames, key=lambda frame: -frame.sharpness)[:n]
+    smaller = (scaled_down(frame.image, width / frame.image.shape[1]) for frame in best_first)
+    return tuple(encode_jpeg(image, quality) for image in smaller)

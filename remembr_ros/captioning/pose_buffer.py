@@ -7,8 +7,7 @@ from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.geometry import StampedPose, interpolate, is_place
 from remembr_ros.timestamps import NS
 
-MAX_LATE_S = 1.0
-"""A pose older than the newest by more than this means that time jumped back: a bag that starts over [s]."""
+MAX_LATE_S = 1.0  # a pose older than the newest by more: time jumped back, a bag starts over [s]
 
 
 class PoseBuffer:

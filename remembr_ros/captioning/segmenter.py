@@ -12,9 +12,7 @@ from remembr_ros.timestamps import NS
 
 _log = logging.getLogger(__name__)
 _INTERVALS = 15  # intervals between frames that the usual one is the median of
-_SLOW_CAMERA = 3.0
-"""A gap is at least this many usual intervals long: a camera at 0.5 Hz has no gaps of 2 s."""
-
+_SLOW_CAMERA = 3.0  # a gap has at least so many usual intervals: a camera at 0.5 Hz has no gaps of 2 s
 _SWAPPED = 1.5  # a frame that swapped places with its neighbour is up to this many usual intervals late
 
 
@@ -71,11 +69,6 @@ class Segment:
     end_ns: int
     frames: tuple[SampledFrame, ...]
 
-    def sharpest(self, n: int) -> tuple[SampledFrame, ...]:
-        """Return the n sharpest frames, or all if there are fewer, in order of time."""
-        best = sorted(self.frames, key=lambda frame: -frame.sharpness)[: max(n, 0)]
-        return tuple(sorted(best, key=lambda frame: frame.stamp_ns))
-
 
 class Segmenter:
     """Cuts a stream of frames into segments.
@@ -112,13 +105,12 @@ class Segmenter:
         finished = None
         if self._origin_ns is not None:
             interval_ns = stamp_ns - self._last_ns
-            if -self._longest_delay_ns() <= interval_ns <= 0:
+            usual_ns = statistics.median_low(self._intervals) if self._intervals else 0
+            if -max(self._max_late_ns, round(_SWAPPED * usual_ns)) <= interval_ns <= 0:
                 return None
-            if (
-                interval_ns < 0
-                or interval_ns > self._longest_interval_ns()
-                or stamp_ns - self._origin_ns >= self._length_ns
-            ):
+            longest_ns = max(self._max_gap_ns, round(_SLOW_CAMERA * usual_ns))
+            too_long = stamp_ns - self._origin_ns >= self._length_ns
+            if too_long or not 0 <= interval_ns <= longest_ns:
                 finished = self.flush()
             if interval_ns > 0:
                 self._intervals.append(interval_ns)
@@ -136,15 +128,6 @@ class Segmenter:
         if not frames:
             return None
         return Segment(frames[0].stamp_ns, self._last_ns, frames)
-
-    def _longest_interval_ns(self) -> int:
-        return max(self._max_gap_ns, round(_SLOW_CAMERA * self._usual_interval_ns()))
-
-    def _longest_delay_ns(self) -> int:
-        return max(self._max_late_ns, round(_SWAPPED * self._usual_interval_ns()))
-
-    def _usual_interval_ns(self) -> int:
-        return statistics.median_low(self._intervals) if self._intervals else 0
 
     def _sample(self, frame: Frame) -> None:
         assert self._origin_ns is not None

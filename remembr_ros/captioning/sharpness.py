@@ -4,10 +4,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from remembr_ros.images import Bgr
+from remembr_ros.images import Bgr, scaled_down
 
-WIDTH = 320
-"""Images are reduced to this width first, so that noise and pixel count do not count as detail [px]."""
+WIDTH = 320  # images are reduced to this first, lest noise and pixel count pass for detail [px]
 
 
 def sharpness(image: Bgr) -> float:
@@ -18,9 +17,5 @@ def sharpness(image: Bgr) -> float:
     """
     import cv2
 
-    height, width = image.shape[:2]
-    if width > WIDTH:
-        size = (WIDTH, max(1, round(height * WIDTH / width)))
-        image = cv2.resize(image, size, interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
-    grey: NDArray[Any] = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    grey: NDArray[Any] = cv2.cvtColor(scaled_down(image, WIDTH / image.shape[1]), cv2.COLOR_BGR2GRAY)
     return float(cv2.Laplacian(grey, cv2.CV_32F).var())

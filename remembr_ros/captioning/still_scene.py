@@ -12,9 +12,7 @@ from remembr_ros.images import Bgr
 from remembr_ros.timestamps import NS
 
 SIZE = (64, 48)  # images are reduced to so many cells: noise averages out [width, height]
-PATCH = 4
-"""Cells: the patch of so many squared that changed most counts. What moves in a corner changes the scene."""
-
+PATCH = 4  # cells; of so many squared, the patch that changed most counts: what moves in a corner is a change
 Cells = NDArray[np.float32]  # shades of grey, 0 to 255, shape (48, 64)
 
 

@@ -72,7 +72,8 @@ class Listener:
         """
         samples = mixed(block.frames, self._channel)
         understood = []
-        if self._lost(block):
+        begin_ns = block.heard_ns - round(block.seconds * NS)
+        if self._live and self._heard_ns is not None and begin_ns - self._heard_ns > GAP_NS:
             understood = self.end()
         if self._resampler.rate != block.rate:
             understood += self._take(self._resampler.flush())
@@ -90,11 +91,6 @@ class Listener:
         self._parts.clear()
         self._ignoring = False
         return understood
-
-    def _lost(self, block: Block) -> bool:
-        if self._heard_ns is None or not self._live:
-            return False
-        return block.heard_ns - round(block.seconds * NS) - self._heard_ns > GAP_NS
 
     def _take(self, audio: Audio) -> list[Understood]:
         self._marks.append((self._cutter.place + audio.size, self._heard_ns or 0))

@@ -11,9 +11,7 @@ from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
 from remembr_ros.speech.whisper import VAD_WINDOW
 
 WINDOW = VAD_WINDOW  # [samples] what a detector looks at, 32 ms
-HYSTERESIS = 0.15
-"""Speech goes on while its probability is at most so much below the threshold; as in Silero's own code."""
-
+HYSTERESIS = 0.15  # speech goes on at so much less than the threshold; as in Silero's own code
 MAX_RISE = 16  # windows before the first one that is speech that may belong to it, where they are likely to
 PAD_S = 0.25  # kept before and after speech [s]: it is only known for speech after it has begun
 Detector = Callable[[Audio], NDArray[np.float32]]

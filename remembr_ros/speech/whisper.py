@@ -42,7 +42,7 @@ class WhisperTranscriber:
         language: str | None = None,
         beam_size: int = 5,
     ) -> None:
-        self._name = model
+        self.name = model
         self._device = device
         self._compute_type = compute_type
         self._language = language or None
@@ -51,10 +51,6 @@ class WhisperTranscriber:
         self._model: Any = None
         self.runs_on = ''
         """Device and numbers in use, such as 'cpu, int8', and why not the better ones; empty: not loaded."""
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def load(self) -> None:
         """Load the model now rather than with the first transcription.
@@ -72,7 +68,7 @@ class WhisperTranscriber:
         try:
             return self._transcribed(self._model, audio)
         except (RuntimeError, ValueError) as error:
-            raise TranscriberUnavailable(f'Whisper model {self._name!r} failed: {error}') from error
+            raise TranscriberUnavailable(f'Whisper model {self.name!r} failed: {error}') from error
 
     def _transcribed(self, model: Any, audio: Audio) -> Transcript:
         # One utterance at a time: what was said before must not colour what is said now.
@@ -98,7 +94,7 @@ class WhisperTranscriber:
         failed = ''
         for device, numbers in choices:
             try:
-                model = WhisperModel(self._name, device=device, compute_type=numbers)
+                model = WhisperModel(self.name, device=device, compute_type=numbers)
                 # A missing library of CUDA shows only when something is computed.
                 self._transcribed(model, np.zeros(SAMPLE_RATE, np.float32))
             # Hub, CTranslate2 and tokenizers raise OSError, RuntimeError, ValueError and plain Exceptions.
@@ -107,7 +103,7 @@ class WhisperTranscriber:
                     failed = f' ({device} does not work: {error})'
                     continue
                 raise TranscriberUnavailable(
-                    f'Whisper model {self._name!r} cannot be loaded on {device!r} ({error}); give the name '
+                    f'Whisper model {self.name!r} cannot be loaded on {device!r} ({error}); give the name '
                     'of one, with a network to fetch it, or a folder that holds one'
                 ) from error
             self.runs_on = f'{device}, {numbers}{failed}'

@@ -10,9 +10,7 @@ _log = logging.getLogger(__name__)
 MIN_WORDS = 4  # what is left of a loop and has fewer is no caption
 MAX_CHARACTERS = 10_000  # no caption is longer; a model that writes more is cut here
 LONG_PHRASE = 8  # words from which on a phrase is said three times by a loop only
-MAX_PHRASE = 120
-"""Words of the longest phrase that is looked for; several sentences that come back in turn are one."""
-
+MAX_PHRASE = 120  # words of the longest one that is looked for; sentences that come back in turn are one
 LETTERS = 60  # so many characters of a repeated piece of text without spaces are a loop
 _THOUGHTS = re.compile(r'^.*</think(?:ing)?>', re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")

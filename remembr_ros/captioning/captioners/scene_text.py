@@ -13,9 +13,10 @@ from remembr_ros.captioning.sharpness import sharpness
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr
 
-NOTHING_READ = 'No readable text.'
-"""Caption of a segment without text: it is remembered too, having been there counts."""
-
+NOTHING_READ = 'No readable text.'  # such a segment is remembered, too: having been there counts
+FRAMES = 6  # of a segment are read at all, the sharpest of as many equal parts
+CLOSE_SIDE = 960  # larger images are reduced to this for a close search [px]
+QUICK_SIDE = 480  # the same for a quick look [px]
 BORDER = 0.01  # a text box this near to the border is cut off [of the image's longer side]
 MAX_ASPECT = 64  # no letter fits into a narrower strip, and RapidOCR refuses some
 
@@ -29,37 +30,18 @@ class SceneTextCaptioner:
 
     The models are loaded when the first segment is captioned.
 
-    :param frames: how many frames of a segment are read at all, the sharpest of as many equal parts
-    :param close_frames: how many of them are searched closely
-    :param close_side: larger images are reduced to this for a close search [px]
-    :param quick_side: the same for a quick look [px]
     :param threads: frames read at a time, each by one CPU thread
     :raises CaptionerFailed: RapidOCR is not installed
-    :raises InvalidRequest: a number is not positive
+    :raises InvalidRequest: threads is not positive
     """
 
     name = 'scene_text'
 
-    def __init__(
-        self,
-        *,
-        frames: int = 6,
-        close_frames: int = 1,
-        close_side: int = 960,
-        quick_side: int = 480,
-        threads: int = 2,
-    ) -> None:
-        if min(frames, close_side, quick_side, threads) < 1 or close_frames < 0:
-            raise InvalidRequest(
-                'frames, sides and threads of the scene_text captioner must be positive, '
-                'close_frames not negative'
-            )
+    def __init__(self, threads: int = 2) -> None:
+        if threads < 1:
+            raise InvalidRequest(f'threads of the scene_text captioner must be positive, not {threads}')
         if any(importlib.util.find_spec(package) is None for package in ('rapidocr', 'onnxruntime')):
             raise CaptionerFailed('reading text needs RapidOCR: pip install "remembr_ros[scene-text]"')
-        self._frames = frames
-        self._close_frames = close_frames
-        self._close_side = close_side
-        self._quick_side = quick_side
         self._threads = threads
         self._readers: dict[int, Any] = {}
         self._loading = threading.Lock()
@@ -72,12 +54,13 @@ class SceneTextCaptioner:
             self._readers = {}
 
     def _read_clip(self, clip: Clip) -> Caption:
-        chosen = sharpest_parts(clip.images, self._frames)
-        by_sharpness = sorted(range(len(chosen)), key=lambda index: -sharpness(chosen[index]))
-        close = set(by_sharpness[: self._close_frames])
+        chosen = sharpest_parts(clip.images, FRAMES)
+        sharpest = max(range(len(chosen)), key=lambda i: sharpness(chosen[i]), default=0)
         # A frame per thread takes a third less CPU time than all threads on one frame.
         with ThreadPoolExecutor(self._threads, 'scene_text') as pool:
-            read = pool.map(lambda index: self.read(chosen[index], close=index in close), range(len(chosen)))
+            read = pool.map(
+                lambda index: self.read(chosen[index], close=index == sharpest), range(len(chosen))
+            )
             signs = merge_signs(read)
         texts = tuple(sign.text for sign in signs)
         return Caption(sentence(texts), texts)
@@ -91,7 +74,7 @@ class SceneTextCaptioner:
         short, long = sorted(image.shape[:2])
         if short * MAX_ASPECT < long:
             return []
-        side = self._close_side if close else self._quick_side
+        side = CLOSE_SIDE if close else QUICK_SIDE
         with self._loading:
             if side not in self._readers:
                 self._readers[side] = _load(side)

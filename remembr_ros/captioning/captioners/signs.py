@@ -9,14 +9,10 @@ from itertools import combinations
 
 Corner = tuple[float, float]
 MIN_CONFIDENCE = 0.85  # of a line that is believed
-MIN_CONFIDENCE_SHORT = 0.9
-"""Of a line with fewer than SHORT letters and digits: furniture and windows look like two letters."""
-
+MIN_CONFIDENCE_SHORT = 0.9  # with fewer than SHORT letters and digits: furniture may look like two
 SHORT = 4
 MIN_CHARACTERS = 2  # letters and digits of a sign; single ones are nearly always noise
-MIN_CUT = 5
-"""Letters of a word on a sign that was never seen whole: 'CAFET' still tells something, 'RO' is noise."""
-
+MIN_CUT = 5  # letters of a word on a sign never seen whole: 'CAFET' still tells something, 'RO' is noise
 MAX_LINES = 4  # a sign with more lines is a page: its lines stay separate
 MAX_TILT = math.radians(15.0)  # between lines of one sign [rad]
 _STRAY = ' \t\r\n.,:;_-\u2013\u2014·•|~^`\'"*=<>\\/←→↑↓'

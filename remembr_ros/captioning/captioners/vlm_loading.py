@@ -19,8 +19,7 @@ REMOTE_CLASSES = (
 )
 """By which a model may offer code of its own, the best first."""
 
-_SPREAD = ('auto', 'balanced', 'balanced_low_0', 'sequential')
-"""Devices that are a way to spread a model over what is there."""
+_SPREAD = ('auto', 'balanced', 'balanced_low_0', 'sequential')  # ways to spread a model
 
 
 def load_vlm(name: str, options: VlmOptions) -> tuple[Any, Any]:
@@ -157,10 +156,11 @@ def _cannot_load(name: str, error: BaseException) -> str:
     if 'Unrecognized configuration class' in said:
         return f'{name} is no model that captions images, or transformers is too old for it: {INSTALL}'
     return (
-        f'{name} cannot be loaded: {_short(error)}; give a folder, or a name on the Hugging Face hub that is '
+        f'{name} cannot be loaded: {short(error)}; give a folder, or a name on the Hugging Face hub that is '
         f'downloaded already or can be; for missing packages: {INSTALL}'
     )
 
 
-def _short(error: BaseException) -> str:
+def short(error: BaseException) -> str:
+    """Return what an error says in one line."""
     return ' '.join((str(error) or type(error).__name__).split())[:300]

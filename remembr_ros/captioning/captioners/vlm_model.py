@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from remembr_ros.captioning.captioners.vlm_loading import load_vlm
+from remembr_ros.captioning.captioners.vlm_loading import load_vlm, short
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
@@ -74,12 +74,7 @@ class VlmModel:
         except Exception as error:
             if is_out_of_memory(error):
                 raise OutOfMemory(self._too_large()) from error
-            raise CaptionerFailed(f'{self._name} failed on the frames: {_short(error)}') from error
-
-    @property
-    def device(self) -> str:
-        """Where the model, or its first part, is."""
-        return str(self._model.device)
+            raise CaptionerFailed(f'{self._name} failed on the frames: {short(error)}') from error
 
     def close(self) -> None:
         """Give the memory back. The model is of no use any more."""
@@ -91,10 +86,11 @@ class VlmModel:
         from PIL import Image
 
         tokenizer = self._processor.tokenizer
+        said = {'type': 'text', 'text': prompt}
         pictures = [[Image.fromarray(image[..., ::-1]) for image in images] for images in segments]
         texts = [
             self._processor.apply_chat_template(
-                [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), _said(prompt)]}],
+                [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), said]}],
                 add_generation_prompt=True,
                 tokenize=False,
             )
@@ -167,11 +163,3 @@ def gpu_peak_bytes() -> int | None:
     if torch is None or not torch.cuda.is_initialized():
         return None
     return int(sum(torch.cuda.max_memory_allocated(gpu) for gpu in range(torch.cuda.device_count())))
-
-
-def _said(prompt: str) -> dict[str, str]:
-    return {'type': 'text', 'text': prompt}
-
-
-def _short(error: BaseException) -> str:
-    return ' '.join((str(error) or type(error).__name__).split())[:300]

@@ -20,8 +20,7 @@ from remembr_ros.nodes.base.worker_pool import settle
 AskResponse = TypeVar('AskResponse', AskAction.Result, AskSrv.Response)
 MOST = 100  # questions under way, most of which wait; one more would be answered too late
 DROPPING_S = 60.0  # so long after a question was dropped that counts as happening now [s]
-GRACE_S = 0.5
-"""What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
+GRACE_S = 0.5  # what the agent says of its own accord at the deadline comes within this after it [s]
 
 
 @dataclass(eq=False)
@@ -76,11 +75,8 @@ class AskOutcome:
 
     def fill(self, response: AskResponse) -> AskResponse:
         """Return the action's result, or the service's response, with this in it."""
-        response.error_code, response.error_msg, response.answer = (
-            self.error_code,
-            self.error_msg,
-            self.answer,
-        )
+        response.error_code, response.error_msg = self.error_code, self.error_msg
+        response.answer = self.answer
         return response
 
 

@@ -24,8 +24,7 @@ from remembr_ros.nodes.nav2.action import Drive, Nav2Action, nav2_actions
 from remembr_ros.nodes.nav2.cancelling import Cancelling
 
 WATCH_S = 0.1  # so often a drive is looked after [s]
-GONE_S = 1.0
-"""A server that is not there for so long has gone [s]; discovery may lose sight of it for a moment."""
+GONE_S = 1.0  # a server not there for so long has gone; discovery may lose sight of it for a moment [s]
 
 
 class Nav2Client:

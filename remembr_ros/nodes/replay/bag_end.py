@@ -23,11 +23,8 @@ from remembr_ros.nodes.base.managed_node import NAMESPACE
 from remembr_ros.stop import stop_on_signals
 
 PATIENCE_S = 300.0  # for the next caption [s]
-LEFT = ('not placed yet', 'waiting', 'not stored yet')
-"""What a captioner's diagnostics count that is still to be done, a figure each."""
-
-SURE = 2
-"""So often in a row a captioner has to say that nothing is left: its last images may just be coming in."""
+LEFT = ('not placed yet', 'waiting', 'not stored yet')  # in diagnostics: what is still to be done
+SURE = 2  # so often in a row nothing has to be left: the last images may just be coming in
 
 
 class Remainder:

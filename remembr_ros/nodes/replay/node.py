@@ -32,9 +32,7 @@ from remembr_ros.stop import Stop, stop_on_signals
 CLOCK_PERIOD_S = 0.02  # between two messages of /clock, wall time
 IMAGES = ('sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage')
 CLOCK_TOPIC = '/clock'
-
-_LATCHED = ('/amcl_pose', '/map', '/robot_description')
-"""Topics whose last message late subscribers get, by convention."""
+_LATCHED = ('/amcl_pose', '/map', '/robot_description')  # by convention
 
 
 class BagPlayerNode(Node):

@@ -23,6 +23,8 @@ class AudioTopic:
     :param channels: of what is published, interleaved
     """
 
+    live = True
+
     def __init__(self, node: ManagedNode, rate: int, channels: int, channel: int) -> None:
         self._node = node
         self._rate = rate
@@ -34,10 +36,6 @@ class AudioTopic:
     @property
     def name(self) -> str:
         return f'topic {self._node.resolve_topic_name(TOPIC)}'
-
-    @property
-    def live(self) -> bool:
-        return True
 
     @property
     def problem(self) -> str:

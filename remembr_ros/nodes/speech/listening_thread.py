@@ -14,8 +14,7 @@ from remembr_ros.speech.sound.level import LevelMeter
 from remembr_ros.speech.sound.queue import SoundQueue
 from remembr_ros.speech.sound.source import SoundSource
 
-IDLE_S = 1.0
-"""When no sound comes for so long after a pause that ends a question, what was said last is understood."""
+IDLE_S = 1.0  # without sound for so long after a pause that ends a question, the last is understood
 
 
 class Listening:

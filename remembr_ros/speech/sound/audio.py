@@ -46,7 +46,6 @@ class WavFile:
         except (OSError, EOFError, wave.Error) as error:
             raise self._unreadable(error) from error
         self.rate = self._file.getframerate()
-        self.length = self._file.getnframes()  # frames, as the header says
         self.channels = self._file.getnchannels()
         self._width = self._file.getsampwidth()
         try:

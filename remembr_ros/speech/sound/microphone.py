@@ -13,10 +13,7 @@ from remembr_ros.speech.sound.source import Deliver
 INSTALL = 'run: pip install sounddevice; sudo apt install libportaudio2'
 
 BLOCK_S = 0.05
-
-STALLED_S = 2.0
-"""A microphone that delivers nothing for so long is gone: when it is unplugged, its stream may not end."""
-
+STALLED_S = 2.0  # silent for so long it is gone: when it is unplugged, its stream may not end
 RETRY_S = 2.0
 
 CLOSE_S = 5.0
@@ -32,6 +29,8 @@ class Microphone:
     :param retry_s: from one attempt to open it to the next [s]
     """
 
+    live = True
+
     def __init__(
         self, device: str = '', *, channel: int = 0, stalled_s: float = STALLED_S, retry_s: float = RETRY_S
     ) -> None:
@@ -42,23 +41,11 @@ class Microphone:
         self._stopped = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._name = self._device or 'the default microphone'
-        self._problem = ''
+        self.name = self._device or 'the default microphone'
+        self.problem = ''
         self._heard_at = 0.0
         self.overflows = 0  # how often the computer was too slow to take the sound
         self.losses = 0  # how often the microphone was lost, or could not be opened
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def live(self) -> bool:
-        return True
-
-    @property
-    def problem(self) -> str:
-        return self._problem
 
     def check(self) -> None:
         """Raise SoundUnavailable if sounddevice or PortAudio is not installed."""
@@ -67,7 +54,7 @@ class Microphone:
     def start(self, deliver: Deliver) -> None:
         # Of this start alone: a thread that a device held for long finds its own end.
         stopped = self._stopped = threading.Event()
-        self._problem = ''
+        self.problem = ''
         self._thread = threading.Thread(
             target=self._supervise, args=(_sounddevice(), deliver, stopped), name='microphone', daemon=True
         )
@@ -87,7 +74,7 @@ class Microphone:
                 self._listen(library, deliver, stopped)
             except (SoundUnavailable, library.PortAudioError, OSError, ValueError) as error:
                 self.losses += 1
-                self._problem = f'microphone {self._name}: {error}; trying again'
+                self.problem = f'microphone {self.name}: {error}; trying again'
             if stopped.wait(self._retry_s):
                 return
             # PortAudio knows only the devices that were there when it started.
@@ -102,7 +89,7 @@ class Microphone:
         """
         devices = library.query_devices()
         number = find_device(devices, self._device, library.default.device[0])
-        self._name = f'{number}: {devices[number]["name"]}'
+        self.name = f'{number}: {devices[number]["name"]}'
         rate = round(float(devices[number]['default_samplerate']))
         self._wake.clear()
         if stopped.is_set():
@@ -112,7 +99,7 @@ class Microphone:
         def hear(frames: Any, count: int, when: Any, status: Any) -> None:
             self._heard_at = time.monotonic()
             self.overflows += bool(status.input_overflow)
-            self._problem = ''
+            self.problem = ''
             if not stopped.is_set():
                 deliver(Block(frames.copy(), rate, time.monotonic_ns()))
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
-from remembr_ros.speech.attention import NS, Attention, UtteranceKind
+from remembr_ros.speech.attention import NS, Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, joined
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.transcriber import Transcript
@@ -38,7 +38,7 @@ class Stream:
 
     def __init__(self, *said, rate=SAMPLE_RATE, channels=1, block_s=0.1, max_s=20.0, **options):
         self.whisper = Whisper(*said)
-        self.attention = Attention(follow_up_ns=8 * NS, tail_ns=0)
+        self.attention = Attention(AttentionRules(follow_up_ns=8 * NS, tail_ns=0))
         cutter = UtteranceCutter(detector=loud, max_s=max_s)
         self.listener = Listener(cutter, self.whisper, self.attention, clock=lambda: 0.0, **options)
         self.rate, self.channels, self.block_s = rate, channels, block_s
