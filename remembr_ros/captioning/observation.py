@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
@@ -66,12 +66,8 @@ class Describer:
         self.problem = ''
         """Why the captioner failed on the last one that it was asked for; empty: it did not."""
 
-    def observe(self, placed: PlacedSegment) -> Observation:
-        """Return what is remembered of a segment. Takes as long as the captioner does."""
-        return self.observe_all([placed])[0]
-
     def observe_all(self, segments: Sequence[PlacedSegment]) -> list[Observation]:
-        """Return what is remembered of segments, captioned together.
+        """Return what is remembered of segments, captioned together; takes as long as the captioner does.
 
         :param segments: at least one, in the order of time
         """
@@ -158,22 +154,16 @@ def observations(
     config: SegmenterConfig | None = None,
     *,
     batch: int = 1,
-    on_frame: Callable[[Frame], None] | None = None,
-    poses: PoseBuffer | None = None,
 ) -> Iterator[Observation]:
     """Turn a recording into observations, one by one; holds a few segments at a time.
 
     :param events: frames and poses, roughly in order of time
     :param config: None: the defaults
     :param batch: so many segments are described together
-    :param on_frame: called with each frame, for progress
-    :param poses: None: a buffer with its defaults
     """
-    placer = Placer(Segmenter(config), poses or PoseBuffer())
+    placer = Placer(Segmenter(config), PoseBuffer())
     waiting: list[PlacedSegment] = []
     for event in events:
-        if on_frame is not None and isinstance(event, Frame):
-            on_frame(event)
         waiting += placer.add(event)
         while len(waiting) >= batch:
             yield from describer.observe_all(waiting[:batch])

@@ -48,10 +48,6 @@ class PoseBuffer:
         self._stamps: list[int] = []
         self._poses: list[StampedPose | None] = []  # None: lost from then on
 
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._poses)
-
     @property
     def newest_ns(self) -> int | None:
         """Stamp until which it is known where the robot was, or that it was lost; None: no pose came yet."""

@@ -16,24 +16,13 @@ PATCH = 4  # cells; of so many squared, the patch that changed most counts: what
 Cells = NDArray[np.float32]  # shades of grey, 0 to 255, shape (48, 64)
 
 
-@dataclass(frozen=True, slots=True)
-class StillSceneConfig:
-    """When nothing has changed. How the numbers were measured: docs/captioning.md.
-
-    :param most_change: greatest mean difference of a patch from the captioned segment [shades of grey of 255]
-    :param most_light: so much of it may be light that changed everywhere [shades of grey of 255]
-    :param stands_within_m: the robot stands while it is so near to where the caption was made [m]
-    :param stands_within_rad: and turned by no more [rad]
-    :param max_gap_ns: after a longer time without segments the scene is looked at anew [ns]
-    :param max_span_ns: a caption stands for no longer time [ns]
-    """
-
-    most_change: float = 6.0
-    most_light: float = 8.0
-    stands_within_m: float = 0.5
-    stands_within_rad: float = math.radians(20.0)
-    max_gap_ns: int = 60 * NS
-    max_span_ns: int = 3600 * NS
+# When nothing has changed. How the numbers were measured: docs/captioning.md.
+MOST_CHANGE = 6.0  # mean difference of a patch from the captioned segment [shades of grey of 255]
+MOST_LIGHT = 8.0  # so much of it may be light that changed everywhere [shades of grey of 255]
+STANDS_WITHIN_M = 0.5  # the robot stands while it is so near to where the caption was made [m]
+STANDS_WITHIN_RAD = math.radians(20.0)  # and turned by no more [rad]
+MAX_GAP_NS = 60 * NS  # after a longer time without segments the scene is looked at anew
+MAX_SPAN_NS = 3600 * NS  # a caption stands for no longer time
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +38,7 @@ class _Scene:
 class StillScene:
     """The scene of the last caption, as long as nothing in it changes. Not safe to share between threads."""
 
-    def __init__(self, config: StillSceneConfig | None = None) -> None:
-        self._config = config or StillSceneConfig()
+    def __init__(self) -> None:
         self._scene: _Scene | None = None
         self._end_ns = 0
 
@@ -59,12 +47,12 @@ class StillScene:
 
         A segment without a place is told by its images alone.
         """
-        scene, segment, config = self._scene, placed.segment, self._config
-        if scene is None or not _stands(scene, placed, config):
+        scene, segment = self._scene, placed.segment
+        if scene is None or not _stands(scene, placed):
             return False
-        if not 0 <= segment.start_ns - self._end_ns <= config.max_gap_ns:
+        if not 0 <= segment.start_ns - self._end_ns <= MAX_GAP_NS:
             return False
-        if segment.end_ns - scene.start_ns > config.max_span_ns:
+        if segment.end_ns - scene.start_ns > MAX_SPAN_NS:
             return False
         if not all(self._shows(frame.image, scene.cells) for frame in segment.frames):
             return False
@@ -84,7 +72,7 @@ class StillScene:
             self._end_ns = segment.end_ns
 
     def _shows(self, image: Bgr, cells: Cells) -> bool:
-        return change(cells_of(image), cells, self._config.most_light) <= self._config.most_change
+        return change(cells_of(image), cells, MOST_LIGHT) <= MOST_CHANGE
 
 
 def cells_of(image: Bgr) -> Cells:
@@ -117,11 +105,11 @@ def _patch_means(cells: Cells) -> Cells:
     return np.asarray(patches.mean(axis=(1, 3)), np.float32)
 
 
-def _stands(last: _Scene, placed: PlacedSegment, config: StillSceneConfig) -> bool:
+def _stands(last: _Scene, placed: PlacedSegment) -> bool:
     if last.pose is None or placed.pose is None:
         return last.pose is None and placed.pose is None
     if last.frame_id != placed.frame_id:
         return False
     turned = abs(wrap_angle(last.pose.yaw - placed.pose.yaw))
     moved = distance(last.pose.position, placed.pose.position)
-    return moved <= config.stands_within_m and turned <= config.stands_within_rad
+    return moved <= STANDS_WITHIN_M and turned <= STANDS_WITHIN_RAD

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import TranscriberUnavailable
@@ -34,7 +34,6 @@ class Listener:
     :param cutter: new, or flushed
     :param channel: which one is heard, from 1; 0: the mean of all
     :param live: sound comes as it happens, so a pause in it means that something was lost
-    :param clock: seconds, for the time that transcribing takes
     """
 
     def __init__(
@@ -45,14 +44,12 @@ class Listener:
         *,
         channel: int = 0,
         live: bool = True,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cutter = cutter
         self._transcriber = transcriber
         self._attention = attention
         self._channel = channel
         self._live = live
-        self._clock = clock
         self._resampler = StreamResampler(SAMPLE_RATE)
         self._marks: deque[tuple[int, int]] = deque()
         """Ends of blocks in the cutter's stream [samples], and when they were heard [ns]."""
@@ -117,7 +114,7 @@ class Listener:
         """Return what was said; None: it goes on, and is meant for the robot."""
         if not self._parts:
             self._start_ns = self._time(utterance.start)
-        started = self._clock()
+        started = time.monotonic()
         try:
             part = self._transcriber.transcribe(utterance.audio)
             self.problem = ''
@@ -125,7 +122,7 @@ class Listener:
             self.problem = str(error)
             return Understood(Transcript('', '', 0.0), Heard(UtteranceKind.FAILED))
         finally:
-            self.transcribing_s = self._clock() - started
+            self.transcribing_s = time.monotonic() - started
         self._parts.append((utterance.audio.size, part))
         all_of_it = joined(self._parts)
         unfinished = not utterance.whole and len(self._parts) < MAX_PARTS

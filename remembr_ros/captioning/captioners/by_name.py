@@ -1,7 +1,6 @@
 """The captioners by name."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
@@ -32,7 +31,6 @@ def get_captioner(
     captions: str = '',
     describer: str = 'openai',
     options: VlmOptions | None = None,
-    timeout_s: float | None = None,
     threads: int = 2,
 ) -> Captioner:
     """Return a captioner; its models are loaded when it is first used.
@@ -44,14 +42,11 @@ def get_captioner(
     :param captions: of recorded: the file
     :param describer: of fused: one of DESCRIBERS, which the other parameters are for
     :param options: of openai and transformers; None: the defaults
-    :param timeout_s: in place of the one in the options [s]
     :param threads: of scene_text: CPU threads
     :raises InvalidRequest: there is no such captioner, or a parameter makes no sense
     :raises CaptionerFailed: what it needs is not installed or not configured
     """
     options = options or VlmOptions()
-    if timeout_s is not None:
-        options = replace(options, timeout_s=timeout_s)
     if name == 'scene_text':
         from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 

@@ -44,8 +44,6 @@ class Microphone:
         self.name = self._device or 'the default microphone'
         self.problem = ''
         self._heard_at = 0.0
-        self.overflows = 0  # how often the computer was too slow to take the sound
-        self.losses = 0  # how often the microphone was lost, or could not be opened
 
     def check(self) -> None:
         """Raise SoundUnavailable if sounddevice or PortAudio is not installed."""
@@ -73,7 +71,6 @@ class Microphone:
             try:
                 self._listen(library, deliver, stopped)
             except (SoundUnavailable, library.PortAudioError, OSError, ValueError) as error:
-                self.losses += 1
                 self.problem = f'microphone {self.name}: {error}; trying again'
             if stopped.wait(self._retry_s):
                 return
@@ -98,7 +95,6 @@ class Microphone:
 
         def hear(frames: Any, count: int, when: Any, status: Any) -> None:
             self._heard_at = time.monotonic()
-            self.overflows += bool(status.input_overflow)
             self.problem = ''
             if not stopped.is_set():
                 deliver(Block(frames.copy(), rate, time.monotonic_ns()))

@@ -80,7 +80,7 @@ def test_held_pose_stays_valid_until_a_newer_one():
 
 def test_order_and_duplicates_do_not_matter():
     buffer = filled(at(1, 10.0), at(0.5, 99.0), at(0.5, 5.0), at(0, 0.0), at(1, 10.0))
-    assert len(buffer) == 3
+    assert len(buffer._poses) == 3
     assert x_at(buffer, 0.25) == pytest.approx(2.5)
     assert x_at(buffer, 0.75) == pytest.approx(7.5)
 
@@ -88,28 +88,28 @@ def test_order_and_duplicates_do_not_matter():
 def test_jump_back_in_time_forgets_everything():
     buffer = filled(at(100, 1.0), at(101, 2.0), at(10, 3.0))
     assert x_at(buffer, 10) == 3.0
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     with pytest.raises(StalePose):
         x_at(buffer, 101)
 
 
 def test_change_of_frame_forgets_everything():
     buffer = filled(at(0, 1.0), at(0.1, 2.0, frame_id='map2'))
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     assert buffer.at(T0).frame_id == 'map2'
 
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
 def test_poses_that_are_not_finite_are_ignored(bad: float):
     buffer = filled(at(0, 1.0), at(0.1, bad), at(0.2, 1.0, yaw=bad))
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     assert x_at(buffer, 0.1) == 1.0
 
 
 @pytest.mark.parametrize('bad', [1e300, -1.001e9])
 def test_poses_beyond_any_map_are_ignored(bad: float):
     buffer = filled(at(0, 1.0), at(0.1, bad))
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     assert x_at(buffer, 0.1) == 1.0
 
 
@@ -117,7 +117,7 @@ def test_history_is_bounded():
     buffer = PoseBuffer(history_s=5.0)
     for i in range(2_000):
         buffer.add(at(i / 50, float(i)))
-    assert len(buffer) <= 5 * 50 + 2
+    assert len(buffer._poses) <= 5 * 50 + 2
     assert x_at(buffer, 1_800 / 50) == 1_800.0
     assert buffer.newest_ns == at(1_999 / 50).stamp_ns
 

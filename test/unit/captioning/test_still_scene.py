@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from remembr_ros.captioning import still_scene
 from remembr_ros.captioning.placer import PlacedSegment
 from remembr_ros.captioning.segmenter import SampledFrame, Segment
-from remembr_ros.captioning.still_scene import SIZE, StillScene, StillSceneConfig, cells_of, change
+from remembr_ros.captioning.still_scene import SIZE, StillScene, cells_of, change
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr
 from remembr_ros.timestamps import NS
@@ -40,8 +41,8 @@ def segment(index: int, *images: Bgr, pose: Pose | None = HERE, frame_id: str = 
     return PlacedSegment(Segment(start_ns, start_ns + 29 * NS // 10, frames), pose, frame_id)
 
 
-def kept(*images: Bgr, pose: Pose | None = HERE, config: StillSceneConfig | None = None) -> StillScene:
-    still = StillScene(config)
+def kept(*images: Bgr, pose: Pose | None = HERE) -> StillScene:
+    still = StillScene()
     still.keep(segment(0, *images, pose=pose))
     return still
 
@@ -124,11 +125,12 @@ def test_without_any_place_the_images_tell():
     assert not still.is_unchanged(segment(2, view()))
 
 
-def test_another_frame_a_pause_an_earlier_time_and_a_long_time_are_new():
+def test_another_frame_a_pause_an_earlier_time_and_a_long_time_are_new(monkeypatch: pytest.MonkeyPatch):
     assert not kept(view()).is_unchanged(segment(1, view(), frame_id='odom'))
     assert not kept(view()).is_unchanged(segment(30, view())), 'after a pause of 87 s'
     assert not kept(view()).is_unchanged(segment(-1, view())), 'the clock jumped back'
-    still = kept(view(), config=StillSceneConfig(max_span_ns=10 * NS))
+    monkeypatch.setattr(still_scene, 'MAX_SPAN_NS', 10 * NS)
+    still = kept(view())
     assert [still.is_unchanged(segment(i, view())) for i in range(1, 5)] == [True, True, False, False]
 
 

@@ -40,7 +40,7 @@ class Stream:
         self.whisper = Whisper(*said)
         self.attention = Attention(AttentionRules(follow_up_ns=8 * NS, tail_ns=0))
         cutter = UtteranceCutter(detector=loud, max_s=max_s)
-        self.listener = Listener(cutter, self.whisper, self.attention, clock=lambda: 0.0, **options)
+        self.listener = Listener(cutter, self.whisper, self.attention, **options)
         self.rate, self.channels, self.block_s = rate, channels, block_s
         self.now_ns = START_NS
 
