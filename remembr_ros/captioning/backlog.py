@@ -7,7 +7,6 @@ from itertools import pairwise
 from remembr_ros.captioning.frame_choice import evenly
 from remembr_ros.captioning.placer import PlacedSegment
 from remembr_ros.captioning.segmenter import Segment
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import distance, mean_pose
 from remembr_ros.timestamps import NS
 
@@ -35,10 +34,6 @@ class Backlog:
     """
 
     def __init__(self, size: int, policy: str = 'keep', max_bytes: int = 2**62) -> None:
-        if size < 1:
-            raise InvalidRequest(f'a backlog of {size} holds nothing; give at least 1')
-        if policy not in POLICIES:
-            raise InvalidRequest(f'there is no policy {policy!r}; choose one of {", ".join(POLICIES)}')
         self._size = size
         self._policy = policy
         self._max_bytes = max_bytes

@@ -10,7 +10,7 @@ from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
-from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.images import Frame, encode_jpeg, scaled_down
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation, memory_id
@@ -36,10 +36,6 @@ class Remembering:
     keyframes: int = 2
     keyframe_quality: int = 90
     keyframe_width: int = 640
-
-    def __post_init__(self) -> None:
-        if self.keyframes < 0:
-            raise InvalidRequest(f'keyframes is {self.keyframes}; it must not be negative')
 
 
 class Describer:

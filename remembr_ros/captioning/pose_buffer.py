@@ -3,7 +3,7 @@
 import bisect
 import threading
 
-from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.errors import StalePose
 from remembr_ros.geometry import StampedPose, interpolate, is_place
 from remembr_ros.timestamps import NS
 
@@ -21,7 +21,6 @@ class PoseBuffer:
     :param max_interpolation_s: longest time between two poses to interpolate over [s]
     :param hold_s: how long a pose stays valid while no newer one comes, if longer than max_age_s [s]: for
         sources like AMCL that publish only while the robot moves
-    :raises InvalidRequest: a duration is negative or not a number
     """
 
     def __init__(
@@ -29,17 +28,8 @@ class PoseBuffer:
         history_s: float = 30.0,
         max_age_s: float = 0.5,
         max_interpolation_s: float = 2.0,
-        hold_s: float | None = None,
+        hold_s: float = 0.0,
     ) -> None:
-        hold_s = max_age_s if hold_s is None else hold_s
-        for name, value in (
-            ('history_s', history_s),
-            ('max_age_s', max_age_s),
-            ('max_interpolation_s', max_interpolation_s),
-            ('hold_s', hold_s),
-        ):
-            if not value >= 0.0:
-                raise InvalidRequest(f'{name} is {value}; it must be 0 or more')
         self._history_ns = _nanoseconds(history_s)
         self._max_age_ns = _nanoseconds(max_age_s)
         self._max_interpolation_ns = _nanoseconds(max_interpolation_s)

@@ -95,7 +95,9 @@ def _word_loop(text: str) -> tuple[int, int] | None:
     words = [match[0].casefold() for match in found]
     best: tuple[int, int] | None = None
     for length in range(1, min(MAX_PHRASE, len(words) // 2) + 1):
-        needed = (_times(length) - 1) * length
+        # So often a phrase has to be said in a row to be a loop.
+        times = 6 if length == 1 else 4 if length < LONG_PHRASE else 3
+        needed = (times - 1) * length
         run = 0
         for i in range(length, len(words)):
             run = run + 1 if words[i] == words[i - length] else 0
@@ -105,13 +107,6 @@ def _word_loop(text: str) -> tuple[int, int] | None:
                     best = (again - length, again)
                 break
     return (found[best[0]].start(), found[best[1]].start()) if best else None
-
-
-def _times(length: int) -> int:
-    """Return how often a phrase of so many words has to be said in a row to be a loop."""
-    if length == 1:
-        return 6
-    return 4 if length < LONG_PHRASE else 3
 
 
 def _piece_loop(text: str) -> tuple[int, int] | None:

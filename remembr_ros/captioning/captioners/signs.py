@@ -132,12 +132,11 @@ def merge_signs(frames: Iterable[Sequence[Sign]]) -> list[Sign]:
         first = unique.setdefault(_key(sign.text), sign)
         if sign.confidence > first.confidence:
             unique[_key(sign.text)] = sign
-    return [sign for sign in unique.values() if not sign.cut or _tells(sign.text)]
 
+    def tells(text: str) -> bool:
+        return not _digits(text) and any(len(word) >= MIN_CUT for word in _words(text))
 
-def _tells(cut_off: str) -> bool:
-    """Return whether what is left of a sign tells something."""
-    return not _digits(cut_off) and max(map(len, _words(cut_off)), default=0) >= MIN_CUT
+    return [sign for sign in unique.values() if not sign.cut or tells(sign.text)]
 
 
 def _belong_together(a: Line, b: Line) -> bool:

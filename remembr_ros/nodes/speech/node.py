@@ -201,11 +201,8 @@ class SpeechNode(ManagedNode):
     def _on_understood(self, one: Understood) -> None:
         heard = one.heard
         # What is not meant for the robot is not written down.
-        said = (
-            repr(one.transcript.text)
-            if heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
-            else 'somebody'
-        )
+        addressed = heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
+        said = repr(one.transcript.text) if addressed else 'somebody'
         self.get_logger().info(f'heard {said} ({one.transcript.confidence:.2f}): {heard.verdict.value}')
         publisher = self._speech_topics.get('speech')
         if heard.verdict is UtteranceKind.QUESTION and publisher is not None:

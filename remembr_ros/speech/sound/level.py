@@ -3,6 +3,7 @@
 import math
 import threading
 from collections import deque
+from itertools import islice
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class LevelMeter:
         with self._lock:
             self._blocks.append((block.seconds, loud.size, clipped, energy))
             self._zero_s = self._zero_s + block.seconds if peak == 0.0 else 0.0
-            while len(self._blocks) > 1 and self._seconds() - self._blocks[0][0] >= PERIOD_S:
+            while sum(block[0] for block in islice(self._blocks, 1, None)) >= PERIOD_S:
                 self._blocks.popleft()
 
     @property
@@ -65,6 +66,3 @@ class LevelMeter:
         if self.zero_s >= PERIOD_S:
             return f'nothing but zeros for {self.zero_s:.0f} s: is the microphone switched off?'
         return ''
-
-    def _seconds(self) -> float:
-        return sum(block[0] for block in self._blocks)

@@ -11,7 +11,7 @@ from remembr_ros.captioning.placer import PlacedSegment, place
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import SampledFrame, Segment, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
-from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.images import Bgr, Frame
 from remembr_ros.memory.model.record import UNCAPTIONED, Observation, memory_id
@@ -335,11 +335,6 @@ def test_a_dead_server_costs_one_try_more_however_many_segments_come_together(ba
 def test_nothing_in_nothing_out():
     assert collect(iter([])) == []
     assert collect(iter([pose(0, 1.0)])) == []
-
-
-def test_fewer_than_no_keyframes_are_refused():
-    with pytest.raises(InvalidRequest, match='keyframes'):
-        Remembering('r', keyframes=-1)
 
 
 def test_a_captioner_that_goes_by_time_is_told_the_time_of_the_segment():
