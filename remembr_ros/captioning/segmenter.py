@@ -44,12 +44,7 @@ class SegmenterConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledFrame:
-    """A frame that was decoded.
-
-    :param stamp_ns: when it was taken
-    :param image: its pixels, shape (height, width, 3)
-    :param sharpness: see :func:`remembr_ros.captioning.sharpness.sharpness`
-    """
+    """A frame that was decoded, with its :func:`~remembr_ros.captioning.sharpness.sharpness`."""
 
     stamp_ns: int
     image: Bgr

@@ -18,11 +18,7 @@ MAX_PARTS = 3  # utterances that were too long are put together from so many par
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """An utterance that was transcribed.
-
-    :param transcript: as Whisper heard it
-    :param heard: what it is
-    """
+    """An utterance that was transcribed, and what it is."""
 
     transcript: Transcript
     heard: Heard

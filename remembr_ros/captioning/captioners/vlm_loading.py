@@ -118,11 +118,9 @@ def _without_videos(name: str, source: dict[str, Any]) -> Any:
 def _auto_class(config: Any, trusted: bool) -> Any:
     import transformers
 
-    if trusted:
-        for name in REMOTE_CLASSES:
-            if name in (getattr(config, 'auto_map', None) or {}) and hasattr(transformers, name):
-                return getattr(transformers, name)
-    return transformers.AutoModelForImageTextToText
+    offered = (trusted and getattr(config, 'auto_map', None)) or {}
+    known = (name for name in REMOTE_CLASSES if name in offered and hasattr(transformers, name))
+    return getattr(transformers, next(known, 'AutoModelForImageTextToText'))
 
 
 def _quantization(kind: str) -> Any:
