@@ -178,8 +178,8 @@ def is_measurement(encoding: str) -> bool:
     return name.startswith(('16uc1', '32fc1')) or 'compresseddepth' in name
 
 
-def scaled(image: Bgr, scale: float) -> Bgr:
-    """Return the image with its sides multiplied by a number; itself if that would not make it smaller."""
+def scaled_down(image: Bgr, scale: float) -> Bgr:
+    """Return the image with its sides so many times as long; as it is from 1 on."""
     import cv2
 
     if scale >= 1.0:

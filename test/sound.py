@@ -17,7 +17,7 @@ def load_wav(path: str | Path) -> Audio:
     :raises BagUnreadable: it is missing, damaged or not PCM
     """
     with WavFile(path) as file:
-        return resample(mixed(file.read(file.length)), file.rate)
+        return resample(mixed(file.read(1 << 30)), file.rate)
 
 
 def resample(samples: Audio, rate: int) -> Audio:

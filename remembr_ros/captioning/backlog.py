@@ -7,7 +7,6 @@ from itertools import pairwise
 from remembr_ros.captioning.frame_choice import evenly
 from remembr_ros.captioning.placer import PlacedSegment
 from remembr_ros.captioning.segmenter import Segment
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import distance, mean_pose
 from remembr_ros.timestamps import NS
 
@@ -19,11 +18,8 @@ merge: two neighbours become one where that costs least; if none can, the oldest
 drop: the oldest is forgotten: the robot's present counts more than its past
 """
 
-MOST_SPAN_NS = 30 * NS
-"""No segment is merged to a longer one: what a caption says should have a time and a place."""
-
-MOST_APART_M = 5.0  # [m] nor one from farther away
-
+MOST_SPAN_NS = 30 * NS  # no segment is merged to a longer one: a caption should have a time and a place
+MOST_APART_M = 5.0  # nor one from farther away [m]
 MOST_GAP_NS = 2 * NS
 
 
@@ -38,20 +34,13 @@ class Backlog:
     """
 
     def __init__(self, size: int, policy: str = 'keep', max_bytes: int = 2**62) -> None:
-        if size < 1:
-            raise InvalidRequest(f'a backlog of {size} holds nothing; give at least 1')
-        if policy not in POLICIES:
-            raise InvalidRequest(f'there is no policy {policy!r}; choose one of {", ".join(POLICIES)}')
         self._size = size
         self._policy = policy
         self._max_bytes = max_bytes
         self._waiting: deque[PlacedSegment] = deque()
-        self.kept = 0
-        """How many segments were given back to be kept without a caption."""
-        self.merged = 0
-        """How many became part of their neighbour."""
-        self.dropped = 0
-        """How many were forgotten."""
+        self.kept = 0  # how many segments were given back to be kept without a caption
+        self.merged = 0  # how many became part of their neighbour
+        self.dropped = 0  # how many were forgotten
 
     @property
     def overflows(self) -> int:

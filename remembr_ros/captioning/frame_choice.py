@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from remembr_ros.images import Bgr, encode_jpeg, scaled
+from remembr_ros.images import Bgr, encode_jpeg, scaled_down
 
 JPEG_QUALITIES = (85, 70, 50)  # tried in turn, before an image that has too many bytes is made smaller
 SHRINK = 0.75  # of the sides, at each further try
 MIN_BYTES = 4096  # every image fits into so many, if it is made small enough
-
 _T = TypeVar('_T')
 
 
@@ -23,7 +22,7 @@ def evenly(images: Sequence[_T], n: int) -> list[_T]:
 
 def reduced(image: Bgr, max_side: float) -> Bgr:
     """Return the image, its longer side at most so long [px]."""
-    return scaled(image, max_side / max(image.shape[:2]))
+    return scaled_down(image, max_side / max(image.shape[:2]))
 
 
 def jpeg_within(image: Bgr, max_side: int, max_bytes: int) -> bytes:

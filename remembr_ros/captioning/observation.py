@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
@@ -10,9 +10,9 @@ from remembr_ros.captioning.placer import PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
-from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.geometry import Lost, StampedPose
-from remembr_ros.images import Frame, encode_jpeg, scaled
+from remembr_ros.images import Frame, encode_jpeg, scaled_down
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation, memory_id
 
 _log = logging.getLogger(__name__)
@@ -37,10 +37,6 @@ class Remembering:
     keyframe_quality: int = 90
     keyframe_width: int = 640
 
-    def __post_init__(self) -> None:
-        if self.keyframes < 0:
-            raise InvalidRequest(f'keyframes is {self.keyframes}; it must not be negative')
-
 
 class Describer:
     """Makes observations of segments. Whatever the captioner does, each segment becomes one.
@@ -56,26 +52,18 @@ class Describer:
         self, captioner: Captioner, remembering: Remembering, still: StillScene | None = None
     ) -> None:
         self.captioner = captioner
-        self.remembering = remembering
-        """May be replaced at any time."""
+        self.remembering = remembering  # may be replaced at any time
         self._still = still
         self._counting = threading.Lock()
         self._last: Caption | CaptionerFailed = Caption('')
-        self.captioned = 0
-        """How many segments the captioner described."""
-        self.repeated = 0
-        """How many showed nothing new."""
-        self.uncaptioned = 0
-        """How many are kept without a caption."""
+        self.captioned = 0  # how many segments the captioner described
+        self.repeated = 0  # how many showed nothing new
+        self.uncaptioned = 0  # how many are kept without a caption
         self.problem = ''
         """Why the captioner failed on the last one that it was asked for; empty: it did not."""
 
-    def observe(self, placed: PlacedSegment) -> Observation:
-        """Return what is remembered of a segment. Takes as long as the captioner does."""
-        return self.observe_all([placed])[0]
-
     def observe_all(self, segments: Sequence[PlacedSegment]) -> list[Observation]:
-        """Return what is remembered of segments, captioned together.
+        """Return what is remembered of segments, captioned together; takes as long as the captioner does.
 
         :param segments: at least one, in the order of time
         """
@@ -162,22 +150,16 @@ def observations(
     config: SegmenterConfig | None = None,
     *,
     batch: int = 1,
-    on_frame: Callable[[Frame], None] | None = None,
-    poses: PoseBuffer | None = None,
 ) -> Iterator[Observation]:
     """Turn a recording into observations, one by one; holds a few segments at a time.
 
     :param events: frames and poses, roughly in order of time
     :param config: None: the defaults
     :param batch: so many segments are described together
-    :param on_frame: called with each frame, for progress
-    :param poses: None: a buffer with its defaults
     """
-    placer = Placer(Segmenter(config), poses or PoseBuffer())
+    placer = Placer(Segmenter(config), PoseBuffer())
     waiting: list[PlacedSegment] = []
     for event in events:
-        if on_frame is not None and isinstance(event, Frame):
-            on_frame(event)
         waiting += placer.add(event)
         while len(waiting) >= batch:
             yield from describer.observe_all(waiting[:batch])
@@ -192,7 +174,6 @@ def _clip(segment: Segment) -> Clip:
 
 
 def _keyframes(segment: Segment, n: int, quality: int, width: int) -> tuple[bytes, ...]:
-    best_first = sorted(segment.sharpest(n), key=lambda frame: -frame.sharpness)
-    return tuple(
-        encode_jpeg(scaled(frame.image, width / frame.image.shape[1]), quality) for frame in best_first
-    )
+    best_first = sorted(segment.frames, key=lambda frame: -frame.sharpness)[:n]
+    smaller = (scaled_down(frame.image, width / frame.image.shape[1]) for frame in best_first)
+    return tuple(encode_jpeg(image, quality) for image in smaller)

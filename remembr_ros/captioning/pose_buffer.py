@@ -3,15 +3,11 @@
 import bisect
 import threading
 
-from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.errors import StalePose
 from remembr_ros.geometry import StampedPose, interpolate, is_place
 from remembr_ros.timestamps import NS
 
-HISTORY_NS = 30 * NS  # poses this much older than the newest are forgotten, except the last of them
-MAX_INTERPOLATION_NS = 2 * NS  # longest time between two poses to interpolate over
-
-MAX_LATE_S = 1.0
-"""A pose older than the newest by more than this means that time jumped back: a bag that starts over [s]."""
+MAX_LATE_S = 1.0  # a pose older than the newest by more: time jumped back, a bag starts over [s]
 
 
 class PoseBuffer:
@@ -20,26 +16,27 @@ class PoseBuffer:
     It forgets everything when time jumps back or the poses' frame_id changes. Poses where no robot can
     be, see is_place, are ignored. Of two poses with the same stamp the later one counts.
 
+    :param history_s: poses this much older than the newest are forgotten, except the last of them [s]
     :param max_age_s: outside of the known time a pose is used if it is no further off than this [s]
+    :param max_interpolation_s: longest time between two poses to interpolate over [s]
     :param hold_s: how long a pose stays valid while no newer one comes, if longer than max_age_s [s]: for
         sources like AMCL that publish only while the robot moves
-    :raises InvalidRequest: a duration is negative or not a number
     """
 
-    def __init__(self, max_age_s: float = 0.5, hold_s: float | None = None) -> None:
-        hold_s = max_age_s if hold_s is None else hold_s
-        for name, value in (('max_age_s', max_age_s), ('hold_s', hold_s)):
-            if not value >= 0.0:
-                raise InvalidRequest(f'{name} is {value}; it must be 0 or more')
+    def __init__(
+        self,
+        history_s: float = 30.0,
+        max_age_s: float = 0.5,
+        max_interpolation_s: float = 2.0,
+        hold_s: float = 0.0,
+    ) -> None:
+        self._history_ns = _nanoseconds(history_s)
         self._max_age_ns = _nanoseconds(max_age_s)
+        self._max_interpolation_ns = _nanoseconds(max_interpolation_s)
         self._hold_ns = max(_nanoseconds(hold_s), self._max_age_ns)
         self._lock = threading.Lock()
         self._stamps: list[int] = []
         self._poses: list[StampedPose | None] = []  # None: lost from then on
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._poses)
 
     @property
     def newest_ns(self) -> int | None:
@@ -71,14 +68,14 @@ class PoseBuffer:
         self._stamps.insert(index, stamp_ns)
         self._poses.insert(index, pose)
         # The last pose before the horizon stays: a pose that is held reaches into the history.
-        old = bisect.bisect_left(self._stamps, self._stamps[-1] - HISTORY_NS) - 1
+        old = bisect.bisect_left(self._stamps, self._stamps[-1] - self._history_ns) - 1
         if old > 0:
             del self._stamps[:old], self._poses[:old]
 
     def at(self, stamp_ns: int) -> StampedPose:
         """Return where the robot was, stamped with the asked time.
 
-        Between two poses no more than MAX_INTERPOLATION_NS apart it is interpolated, the short way round for
+        Between two poses no more than max_interpolation_s apart it is interpolated, the short way round for
         yaw. Elsewhere it is the nearest pose within max_age_s, or the last one before within hold_s.
 
         :raises StalePose: no pose is near enough, or the robot did not know where it was
@@ -94,7 +91,7 @@ class PoseBuffer:
             return after
         if before is not None and after is not None:
             hole_ns = after.stamp_ns - before.stamp_ns
-            if hole_ns <= MAX_INTERPOLATION_NS:
+            if hole_ns <= self._max_interpolation_ns:
                 fraction = (stamp_ns - before.stamp_ns) / hole_ns
                 return StampedPose(stamp_ns, interpolate(before.pose, after.pose, fraction), before.frame_id)
         known = [pose for pose in (before, after) if pose is not None]

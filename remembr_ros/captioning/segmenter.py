@@ -11,9 +11,8 @@ from remembr_ros.images import Bgr, Frame
 from remembr_ros.timestamps import NS
 
 _log = logging.getLogger(__name__)
-
 _INTERVALS = 15  # intervals between frames that the usual one is the median of
-_SLOW_CAMERA = 3.0  # a gap is at least this many usual intervals long: a camera at 0.5 Hz has no gaps of 2 s
+_SLOW_CAMERA = 3.0  # a gap has at least so many usual intervals: a camera at 0.5 Hz has no gaps of 2 s
 _SWAPPED = 1.5  # a frame that swapped places with its neighbour is up to this many usual intervals late
 
 
@@ -45,12 +44,7 @@ class SegmenterConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledFrame:
-    """A frame that was decoded.
-
-    :param stamp_ns: when it was taken
-    :param image: its pixels, shape (height, width, 3)
-    :param sharpness: see :func:`remembr_ros.captioning.sharpness.sharpness`
-    """
+    """A frame that was decoded, with its :func:`~remembr_ros.captioning.sharpness.sharpness`."""
 
     stamp_ns: int
     image: Bgr
@@ -70,11 +64,6 @@ class Segment:
     end_ns: int
     frames: tuple[SampledFrame, ...]
 
-    def sharpest(self, n: int) -> tuple[SampledFrame, ...]:
-        """Return the n sharpest frames, or all if there are fewer, in order of time."""
-        best = sorted(self.frames, key=lambda frame: -frame.sharpness)[: max(n, 0)]
-        return tuple(sorted(best, key=lambda frame: frame.stamp_ns))
-
 
 class Segmenter:
     """Cuts a stream of frames into segments.
@@ -90,10 +79,8 @@ class Segmenter:
         self._origin_ns: int | None = None  # of the grid; None: no segment is open
         self._next_ns = 0  # the grid point that waits for a frame
         self._last_ns = 0
-        self.dropped = 0
-        """How many frames could not be decoded."""
-        self.problem = ''
-        """Why the last frame could not be decoded; empty: it could."""
+        self.dropped = 0  # how many frames could not be decoded
+        self.problem = ''  # why the last frame could not be decoded; empty: it could
 
     @property
     def is_open(self) -> bool:
@@ -113,13 +100,12 @@ class Segmenter:
         finished = None
         if self._origin_ns is not None:
             interval_ns = stamp_ns - self._last_ns
-            if -self._longest_delay_ns() <= interval_ns <= 0:
+            usual_ns = statistics.median_low(self._intervals) if self._intervals else 0
+            if -max(self._max_late_ns, round(_SWAPPED * usual_ns)) <= interval_ns <= 0:
                 return None
-            if (
-                interval_ns < 0
-                or interval_ns > self._longest_interval_ns()
-                or stamp_ns - self._origin_ns >= self._length_ns
-            ):
+            longest_ns = max(self._max_gap_ns, round(_SLOW_CAMERA * usual_ns))
+            too_long = stamp_ns - self._origin_ns >= self._length_ns
+            if too_long or not 0 <= interval_ns <= longest_ns:
                 finished = self.flush()
             if interval_ns > 0:
                 self._intervals.append(interval_ns)
@@ -137,15 +123,6 @@ class Segmenter:
         if not frames:
             return None
         return Segment(frames[0].stamp_ns, self._last_ns, frames)
-
-    def _longest_interval_ns(self) -> int:
-        return max(self._max_gap_ns, round(_SLOW_CAMERA * self._usual_interval_ns()))
-
-    def _longest_delay_ns(self) -> int:
-        return max(self._max_late_ns, round(_SWAPPED * self._usual_interval_ns()))
-
-    def _usual_interval_ns(self) -> int:
-        return statistics.median_low(self._intervals) if self._intervals else 0
 
     def _sample(self, frame: Frame) -> None:
         assert self._origin_ns is not None

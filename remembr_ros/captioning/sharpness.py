@@ -4,10 +4,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from remembr_ros.images import Bgr, scaled
+from remembr_ros.images import Bgr, scaled_down
 
-WIDTH = 320
-"""Images are reduced to this width first, so that noise and pixel count do not count as detail [px]."""
+WIDTH = 320  # images are reduced to this first, lest noise and pixel count pass for detail [px]
 
 
 def sharpness(image: Bgr) -> float:
@@ -18,5 +17,5 @@ def sharpness(image: Bgr) -> float:
     """
     import cv2
 
-    grey: NDArray[Any] = cv2.cvtColor(scaled(image, WIDTH / image.shape[1]), cv2.COLOR_BGR2GRAY)
+    grey: NDArray[Any] = cv2.cvtColor(scaled_down(image, WIDTH / image.shape[1]), cv2.COLOR_BGR2GRAY)
     return float(cv2.Laplacian(grey, cv2.CV_32F).var())

@@ -11,20 +11,16 @@ from remembr_ros.geometry import Pose, distance, wrap_angle
 from remembr_ros.images import Bgr
 from remembr_ros.timestamps import NS
 
-SIZE = (64, 48)  # [width, height] images are reduced to so many cells: noise averages out
-
-PATCH = 4
-"""Cells: the patch of so many squared that changed most counts. What moves in a corner changes the scene."""
-
-Cells = NDArray[np.float32]
-"""Shades of grey, 0 to 255, shape (48, 64)."""
+SIZE = (64, 48)  # images are reduced to so many cells: noise averages out [width, height]
+PATCH = 4  # cells; of so many squared, the patch that changed most counts: what moves in a corner is a change
+Cells = NDArray[np.float32]  # shades of grey, 0 to 255, shape (48, 64)
 
 
 # When nothing has changed. How the numbers were measured: docs/captioning.md.
-MOST_CHANGE = 6.0  # [shades of grey of 255] greatest mean difference of a patch from the captioned segment
-MOST_LIGHT = 8.0  # [shades of grey of 255] so much of it may be light that changed everywhere
-STANDS_WITHIN_M = 0.5  # [m] the robot stands while it is so near to where the caption was made
-STANDS_WITHIN_RAD = math.radians(20.0)  # [rad] and turned by no more
+MOST_CHANGE = 6.0  # mean difference of a patch from the captioned segment [shades of grey of 255]
+MOST_LIGHT = 8.0  # so much of it may be light that changed everywhere [shades of grey of 255]
+STANDS_WITHIN_M = 0.5  # the robot stands while it is so near to where the caption was made [m]
+STANDS_WITHIN_RAD = math.radians(20.0)  # and turned by no more [rad]
 MAX_GAP_NS = 60 * NS  # after a longer time without segments the scene is looked at anew
 MAX_SPAN_NS = 3600 * NS  # a caption stands for no longer time
 
@@ -58,7 +54,7 @@ class StillScene:
             return False
         if segment.end_ns - scene.start_ns > MAX_SPAN_NS:
             return False
-        if not all(_shows(frame.image, scene.cells) for frame in segment.frames):
+        if not all(self._shows(frame.image, scene.cells) for frame in segment.frames):
             return False
         self._end_ns = segment.end_ns
         return True
@@ -71,13 +67,12 @@ class StillScene:
         segment = placed.segment
         cells = cells_of(segment.frames[-1].image)
         self._scene = None
-        if all(_shows(frame.image, cells) for frame in segment.frames[:-1]):
+        if all(self._shows(frame.image, cells) for frame in segment.frames[:-1]):
             self._scene = _Scene(cells, placed.pose, placed.frame_id, segment.start_ns)
             self._end_ns = segment.end_ns
 
-
-def _shows(image: Bgr, cells: Cells) -> bool:
-    return change(cells_of(image), cells, MOST_LIGHT) <= MOST_CHANGE
+    def _shows(self, image: Bgr, cells: Cells) -> bool:
+        return change(cells_of(image), cells, MOST_LIGHT) <= MOST_CHANGE
 
 
 def cells_of(image: Bgr) -> Cells:

@@ -1,13 +1,13 @@
 """Whom the robot listens to, and when: muted, deaf to itself, open to a follow-up, waiting to be called."""
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase
-from remembr_ros.timestamps import NS
+
+NS = 1_000_000_000
 
 
 class Hearing(Enum):
@@ -43,10 +43,9 @@ class Heard:
     question: str = ''
 
 
-class Attention:
-    """Decides what is a question to the robot. May be used from several threads.
-
-    All times are integer nanoseconds of one clock that never jumps; they need not come in order.
+@dataclass(frozen=True, slots=True)
+class AttentionRules:
+    """What is a question to the robot.
 
     :param phrases: wake phrases; none: everything is a question
     :param follow_up_ns: so long after an answer a question needs no wake phrase; 0: it always does
@@ -56,47 +55,33 @@ class Attention:
     :raises InvalidRequest: a phrase has no letters
     """
 
-    def __init__(
-        self,
-        phrases: Sequence[str] = WAKE_PHRASES,
-        *,
-        follow_up_ns: int = 8 * NS,
-        tail_ns: int = NS // 2,
-        speaking_timeout_ns: int = 60 * NS,
-        min_confidence: float = 0.0,
-    ) -> None:
+    phrases: tuple[str, ...] = WAKE_PHRASES
+    follow_up_ns: int = 8 * NS
+    tail_ns: int = NS // 2
+    speaking_timeout_ns: int = 60 * NS
+    min_confidence: float = 0.0
+
+    def __post_init__(self) -> None:
+        after_wake_phrase('', self.phrases)
+
+
+class Attention:
+    """Decides what is a question to the robot. May be used from several threads.
+
+    All times are integer nanoseconds of one clock that never jumps; they need not come in order.
+
+    :param rules: may be replaced at any time; what is known of the moment stays
+    """
+
+    def __init__(self, rules: AttentionRules | None = None) -> None:
         self._lock = threading.Lock()
-        self.adjust(
-            phrases,
-            follow_up_ns=follow_up_ns,
-            tail_ns=tail_ns,
-            speaking_timeout_ns=speaking_timeout_ns,
-            min_confidence=min_confidence,
-        )
+        self.rules = rules or AttentionRules()
         self._muted = False
         self._speaking_since: int | None = None
         """When the robot last said that it speaks; None: it does not."""
         self._deaf_until: int | None = None
         self._open: tuple[int, int] | None = None
         """Begin and end of the follow-up window; None: there is none."""
-
-    def adjust(
-        self,
-        phrases: Sequence[str],
-        *,
-        follow_up_ns: int,
-        tail_ns: int,
-        speaking_timeout_ns: int,
-        min_confidence: float,
-    ) -> None:
-        """Go by other numbers and phrases from now on; what is known of the moment stays."""
-        after_wake_phrase('', phrases)
-        with self._lock:
-            self._phrases = tuple(phrases)
-            self._follow_up_ns = follow_up_ns
-            self._tail_ns = tail_ns
-            self._speaking_timeout_ns = speaking_timeout_ns
-            self._min_confidence = min_confidence
 
     def mute(self, muted: bool) -> None:
         """Hear nothing at all, or hear again."""
@@ -156,9 +141,9 @@ class Attention:
             return Heard(UtteranceKind.MUTED)
         if not heard.text.strip():
             return Heard(UtteranceKind.NOTHING)
-        if heard.confidence < self._min_confidence:
+        if heard.confidence < self.rules.min_confidence:
             return Heard(UtteranceKind.UNSURE)
-        question = after_wake_phrase(heard.text, self._phrases)
+        question = after_wake_phrase(heard.text, self.rules.phrases)
         if question is None and self._in_window(start_ns):
             question = after_wake_phrase(heard.text, ())
         if question is None:
@@ -170,20 +155,20 @@ class Attention:
             return Hearing.MUTED
         if self._speaking_since is not None or (self._deaf_until is not None and now_ns < self._deaf_until):
             return Hearing.SPEAKING
-        if not self._phrases:
+        if not self.rules.phrases:
             return Hearing.OPEN
         return Hearing.FOLLOW_UP if self._in_window(now_ns) else Hearing.WAITING
 
     def _expire(self, now_ns: int) -> None:
         """End a speech that nobody ended."""
         if self._speaking_since is not None:
-            latest = self._speaking_since + self._speaking_timeout_ns
+            latest = self._speaking_since + self.rules.speaking_timeout_ns
             if now_ns >= latest:
                 self._end_speech(latest)
 
     def _end_speech(self, end_ns: int) -> None:
         since, self._speaking_since = self._speaking_since, None
-        self._deaf_until = end_ns + self._tail_ns
+        self._deaf_until = end_ns + self.rules.tail_ns
         # An answer that was spoken can be followed up from its end on, however long it was.
         if since is not None and self._open is not None and since <= self._open[1]:
             self._open_window(self._open[0], self._deaf_until)
@@ -196,6 +181,6 @@ class Attention:
 
         :param from_ns: it lasts follow_up_ns from then on
         """
-        if self._follow_up_ns and not self._muted:
+        if self.rules.follow_up_ns and not self._muted:
             begin, end = self._open if self._in_window(begin_ns) and self._open else (begin_ns, begin_ns)
-            self._open = begin, max(end, from_ns + self._follow_up_ns)
+            self._open = begin, max(end, from_ns + self.rules.follow_up_ns)

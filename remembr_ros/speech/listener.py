@@ -2,16 +2,15 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.attention import Attention, Heard, UtteranceKind
+from remembr_ros.speech.attention import NS, Attention, Heard, UtteranceKind
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio, Block, mixed
 from remembr_ros.speech.sound.resampling import StreamResampler
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.utterances import Utterance, UtteranceCutter
-from remembr_ros.timestamps import NS
 
 GAP_NS = 1 * NS  # sound that comes so much later than it should: something was lost in between
 MAX_PARTS = 3  # utterances that were too long are put together from so many parts; nobody asks for longer
@@ -19,11 +18,7 @@ MAX_PARTS = 3  # utterances that were too long are put together from so many par
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """An utterance that was transcribed.
-
-    :param transcript: as Whisper heard it
-    :param heard: what it is
-    """
+    """An utterance that was transcribed, and what it is."""
 
     transcript: Transcript
     heard: Heard
@@ -35,7 +30,6 @@ class Listener:
     :param cutter: new, or flushed
     :param channel: which one is heard, from 1; 0: the mean of all
     :param live: sound comes as it happens, so a pause in it means that something was lost
-    :param clock: seconds, for the time that transcribing takes
     """
 
     def __init__(
@@ -46,14 +40,12 @@ class Listener:
         *,
         channel: int = 0,
         live: bool = True,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cutter = cutter
         self._transcriber = transcriber
         self._attention = attention
         self._channel = channel
         self._live = live
-        self._clock = clock
         self._resampler = StreamResampler(SAMPLE_RATE)
         self._marks: deque[tuple[int, int]] = deque()
         """Ends of blocks in the cutter's stream [samples], and when they were heard [ns]."""
@@ -61,13 +53,10 @@ class Listener:
         self._parts: list[tuple[int, Transcript]] = []
         """Lengths [samples] and transcripts of what there is of an utterance that was cut."""
         self._start_ns = 0
-        self._ignoring = False
-        """The utterance that goes on is not for the robot."""
+        self._ignoring = False  # the utterance that goes on is not for the robot
         self.verdicts: Counter[UtteranceKind] = Counter()
-        self.transcribing_s = 0.0
-        """How long the last utterance took."""
-        self.problem = ''
-        """Why the last utterance could not be transcribed; empty: it could."""
+        self.transcribing_s = 0.0  # how long the last utterance took
+        self.problem = ''  # why the last utterance could not be transcribed; empty: it could
 
     def hear(self, block: Block) -> list[Understood]:
         """Take in what came next, and return what is understood now.
@@ -76,7 +65,8 @@ class Listener:
         """
         samples = mixed(block.frames, self._channel)
         understood = []
-        if self._lost(block):
+        begin_ns = block.heard_ns - round(block.seconds * NS)
+        if self._live and self._heard_ns is not None and begin_ns - self._heard_ns > GAP_NS:
             understood = self.end()
         if self._resampler.rate != block.rate:
             understood += self._take(self._resampler.flush())
@@ -94,11 +84,6 @@ class Listener:
         self._parts.clear()
         self._ignoring = False
         return understood
-
-    def _lost(self, block: Block) -> bool:
-        if self._heard_ns is None or not self._live:
-            return False
-        return block.heard_ns - round(block.seconds * NS) - self._heard_ns > GAP_NS
 
     def _take(self, audio: Audio) -> list[Understood]:
         self._marks.append((self._cutter.place + audio.size, self._heard_ns or 0))
@@ -125,7 +110,7 @@ class Listener:
         """Return what was said; None: it goes on, and is meant for the robot."""
         if not self._parts:
             self._start_ns = self._time(utterance.start)
-        started = self._clock()
+        started = time.monotonic()
         try:
             part = self._transcriber.transcribe(utterance.audio)
             self.problem = ''
@@ -133,7 +118,7 @@ class Listener:
             self.problem = str(error)
             return Understood(Transcript('', '', 0.0), Heard(UtteranceKind.FAILED))
         finally:
-            self.transcribing_s = self._clock() - started
+            self.transcribing_s = time.monotonic() - started
         self._parts.append((utterance.audio.size, part))
         all_of_it = joined(self._parts)
         unfinished = not utterance.whole and len(self._parts) < MAX_PARTS

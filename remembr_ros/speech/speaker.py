@@ -10,33 +10,17 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from remembr_ros.errors import SoundUnavailable
 
 MAX_CHARACTERS = 500
-
 TIMEOUT_S = 45.0  # for one text; less than the time after which a robot that speaks is taken for silent
-
 TTS = ('none', 'espeak-ng', 'piper')
 
 PACKAGES = {'espeak-ng': 'sudo apt install espeak-ng', 'aplay': 'sudo apt install alsa-utils'}
 PACKAGES['piper'] = (
     'pip install piper-tts, and get a voice (python3 -m piper.download_voices en_US-lessac-medium)'
 )
-
-
-class Speaker(Protocol):
-    """Says text aloud."""
-
-    def say(self, text: str) -> None:
-        """Say it and return when it is said.
-
-        :raises SoundUnavailable: that failed, or took too long
-        """
-
-    def stop(self) -> None:
-        """End what is being said, and say nothing more; from any thread."""
 
 
 class ProgramSpeaker:
@@ -66,32 +50,33 @@ class ProgramSpeaker:
         self._stopped = False
 
     def say(self, text: str) -> None:
+        """Say it and return when it is said.
+
+        :raises SoundUnavailable: that failed, or took too long
+        """
         said = speakable(text, self._max_characters)
         if not said:
             return
-        left_s = self._timeout_s
+        deadline = time.monotonic() + self._timeout_s
         with tempfile.TemporaryDirectory(prefix='remembr_speech_') as folder:
             output = str(Path(folder) / 'speech.wav')
             for i, command in enumerate(self._commands):
                 given = said.encode() + b'\n' if i == 0 else b''
-                left_s -= self._run(
-                    [output if part == self.OUTPUT else part for part in command], given, left_s
-                )
+                self._run([output if part == self.OUTPUT else part for part in command], given, deadline)
 
     def stop(self) -> None:
+        """End what is being said, and say nothing more; from any thread."""
         with self._lock:
             self._stopped = True
             if self._running is not None:
                 _kill(self._running)
 
-    def _run(self, command: list[str], given: bytes, timeout_s: float) -> float:
-        """Run a program; return how long it took [s]."""
-        began = time.monotonic()
+    def _run(self, command: list[str], given: bytes, deadline: float) -> None:
         name = Path(command[0]).name
         with tempfile.TemporaryFile() as log:
             with self._lock:
                 if self._stopped:
-                    return 0.0
+                    return
                 try:
                     # A session of its own, so that what it starts ends with it.
                     process = subprocess.Popen(
@@ -105,7 +90,7 @@ class ProgramSpeaker:
                     raise SoundUnavailable(f'{name} cannot be run: {error}') from error
                 self._running = process
             try:
-                process.communicate(given, timeout=max(timeout_s, 0.0))
+                process.communicate(given, timeout=max(deadline - time.monotonic(), 0.0))
             except subprocess.TimeoutExpired as error:
                 raise SoundUnavailable(f'{name} was not ready after {self._timeout_s:g} s') from error
             finally:
@@ -116,15 +101,10 @@ class ProgramSpeaker:
                 log.seek(0)
                 reason = log.read(1000).decode(errors='replace').strip() or f'exit code {process.returncode}'
                 raise SoundUnavailable(f'{name} failed: {reason}')
-        return time.monotonic() - began
 
 
 def make_speaker(
-    tts: str,
-    voice: str = '',
-    *,
-    max_characters: int = MAX_CHARACTERS,
-    timeout_s: float = TIMEOUT_S,
+    tts: str, voice: str = '', *, max_characters: int = MAX_CHARACTERS, timeout_s: float = TIMEOUT_S
 ) -> ProgramSpeaker | None:
     """Return what speaks; None for 'none'.
 

@@ -24,10 +24,6 @@ class Transcript:
 class Transcriber(Protocol):
     """Turns speech into text."""
 
-    @property
-    def name(self) -> str:
-        """Which model this is."""
-
     def transcribe(self, audio: Audio) -> Transcript:
         """Return what was said.
 

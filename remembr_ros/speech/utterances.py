@@ -55,8 +55,7 @@ class UtteranceCutter:
         self._max = max(round(max_s * SAMPLE_RATE / WINDOW), 16) * WINDOW
         self._tracker = SpeechTracker(threshold=threshold, min_silence_s=end_silence_s)
         self._tape = Tape()
-        self._looked = 0
-        """Samples of the stream that the detector has seen: whole windows."""
+        self._looked = 0  # samples of the stream that the detector has seen: whole windows
 
     @property
     def place(self) -> int:

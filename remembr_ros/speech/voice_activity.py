@@ -11,13 +11,9 @@ from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
 from remembr_ros.speech.whisper import VAD_WINDOW
 
 WINDOW = VAD_WINDOW  # [samples] what a detector looks at, 32 ms
-
-HYSTERESIS = 0.15
-"""Speech goes on while its probability is at most so much below the threshold; as in Silero's own code."""
-
+HYSTERESIS = 0.15  # speech goes on at so much less than the threshold; as in Silero's own code
 MAX_RISE = 16  # windows before the first one that is speech that may belong to it, where they are likely to
 PAD_S = 0.25  # kept before and after speech [s]: it is only known for speech after it has begun
-
 Detector = Callable[[Audio], NDArray[np.float32]]
 """Takes the windows of a stream, any whole number of them at a time; gives the probability of speech in each:
 shape (windows * WINDOW,) -> (windows,). It may remember what came before."""
@@ -58,15 +54,11 @@ class SpeechTracker:
         self._min_silence = max(math.ceil(min_silence_s * SAMPLE_RATE / WINDOW), 1)
         self._pad = round(pad_s * SAMPLE_RATE)
         self._count = 0
-        self._rise = 0
-        """First of the windows up to now that may be speech."""
+        self._rise = 0  # first of the windows up to now that may be speech
         self._begin: int | None = None
-        self._after = 0
-        """Window after the last one that may be speech."""
-        self._spoken = 0
-        """Windows of the present segment that are certainly speech."""
-        self._earliest = 0
-        """Sample before which no segment may begin: the end of the last one."""
+        self._after = 0  # window after the last one that may be speech
+        self._spoken = 0  # windows of the present segment that are certainly speech
+        self._earliest = 0  # sample before which no segment may begin: the end of the last one
 
     @property
     def start(self) -> int | None:

@@ -15,12 +15,8 @@ FILLERS = frozenset(
 """Words that may come before the wake phrase."""
 
 MAX_FILLERS = 2
-
 LETTERS_PER_ERROR = 5  # one letter in so many may be heard wrong: 'hey robat', 'robots'
-
-VOWELS = frozenset('aeiouwyh')
-"""Letters that are told apart badly or not spoken: as errors they count half, so 'rowboat' is 'robot'."""
-
+VOWELS = frozenset('aeiouwyh')  # told apart badly or not spoken: half an error, so 'rowboat' is 'robot'
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _JOINT = re.compile(r'[\s-]*')  # what may lie between the parts of a word that was heard as two
 _SEPARATORS = ' \t\r\n.,;:!?-\u2013\u2014\u2026'
@@ -41,7 +37,7 @@ def after_wake_phrase(text: str, phrases: Sequence[str] = WAKE_PHRASES) -> str |
     words = list(_WORD.finditer(text))
     heard = [_plain(word[0]) for word in words]
     joined = [bool(_JOINT.fullmatch(text, a.end(), b.start())) for a, b in pairwise(words)]
-    best: tuple[int, int] | None = None
+    readings = []
     for phrase in phrases:
         spoken = [_plain(word) for word in _WORD.findall(phrase)]
         if not spoken:
@@ -52,10 +48,11 @@ def after_wake_phrase(text: str, phrases: Sequence[str] = WAKE_PHRASES) -> str |
             found = _match(spoken, heard[first:], joined[first:])
             if found is not None:
                 errors, count = found
-                best = min(best or (errors, first + count), (errors, first + count))
-    if best is None:
+                readings.append((errors, first + count))
+    if not readings:
         return None
-    rest = text[words[best[1] - 1].end() :].lstrip(_SEPARATORS).rstrip()
+    _, spent = min(readings)
+    rest = text[words[spent - 1].end() :].lstrip(_SEPARATORS).rstrip()
     return rest if _WORD.search(rest) else ''
 
 

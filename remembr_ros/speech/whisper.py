@@ -15,21 +15,11 @@ from remembr_ros.speech.transcriber import Transcript
 DEFAULT = 'small'
 
 INSTALL = 'faster-whisper is not installed; run: pip install "remembr_ros[speech]"'
-
-VAD_WINDOW = 512
-"""[samples] What the Silero VAD looks at, 32 ms."""
-
-VAD_CONTEXT = 64
-"""[samples] What it sees again of the window before."""
-
-VAD_SILENCE = 0.2
-"""Windows with a lower probability of speech are silent."""
-
-VAD_QUIET = 62
-"""So many silent windows, 2 s, and it starts anew, ..."""
-
-VAD_LEAD = 31
-"""... with the last 1 s."""
+VAD_WINDOW = 512  # [samples] what the Silero VAD looks at, 32 ms
+VAD_CONTEXT = 64  # [samples] what it sees again of the window before
+VAD_SILENCE = 0.2  # windows with a lower probability of speech are silent
+VAD_QUIET = 62  # so many silent windows, 2 s, and it starts anew, ...
+VAD_LEAD = 31  # ... with the last 1 s
 
 
 class WhisperTranscriber:

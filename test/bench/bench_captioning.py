@@ -113,7 +113,7 @@ def _idle_day() -> list[Figure]:
         before = captioner.calls
         pose = Pose(*rng.normal((1.0, 2.0), 0.03), 0.0, float(rng.normal(0.5, 0.02)))
         end_ns = frames[-1].stamp_ns + NS
-        describer.observe(PlacedSegment(Segment(frames[0].stamp_ns, end_ns, tuple(frames)), pose))
+        describer.observe_all([PlacedSegment(Segment(frames[0].stamp_ns, end_ns, tuple(frames)), pose)])
         if is_happening:
             happened += 1
             seen += captioner.calls - before

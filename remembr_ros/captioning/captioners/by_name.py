@@ -7,7 +7,6 @@ from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import InvalidRequest
 
 CAPTIONERS = ('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none')
-
 DESCRIBERS = ('openai', 'transformers', 'recorded')  # what fused can join with the text that is read
 VLMS = ('openai', 'transformers', 'fused')  # those whose captions depend on a model and a prompt
 
@@ -32,7 +31,6 @@ def get_captioner(
     captions: str = '',
     describer: str = 'openai',
     options: VlmOptions | None = None,
-    threads: int = 2,
 ) -> Captioner:
     """Return a captioner; its models are loaded when it is first used.
 
@@ -43,7 +41,6 @@ def get_captioner(
     :param captions: of recorded: the file
     :param describer: of fused: one of DESCRIBERS, which the other parameters are for
     :param options: of openai and transformers; None: the defaults
-    :param threads: of scene_text: CPU threads
     :raises InvalidRequest: there is no such captioner, or a parameter makes no sense
     :raises CaptionerFailed: what it needs is not installed or not configured
     """
@@ -51,7 +48,7 @@ def get_captioner(
     if name == 'scene_text':
         from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 
-        return SceneTextCaptioner(threads=threads)
+        return SceneTextCaptioner()
     if name == 'openai':
         from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
 
@@ -73,7 +70,7 @@ def get_captioner(
                 f'choose one of {", ".join(DESCRIBERS)}'
             )
         seeing = get_captioner(describer, model=model, base_url=base_url, captions=captions, options=options)
-        return FusedCaptioner(seeing, get_captioner('scene_text', threads=threads))
+        return FusedCaptioner(seeing, get_captioner('scene_text'))
     if name == 'none':
         return NoCaptioner()
     raise InvalidRequest(f'there is no captioner {name!r}; choose one of {", ".join(CAPTIONERS)}')

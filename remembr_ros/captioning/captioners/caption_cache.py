@@ -8,11 +8,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 
 _log = logging.getLogger(__name__)
+_FORMAT = TypeAdapter(Caption)
 
 
 class CachingCaptioner:
@@ -26,13 +29,10 @@ class CachingCaptioner:
     """
 
     def __init__(self, captioner: Captioner, folder: Path, settings: str = '') -> None:
+        self.name = captioner.name
         self._captioner = captioner
         self._folder = folder
         self._settings = settings
-
-    @property
-    def name(self) -> str:
-        return self._captioner.name
 
     def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
         files = [self._folder / f'{self._key(clip.images)}.json' for clip in clips]
@@ -62,9 +62,8 @@ class CachingCaptioner:
 
 def _read(file: Path) -> Caption | None:
     try:
-        kept = json.loads(file.read_text(encoding='utf-8'))
-        return Caption(str(kept['text']), tuple(map(str, kept['scene_text'])))
-    except (OSError, ValueError, KeyError, TypeError):
+        return _FORMAT.validate_json(file.read_bytes())
+    except (OSError, ValueError):
         return None
 
 
@@ -72,8 +71,8 @@ def _write(file: Path, caption: Caption) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=file.parent, suffix='.part')
     try:
-        with os.fdopen(handle, 'w', encoding='utf-8') as kept:
-            json.dump({'text': caption.text, 'scene_text': caption.scene_text}, kept, ensure_ascii=False)
+        with os.fdopen(handle, 'wb') as kept:
+            kept.write(_FORMAT.dump_json(caption))
         os.replace(temporary, file)
     except OSError:
         Path(temporary).unlink(missing_ok=True)

@@ -7,16 +7,11 @@ from collections.abc import Callable
 from remembr_ros.errors import CaptionerFailed
 
 _log = logging.getLogger(__name__)
-
 MIN_WORDS = 4  # what is left of a loop and has fewer is no caption
 MAX_CHARACTERS = 10_000  # no caption is longer; a model that writes more is cut here
 LONG_PHRASE = 8  # words from which on a phrase is said three times by a loop only
-
-MAX_PHRASE = 120
-"""Words of the longest phrase that is looked for; several sentences that come back in turn are one."""
-
+MAX_PHRASE = 120  # words of the longest one that is looked for; sentences that come back in turn are one
 LETTERS = 60  # so many characters of a repeated piece of text without spaces are a loop
-
 _THOUGHTS = re.compile(r'^.*</think(?:ing)?>', re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _PIECE = re.compile(r'(\S{1,20}?)\1{5,}')
@@ -100,7 +95,9 @@ def _word_loop(text: str) -> tuple[int, int] | None:
     words = [match[0].casefold() for match in found]
     best: tuple[int, int] | None = None
     for length in range(1, min(MAX_PHRASE, len(words) // 2) + 1):
-        needed = (_times(length) - 1) * length
+        # So often a phrase has to be said in a row to be a loop.
+        times = 6 if length == 1 else 4 if length < LONG_PHRASE else 3
+        needed = (times - 1) * length
         run = 0
         for i in range(length, len(words)):
             run = run + 1 if words[i] == words[i - length] else 0
@@ -110,13 +107,6 @@ def _word_loop(text: str) -> tuple[int, int] | None:
                     best = (again - length, again)
                 break
     return (found[best[0]].start(), found[best[1]].start()) if best else None
-
-
-def _times(length: int) -> int:
-    """Return how often a phrase of so many words has to be said in a row to be a loop."""
-    if length == 1:
-        return 6
-    return 4 if length < LONG_PHRASE else 3
 
 
 def _piece_loop(text: str) -> tuple[int, int] | None:

@@ -16,11 +16,8 @@ from remembr_ros.chat_endpoint import ChatEndpoint, Refused, Server
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable
 from remembr_ros.images import Bgr
 
-DEFAULT_MODEL = 'gpt-4o-mini'
-"""When neither a model nor a server is named; a server of one's own is asked what it has."""
-
-ANOTHER_WAY: dict[str, Any] = {'temperature': 0.7, 'frequency_penalty': 0.5}
-"""Sent when the likeliest caption is of no use."""
+DEFAULT_MODEL = 'gpt-4o-mini'  # with neither model nor server named; one's own server is asked what it has
+ANOTHER_WAY: dict[str, Any] = {'temperature': 0.7, 'frequency_penalty': 0.5}  # after a useless one
 
 
 class OpenAIVisionCaptioner:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest
 
-MAX_CHARACTERS = 20_000  # a longer file is no prompt but a mistake, and would be paid for with every caption
+MAX_CHARACTERS = 20_000  # a longer file is a mistake, and would be paid for with every caption
 
 
 def read_prompt(path: str = '') -> str:

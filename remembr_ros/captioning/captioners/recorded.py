@@ -1,6 +1,6 @@
 """The captioner that reads: captions that were made before, in a file in NaVQA's format."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -27,13 +27,9 @@ class RecordedCaptioner:
         if not self._path.is_file():
             raise CaptionerFailed(f'there is no file of captions {path}')
         try:
-            memories = [segment.memory for segment in read_captions(self._path, self._path.stem)]
+            self._memories = [segment.memory for segment in read_captions(self._path, self._path.stem)]
         except BagUnreadable as error:
             raise CaptionerFailed(str(error)) from error
-        # They are sorted by start and by end alike.
-        self._spans = [(memory.start_ns, memory.end_ns) for memory in memories]
-        self._ends = [end_ns for _, end_ns in self._spans]
-        self._captions = [memory.caption for memory in memories]
 
     def caption(self, clips: Sequence[Clip]) -> Iterator[Caption | CaptionerFailed]:
         return one_by_one(self._found, clips)
@@ -50,18 +46,17 @@ class RecordedCaptioner:
                 'with a recording or a camera'
             )
         start_ns, end_ns = clip.span_ns
-        first = bisect_left(self._ends, start_ns)
-        best, most_ns = -1, -1
-        for index in range(first, len(self._spans)):
-            its_start_ns, its_end_ns = self._spans[index]
-            overlap_ns = min(end_ns, its_end_ns) - max(start_ns, its_start_ns)
-            if its_start_ns > end_ns:
-                break
-            if overlap_ns > most_ns:
-                best, most_ns = index, overlap_ns
-        text = self._captions[best].strip() if best >= 0 else ''
+        # They are sorted by start and by end alike.
+        first = bisect_left(self._memories, start_ns, key=lambda one: one.end_ns)
+        after = bisect_right(self._memories, end_ns, key=lambda one: one.start_ns)
+        best = max(
+            self._memories[first:after],
+            key=lambda one: min(end_ns, one.end_ns) - max(start_ns, one.start_ns),
+            default=None,
+        )
+        text = best.caption.strip() if best is not None else ''
         if not text:
-            first_ns, last_ns = self._spans[0][0], self._spans[-1][1]
+            first_ns, last_ns = self._memories[0].start_ns, self._memories[-1].end_ns
             raise CaptionerFailed(
                 f'{self._path} has no caption between {format_iso(start_ns)} and {format_iso(end_ns)}; '
                 f'it reaches from {format_iso(first_ns)} to {format_iso(last_ns)}'

@@ -10,17 +10,15 @@ from typing import Any
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.signs import Line, Sign, group_signs, merge_signs
 from remembr_ros.captioning.sharpness import sharpness
-from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 
-NOTHING_READ = 'No readable text.'
-"""Caption of a segment without text: it is remembered too, having been there counts."""
-
-FRAMES = 6  # of a segment that are read at all, the sharpest of as many equal parts
-CLOSE_FRAMES = 1  # of these that are searched closely
-CLOSE_SIDE = 960  # [px] larger images are reduced to this for a close search
-QUICK_SIDE = 480  # [px] the same for a quick look
-BORDER = 0.01  # [of the image's longer side] a text box this near to the border is cut off
+NOTHING_READ = 'No readable text.'  # such a segment is remembered, too: having been there counts
+FRAMES = 6  # of a segment are read at all, the sharpest of as many equal parts
+THREADS = 2  # frames read at a time, each by one CPU thread
+CLOSE_SIDE = 960  # larger images are reduced to this for a close search [px]
+QUICK_SIDE = 480  # the same for a quick look [px]
+BORDER = 0.01  # a text box this near to the border is cut off [of the image's longer side]
 MAX_ASPECT = 64  # no letter fits into a narrower strip, and RapidOCR refuses some
 
 
@@ -33,19 +31,14 @@ class SceneTextCaptioner:
 
     The models are loaded when the first segment is captioned.
 
-    :param threads: frames read at a time, each by one CPU thread
     :raises CaptionerFailed: RapidOCR is not installed
-    :raises InvalidRequest: there are none
     """
 
     name = 'scene_text'
 
-    def __init__(self, *, threads: int = 2) -> None:
-        if threads < 1:
-            raise InvalidRequest(f'threads of the scene_text captioner is {threads}; it must be positive')
+    def __init__(self) -> None:
         if any(importlib.util.find_spec(package) is None for package in ('rapidocr', 'onnxruntime')):
             raise CaptionerFailed('reading text needs RapidOCR: pip install "remembr_ros[scene-text]"')
-        self._threads = threads
         self._readers: dict[int, Any] = {}
         self._loading = threading.Lock()
 
@@ -58,11 +51,12 @@ class SceneTextCaptioner:
 
     def _read_clip(self, clip: Clip) -> Caption:
         chosen = sharpest_parts(clip.images, FRAMES)
-        by_sharpness = sorted(range(len(chosen)), key=lambda index: -sharpness(chosen[index]))
-        close = set(by_sharpness[:CLOSE_FRAMES])
+        sharpest = max(range(len(chosen)), key=lambda i: sharpness(chosen[i]), default=0)
         # A frame per thread takes a third less CPU time than all threads on one frame.
-        with ThreadPoolExecutor(self._threads, 'scene_text') as pool:
-            read = pool.map(lambda index: self.read(chosen[index], close=index in close), range(len(chosen)))
+        with ThreadPoolExecutor(THREADS, 'scene_text') as pool:
+            read = pool.map(
+                lambda index: self.read(chosen[index], close=index == sharpest), range(len(chosen))
+            )
             signs = merge_signs(read)
         texts = tuple(sign.text for sign in signs)
         return Caption(sentence(texts), texts)

@@ -8,22 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 Corner = tuple[float, float]
-
 MIN_CONFIDENCE = 0.85  # of a line that is believed
-
-MIN_CONFIDENCE_SHORT = 0.9
-"""Of a line with fewer than SHORT letters and digits: furniture and windows look like two letters."""
-
+MIN_CONFIDENCE_SHORT = 0.9  # with fewer than SHORT letters and digits: furniture may look like two
 SHORT = 4
-
 MIN_CHARACTERS = 2  # letters and digits of a sign; single ones are nearly always noise
-
-MIN_CUT = 5
-"""Letters of a word on a sign that was never seen whole: 'CAFET' still tells something, 'RO' is noise."""
-
+MIN_CUT = 5  # letters of a word on a sign never seen whole: 'CAFET' still tells something, 'RO' is noise
 MAX_LINES = 4  # a sign with more lines is a page: its lines stay separate
-MAX_TILT = math.radians(15.0)  # [rad] between lines of one sign
-
+MAX_TILT = math.radians(15.0)  # between lines of one sign [rad]
 _STRAY = ' \t\r\n.,:;_-\u2013\u2014·•|~^`\'"*=<>\\/←→↑↓'
 
 
@@ -141,12 +132,11 @@ def merge_signs(frames: Iterable[Sequence[Sign]]) -> list[Sign]:
         first = unique.setdefault(_key(sign.text), sign)
         if sign.confidence > first.confidence:
             unique[_key(sign.text)] = sign
-    return [sign for sign in unique.values() if not sign.cut or _tells(sign.text)]
 
+    def tells(text: str) -> bool:
+        return not _digits(text) and any(len(word) >= MIN_CUT for word in _words(text))
 
-def _tells(cut_off: str) -> bool:
-    """Return whether what is left of a sign tells something."""
-    return not _digits(cut_off) and max(map(len, _words(cut_off)), default=0) >= MIN_CUT
+    return [sign for sign in unique.values() if not sign.cut or tells(sign.text)]
 
 
 def _belong_together(a: Line, b: Line) -> bool:

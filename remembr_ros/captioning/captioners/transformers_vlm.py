@@ -76,8 +76,7 @@ class TransformersCaptioner:
         return self._described(self._model, batch, time.monotonic() + self._options.timeout_s * len(batch))
 
     def _shown(self, images: Sequence[Bgr]) -> list[Bgr]:
-        chosen = evenly(images, self._options.max_images)
-        return [reduced(image, self._options.max_side) for image in chosen]
+        return [reduced(image, self._options.max_side) for image in evenly(images, self._options.max_images)]
 
     def _described(
         self, model: VlmModel, batch: _Batch, deadline: float, *, halved: bool = False
@@ -86,22 +85,21 @@ class TransformersCaptioner:
         try:
             return self._asked(model, batch, deadline)
         except OutOfMemory as error:
-            failure, parts, halved = str(error), [] if halved else _halves(batch), True
-            if len(parts) > 1:
-                self._batch_size = len(parts[0])
+            failure, parts = str(error), []
+            if not halved and len(batch) > 1:
+                half = self._batch_size = (len(batch) + 1) // 2
+                parts = [batch[:half], batch[half:]]
                 _log.warning(
                     '%d segments at once do not fit into memory; from now on %d', len(batch), self._batch_size
                 )
         except CaptionerFailed as error:
             # One segment that the model does not take must not cost the others their captions.
-            failure, parts, halved = str(error), [[images] for images in batch], True
+            failure, parts = str(error), [[images] for images in batch]
         # Outside of the handlers, which keep alive what is to be freed.
         free_memory()
         if len(parts) < 2:
             return [CaptionerFailed(failure) for _ in batch]
-        return [
-            outcome for part in parts for outcome in self._described(model, part, deadline, halved=halved)
-        ]
+        return [outcome for part in parts for outcome in self._described(model, part, deadline, halved=True)]
 
     def _asked(self, model: VlmModel, batch: _Batch, deadline: float) -> list[_Outcome]:
         first = self._written(model, batch, deadline)
@@ -135,8 +133,3 @@ class TransformersCaptioner:
             return Caption(settled(text, first.text, self._name))
         except CaptionerFailed as error:
             return error
-
-
-def _halves(batch: _Batch) -> list[_Batch]:
-    half = (len(batch) + 1) // 2
-    return [part for part in (batch[:half], batch[half:]) if part]

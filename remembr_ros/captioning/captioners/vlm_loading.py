@@ -19,8 +19,7 @@ REMOTE_CLASSES = (
 )
 """By which a model may offer code of its own, the best first."""
 
-_SPREAD = ('auto', 'balanced', 'balanced_low_0', 'sequential')
-"""Devices that are a way to spread a model over what is there."""
+_SPREAD = ('auto', 'balanced', 'balanced_low_0', 'sequential')  # ways to spread a model
 
 
 def load_vlm(name: str, options: VlmOptions) -> tuple[Any, Any]:
@@ -119,11 +118,9 @@ def _without_videos(name: str, source: dict[str, Any]) -> Any:
 def _auto_class(config: Any, trusted: bool) -> Any:
     import transformers
 
-    if trusted:
-        for name in REMOTE_CLASSES:
-            if name in (getattr(config, 'auto_map', None) or {}) and hasattr(transformers, name):
-                return getattr(transformers, name)
-    return transformers.AutoModelForImageTextToText
+    offered = (trusted and getattr(config, 'auto_map', None)) or {}
+    known = (name for name in REMOTE_CLASSES if name in offered and hasattr(transformers, name))
+    return getattr(transformers, next(known, 'AutoModelForImageTextToText'))
 
 
 def _quantization(kind: str) -> Any:
@@ -163,5 +160,5 @@ def _cannot_load(name: str, error: BaseException) -> str:
 
 
 def short(error: BaseException) -> str:
-    """Return what an error says on one line of bounded length."""
+    """Return what an error says in one line."""
     return ' '.join((str(error) or type(error).__name__).split())[:300]

@@ -76,11 +76,6 @@ class VlmModel:
                 raise OutOfMemory(self._too_large()) from error
             raise CaptionerFailed(f'{self._name} failed on the frames: {short(error)}') from error
 
-    @property
-    def device(self) -> str:
-        """Where the model, or its first part, is."""
-        return str(self._model.device)
-
     def close(self) -> None:
         """Give the memory back. The model is of no use any more."""
         self._model = self._processor = None
@@ -91,8 +86,8 @@ class VlmModel:
         from PIL import Image
 
         tokenizer = self._processor.tokenizer
-        pictures = [[Image.fromarray(image[..., ::-1]) for image in images] for images in segments]
         said = {'type': 'text', 'text': prompt}
+        pictures = [[Image.fromarray(image[..., ::-1]) for image in images] for images in segments]
         texts = [
             self._processor.apply_chat_template(
                 [{'role': 'user', 'content': [*({'type': 'image'} for _ in images), said]}],
@@ -118,8 +113,10 @@ class VlmModel:
         settings.do_sample, settings.num_beams = False, 1
         # Their defaults: what is None here, generate takes from the model all the same.
         settings.temperature, settings.top_p, settings.top_k = 1.0, 1.0, 50
-        settings.max_length, settings.max_new_tokens = None, self._options.max_tokens
-        settings.max_time, settings.pad_token_id = timeout_s, self._processor.tokenizer.pad_token_id
+        settings.max_length = None
+        settings.max_new_tokens = self._options.max_tokens
+        settings.max_time = timeout_s
+        settings.pad_token_id = self._processor.tokenizer.pad_token_id
         if again:
             settings.repetition_penalty, settings.no_repeat_ngram_size = 1.1, 8
         return settings

@@ -50,9 +50,8 @@ class VlmOptions:
             raise InvalidRequest(f'max_retries of a captioner cannot be {self.max_retries}; give 0 or more')
         if self.max_image_bytes < MIN_BYTES:
             raise InvalidRequest(f'max_image_bytes of a captioner must be at least {MIN_BYTES}')
-        if self.dtype not in DTYPES:
-            raise InvalidRequest(f'there is no dtype {self.dtype!r}; choose one of {", ".join(DTYPES)}')
-        if self.quantization not in QUANTIZATIONS:
-            raise InvalidRequest(
-                f'there is no quantization {self.quantization!r}; choose one of {", ".join(QUANTIZATIONS)}'
-            )
+        for name, known in (('dtype', DTYPES), ('quantization', QUANTIZATIONS)):
+            if getattr(self, name) not in known:
+                raise InvalidRequest(
+                    f'there is no {name} {getattr(self, name)!r}; choose one of {", ".join(known)}'
+                )

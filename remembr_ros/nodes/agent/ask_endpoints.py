@@ -18,8 +18,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 
-TOPIC_ASKER = 'topic question'
-"""Who asks by topic, for follow-up questions."""
+TOPIC_ASKER = 'topic question'  # who asks by topic, for follow-up questions
 
 
 class AskEndpoints:

@@ -18,15 +18,9 @@ from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import settle
 
 AskResponse = TypeVar('AskResponse', AskAction.Result, AskSrv.Response)
-
-MOST = 100
-"""Questions under way, most of which wait; one more would be answered too late."""
-
-DROPPING_S = 60.0
-"""So long after a question was dropped that counts as happening now [s]."""
-
-GRACE_S = 0.5
-"""What the agent says of its own accord when the time is over comes within this after the deadline [s]."""
+MOST = 100  # questions under way, most of which wait; one more would be answered too late
+DROPPING_S = 60.0  # so long after a question was dropped that counts as happening now [s]
+GRACE_S = 0.5  # what the agent says of its own accord at the deadline comes within this after it [s]
 
 
 @dataclass(eq=False)
@@ -81,11 +75,8 @@ class AskOutcome:
 
     def fill(self, response: AskResponse) -> AskResponse:
         """Return the action's result, or the service's response, with this in it."""
-        response.error_code, response.error_msg, response.answer = (
-            self.error_code,
-            self.error_msg,
-            self.answer,
-        )
+        response.error_code, response.error_msg = self.error_code, self.error_msg
+        response.answer = self.answer
         return response
 
 
@@ -106,11 +97,9 @@ class Inquiries:
         self._open: set[Inquiry] = set()
         self.answered = 0
         self.failed = 0
-        self.dropped = 0
-        """How many were one too many."""
+        self.dropped = 0  # how many were one too many
         self._dropped_at = float('-inf')
-        self.latency_s = 0.0
-        """Of the last answer."""
+        self.latency_s = 0.0  # of the last answer
 
     def __len__(self) -> int:
         return len(self._open)

@@ -11,8 +11,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.markers import GREEN, arrow, balls, clear, described, label, path, ramp
 
-MAX_HITS = 200
-"""Recalled memories shown, the best of them; the evidence is shown in any case."""
+MAX_HITS = 200  # recalled memories shown, the best of them; the evidence is shown in any case
 
 
 class AnswerMarkers:

@@ -21,18 +21,10 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_to_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
 
-MAX_LIMIT = 1000
-"""As many memories as one request may ask for."""
-
-REASON_S = 0.1
-"""Before the deadline of a question, to tell that it was the memory that did not answer [s]."""
-
-LOADING_S = 2.2
-"""A memory node that still loads its embedder says so within this time [s]."""
-
-AGAIN_S = 0.1
-"""Before it is asked again [s]."""
-
+MAX_LIMIT = 1000  # as many memories as one request may ask for
+REASON_S = 0.1  # before the deadline of a question, to tell that it was the memory that did not answer [s]
+LOADING_S = 2.2  # a memory node that still loads its embedder says so within this time [s]
+AGAIN_S = 0.1  # before it is asked again [s]
 _deadline: contextvars.ContextVar[float] = contextvars.ContextVar('deadline', default=math.inf)
 """On time.monotonic's clock; the threads that a question starts inherit it [s]."""
 

@@ -19,8 +19,7 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.navigation.verdict import verdict
 from remembr_ros.nodes.base.conversions import duration_from_msg, stamped_pose_to_msg, time_from_msg
 
-PROGRESS_S = 0.5
-"""Nav2 tells where it is a hundred times a second; it is handed on after this time [s]."""
+PROGRESS_S = 0.5  # Nav2 tells where it is a hundred times a second; it is handed on after this time [s]
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,8 @@ class Drive:
     goals: tuple[StampedPose, ...]
     on_taken: Callable[[], None] = lambda: None
     on_progress: Callable[[DriveProgress], None] = lambda progress: None
-    stopped: Future = field(default_factory=Future)
-    """Completes with the error that it is to end with."""
-    server: 'Nav2Action | None' = None
-    """Where it was sent."""
+    stopped: Future = field(default_factory=Future)  # completes with the error that it is to end with
+    server: 'Nav2Action | None' = None  # where it was sent
     handle: ClientGoalHandle | None = None
     result: Future | None = None
     cancelled: bool = False

@@ -22,11 +22,8 @@ from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.nodes.nav2.action import Drive, Nav2Action, nav2_actions
 from remembr_ros.nodes.nav2.cancelling import Cancelling
 
-WATCH_S = 0.1
-"""So often a drive is looked after [s]."""
-
-GONE_S = 1.0
-"""A server that is not there for so long has gone [s]; discovery may lose sight of it for a moment."""
+WATCH_S = 0.1  # so often a drive is looked after [s]
+GONE_S = 1.0  # a server not there for so long has gone; discovery may lose sight of it for a moment [s]
 
 
 class Nav2Client:
@@ -51,8 +48,7 @@ class Nav2Client:
         self._node = node
         self._server_timeout_s = server_timeout_s
         self._silence_timeout_s = silence_timeout_s
-        self.drive_timeout_s = drive_timeout_s
-        """Of the next drives."""
+        self.drive_timeout_s = drive_timeout_s  # of the next drives
         self._one, self._several = nav2_actions(node, namespace)
         self._present: Drive | None = None
         self._drives: set[Drive] = set()

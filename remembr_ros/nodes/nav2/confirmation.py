@@ -15,8 +15,7 @@ from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
 
-LOOK_S = 1.0
-"""What a person confirms they have seen: not within this after it took the place of another goal [s]."""
+LOOK_S = 1.0  # no yes counts so soon after one goal took the place of another: it has to be seen [s]
 
 
 class Confirmation:

@@ -17,14 +17,9 @@ from std_srvs.srv import Trigger
 from remembr_ros.nodes.base.lifecycle import spinning, until_signal
 from remembr_ros.nodes.base.managed_node import NAMESPACE
 
-PATIENCE_S = 300.0
-"""For the next caption [s]."""
-
-LEFT = ('not placed yet', 'waiting', 'not stored yet')
-"""What a captioner's diagnostics count that is still to be done, a figure each."""
-
-SURE = 2
-"""So often in a row a captioner has to say that nothing is left: its last images may just be coming in."""
+PATIENCE_S = 300.0  # for the next caption [s]
+LEFT = ('not placed yet', 'waiting', 'not stored yet')  # in diagnostics: what is still to be done
+SURE = 2  # so often in a row nothing has to be left: the last images may just be coming in
 
 
 class Remainder:
@@ -38,8 +33,7 @@ class Remainder:
         self._left: dict[str, dict[str, int] | None] = dict.fromkeys(captioners)
         self._done = dict.fromkeys(captioners, 0)
         self._flush = flush
-        self.progress_at = time.monotonic()
-        """When one of the figures last changed."""
+        self.progress_at = time.monotonic()  # when one of the figures last changed
 
     @property
     def is_nothing(self) -> bool:

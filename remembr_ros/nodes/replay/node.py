@@ -25,14 +25,10 @@ from remembr_ros.nodes.replay.raw_bag import RawBag
 from remembr_ros.printable import printable
 from remembr_ros.stop import Stop
 
-CLOCK_PERIOD_S = 0.02
-"""Between two messages of /clock, wall time."""
-
+CLOCK_PERIOD_S = 0.02  # between two messages of /clock, wall time
 IMAGES = ('sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage')
 CLOCK_TOPIC = '/clock'
-
-_LATCHED = ('/amcl_pose', '/map', '/robot_description')
-"""Topics whose last message late subscribers get, by convention."""
+_LATCHED = ('/amcl_pose', '/map', '/robot_description')  # by convention
 
 
 class BagPlayerNode(Node):

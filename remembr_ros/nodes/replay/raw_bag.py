@@ -8,8 +8,7 @@ from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.errors import BagUnreadable
 
 TF_MESSAGE = 'tf2_msgs/msg/TFMessage'
-OLD_TF_MESSAGE = 'tf/msg/tfMessage'
-"""The same message under the name that it had in ROS 1 at first."""
+OLD_TF_MESSAGE = 'tf/msg/tfMessage'  # the same message under the name that it had in ROS 1 at first
 
 
 class RawBag:

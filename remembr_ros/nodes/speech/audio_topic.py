@@ -11,10 +11,7 @@ from remembr_ros.speech.sound.audio import Block, decode_pcm
 from remembr_ros.speech.sound.source import Deliver
 
 TOPIC = 'audio'
-
-SILENT_S = 5.0
-"""Nobody publishes when nothing came for so long."""
-
+SILENT_S = 5.0  # nobody publishes when nothing came for so long
 DEPTH = 100
 
 
@@ -24,6 +21,8 @@ class AudioTopic:
     :param rate: of what is published [Hz]
     :param channels: of what is published, interleaved
     """
+
+    live = True
 
     def __init__(self, node: ManagedNode, rate: int, channels: int, channel: int) -> None:
         self._node = node
@@ -36,10 +35,6 @@ class AudioTopic:
     @property
     def name(self) -> str:
         return f'topic {self._node.resolve_topic_name(TOPIC)}'
-
-    @property
-    def live(self) -> bool:
-        return True
 
     @property
     def problem(self) -> str:

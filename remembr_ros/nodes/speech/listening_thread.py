@@ -14,8 +14,7 @@ from remembr_ros.speech.sound.level import LevelMeter
 from remembr_ros.speech.sound.queue import SoundQueue
 from remembr_ros.speech.sound.source import SoundSource
 
-IDLE_S = 1.0
-"""When no sound comes for so long after a pause that ends a question, what was said last is understood."""
+IDLE_S = 1.0  # without sound for so long after a pause that ends a question, the last is understood
 
 
 class Listening:
@@ -46,8 +45,7 @@ class Listening:
         self._log = log
         self.queue = SoundQueue(max_s)
         self.meter = LevelMeter()
-        self.problem = ''
-        """What went wrong last; empty: nothing since."""
+        self.problem = ''  # what went wrong last; empty: nothing since
         self._thread = threading.Thread(target=self._run, name='listening', daemon=True)
         # First what may fail, as a thread would stay behind.
         source.start(self._deliver)

@@ -16,7 +16,7 @@ from remembr_ros.nodes.speech.audio_topic import AudioTopic
 from remembr_ros.nodes.speech.listening_thread import Listening
 from remembr_ros.nodes.speech.parameters import SpeechParameters
 from remembr_ros.nodes.speech.spoken_answers import SpokenAnswers
-from remembr_ros.speech.attention import Attention, UtteranceKind
+from remembr_ros.speech.attention import NS, Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.microphone import Microphone
 from remembr_ros.speech.sound.source import SoundSource
@@ -24,13 +24,9 @@ from remembr_ros.speech.sound.wav_source import WavSource
 from remembr_ros.speech.speaker import ProgramSpeaker, make_speaker
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.whisper import SileroStream, WhisperTranscriber
-from remembr_ros.timestamps import NS
 
-DRAIN_TIMEOUT_S = 10.0
-"""On deactivation, what was said is transcribed to the end, at most so long [s]."""
-
-SPEAKING = '/speaking'
-"""True while the robot speaks, whoever makes it speak."""
+DRAIN_TIMEOUT_S = 10.0  # on deactivation, what was said is transcribed to the end, at most so long [s]
+SPEAKING = '/speaking'  # true while the robot speaks, whoever makes it speak
 
 
 class SpeechNode(ManagedNode):
@@ -57,14 +53,14 @@ class SpeechNode(ManagedNode):
                 f'tts_timeout ({p.tts_timeout} s) has to be less than speaking_timeout '
                 f'({p.speaking_timeout} s), or the robot hears the end of what it says'
             )
-        Attention(**attention_of(p))  # refuses wake phrases without a word
+        attention_rules(p)  # refuses wake phrases without a word
 
     def adapt(self) -> None:
-        self._attention.adjust(**attention_of(self.parameters))
+        self._attention.rules = attention_rules(self.parameters)
 
     def load(self) -> None:
         p = self.parameters
-        self._attention = Attention(**attention_of(p))
+        self._attention = Attention(attention_rules(p))
         self._source = self._make_source()
         self._source.check()
         self._make_speaker()
@@ -193,26 +189,23 @@ class SpeechNode(ManagedNode):
     def _on_understood(self, one: Understood) -> None:
         heard = one.heard
         # What is not meant for the robot is not written down.
-        said = (
-            repr(one.transcript.text)
-            if heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
-            else 'somebody'
-        )
+        addressed = heard.verdict in (UtteranceKind.QUESTION, UtteranceKind.CALL)
+        said = repr(one.transcript.text) if addressed else 'somebody'
         self.get_logger().info(f'heard {said} ({one.transcript.confidence:.2f}): {heard.verdict.value}')
         publisher = self._speech_topics.get('speech')
         if heard.verdict is UtteranceKind.QUESTION and publisher is not None:
             publisher.publish(String(data=heard.question))
 
 
-def attention_of(p: SpeechParameters) -> dict[str, Any]:
-    """Return the arguments of Attention."""
-    return {
-        'phrases': tuple(phrase.strip() for phrase in p.wake_phrases.split(',') if phrase.strip()),
-        'follow_up_ns': round(p.follow_up * NS),
-        'tail_ns': round(p.echo_tail * NS),
-        'speaking_timeout_ns': round(p.speaking_timeout * NS),
-        'min_confidence': p.min_confidence,
-    }
+def attention_rules(p: SpeechParameters) -> AttentionRules:
+    """Return what is a question by these parameters."""
+    return AttentionRules(
+        phrases=tuple(phrase.strip() for phrase in p.wake_phrases.split(',') if phrase.strip()),
+        follow_up_ns=round(p.follow_up * NS),
+        tail_ns=round(p.echo_tail * NS),
+        speaking_timeout_ns=round(p.speaking_timeout * NS),
+        min_confidence=p.min_confidence,
+    )
 
 
 def main(args: list[str] | None = None) -> None:

@@ -7,11 +7,9 @@ from std_msgs.msg import Bool
 
 from remembr_ros.errors import SoundUnavailable
 from remembr_ros.nodes.base.worker_pool import WorkerPool
-from remembr_ros.speech.speaker import Speaker
+from remembr_ros.speech.speaker import ProgramSpeaker
 
-MAX_WAITING = 3
-"""Answers that wait to be said; more would be said when nobody remembers the question."""
-
+MAX_WAITING = 3  # answers that wait to be said; more would be said when nobody remembers the question
 CLOSE_S = 2.0
 
 
@@ -21,7 +19,7 @@ class SpokenAnswers:
     :param speaking: publisher of std_msgs/Bool; whoever listens is deaf while it is true
     """
 
-    def __init__(self, node: Node, speaker: Speaker, speaking: Publisher) -> None:
+    def __init__(self, node: Node, speaker: ProgramSpeaker, speaking: Publisher) -> None:
         self._node = node
         self._speaker = speaker
         self._speaking = speaking

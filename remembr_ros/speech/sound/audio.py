@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 
 SAMPLE_RATE = 16_000  # [Hz]
-MAX_RATE = 768_000  # [Hz] No sound card is faster
-
-Audio = NDArray[np.float32]
-"""Shape (samples,), SAMPLE_RATE, full scale at -1 and 1."""
-
-Frames = NDArray[np.float32]
-"""Shape (samples, channels), any rate, full scale at -1 and 1."""
+MAX_RATE = 768_000  # [Hz] no sound card is faster
+Audio = NDArray[np.float32]  # shape (samples,), SAMPLE_RATE, full scale at -1 and 1
+Frames = NDArray[np.float32]  # shape (samples, channels), any rate, full scale at -1 and 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +46,6 @@ class WavFile:
         except (OSError, EOFError, wave.Error) as error:
             raise self._unreadable(error) from error
         self.rate = self._file.getframerate()
-        self.length = self._file.getnframes()
-        """Frames, as the header says."""
         self.channels = self._file.getnchannels()
         self._width = self._file.getsampwidth()
         try:

@@ -12,13 +12,10 @@ class Tape:
     """
 
     def __init__(self) -> None:
-        self.start = 0
-        """Place of the first sample that is kept."""
-        self.end = 0
-        """Place after the last one."""
+        self.start = 0  # place of the first sample that is kept
+        self.end = 0  # place after the last one
         self._room: Audio = np.zeros(1 << 14, np.float32)
-        self._first = 0
-        """Index in the room of the first sample that is kept."""
+        self._first = 0  # index in the room of the first sample that is kept
 
     def append(self, audio: Audio) -> None:
         """Add what follows; shape (samples,)."""

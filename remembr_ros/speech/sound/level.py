@@ -3,6 +3,7 @@
 import math
 import threading
 from collections import deque
+from itertools import islice
 
 import numpy as np
 
@@ -11,17 +12,15 @@ from remembr_ros.speech.sound.audio import Block
 FULL_SCALE = 0.999  # a sample from here on is as loud as samples can be: the highest of 16 bits, and of 8
 MAX_CLIPPED = 0.001  # more samples at full scale than this share: words are distorted
 PERIOD_S = 5.0  # what the figures are about: the last seconds
-
 SILENT_DB = -120.0
 
 
 class LevelMeter:
     """Measures the last seconds of a stream. May be used from several threads."""
 
-    def __init__(self, period_s: float = PERIOD_S) -> None:
-        self._period_s = period_s
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._blocks: deque[tuple[float, int, int, float, float]] = deque()
+        self._blocks: deque[tuple[float, int, int, float]] = deque()
         self._zero_s = 0.0
 
     def add(self, block: Block) -> None:
@@ -33,9 +32,9 @@ class LevelMeter:
         energy = float(np.square(block.frames, dtype=np.float64).sum())
         clipped = int(np.count_nonzero(loud >= FULL_SCALE))
         with self._lock:
-            self._blocks.append((block.seconds, loud.size, clipped, energy, peak))
+            self._blocks.append((block.seconds, loud.size, clipped, energy))
             self._zero_s = self._zero_s + block.seconds if peak == 0.0 else 0.0
-            while len(self._blocks) > 1 and self._seconds() - self._blocks[0][0] >= self._period_s:
+            while sum(block[0] for block in islice(self._blocks, 1, None)) >= PERIOD_S:
                 self._blocks.popleft()
 
     @property
@@ -64,9 +63,6 @@ class LevelMeter:
         clipped = self.clipped
         if clipped > MAX_CLIPPED:
             return f'{100.0 * clipped:.1f} % of the sound is clipped: turn the microphone down'
-        if self.zero_s >= self._period_s:
+        if self.zero_s >= PERIOD_S:
             return f'nothing but zeros for {self.zero_s:.0f} s: is the microphone switched off?'
         return ''
-
-    def _seconds(self) -> float:
-        return sum(block[0] for block in self._blocks)

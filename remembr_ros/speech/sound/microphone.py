@@ -13,14 +13,10 @@ from remembr_ros.speech.sound.source import Deliver
 INSTALL = 'run: pip install sounddevice; sudo apt install libportaudio2'
 
 BLOCK_S = 0.05
-
-STALLED_S = 2.0
-"""A microphone that delivers nothing for so long is gone: when it is unplugged, its stream may not end."""
-
+STALLED_S = 2.0  # silent for so long it is gone: when it is unplugged, its stream may not end
 RETRY_S = 2.0
 
 CLOSE_S = 5.0
-
 MAX_CHANNELS = 32  # of real devices; ALSA's virtual ones claim more
 
 
@@ -33,6 +29,8 @@ class Microphone:
     :param retry_s: from one attempt to open it to the next [s]
     """
 
+    live = True
+
     def __init__(
         self, device: str = '', *, channel: int = 0, stalled_s: float = STALLED_S, retry_s: float = RETRY_S
     ) -> None:
@@ -44,12 +42,8 @@ class Microphone:
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self.name = self._device or 'the default microphone'
-        self.live, self.problem = True, ''
+        self.problem = ''
         self._heard_at = 0.0
-        self.overflows = 0
-        """How often the computer was too slow to take the sound."""
-        self.losses = 0
-        """How often the microphone was lost, or could not be opened."""
 
     def check(self) -> None:
         """Raise SoundUnavailable if sounddevice or PortAudio is not installed."""
@@ -77,7 +71,6 @@ class Microphone:
             try:
                 self._listen(library, deliver, stopped)
             except (SoundUnavailable, library.PortAudioError, OSError, ValueError) as error:
-                self.losses += 1
                 self.problem = f'microphone {self.name}: {error}; trying again'
             if stopped.wait(self._retry_s):
                 return
@@ -102,7 +95,6 @@ class Microphone:
 
         def hear(frames: Any, count: int, when: Any, status: Any) -> None:
             self._heard_at = time.monotonic()
-            self.overflows += bool(status.input_overflow)
             self.problem = ''
             if not stopped.is_set():
                 deliver(Block(frames.copy(), rate, time.monotonic_ns()))

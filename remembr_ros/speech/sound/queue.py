@@ -18,21 +18,15 @@ class SoundQueue:
         self._max_s = max_s
         self._blocks: deque[Block | None] = deque()
         self._changed = threading.Condition()
-        self._closed = False
         self._waiting_s = 0.0
-        self._dropped_s = 0.0
+        self.closed = False  # nothing more is taken in
+        self.dropped_s = 0.0  # sound that was lost so far
 
     @property
     def waiting_s(self) -> float:
         """Sound that waits [s]."""
         with self._changed:
             return max(self._waiting_s, 0.0)
-
-    @property
-    def dropped_s(self) -> float:
-        """Sound that was lost so far [s]."""
-        with self._changed:
-            return self._dropped_s
 
     def put(self, block: Block | None, *, wait: bool = False) -> None:
         """Add sound; None: it ends here.
@@ -42,11 +36,11 @@ class SoundQueue:
         seconds = block.seconds if block is not None else 0.0
         with self._changed:
             if wait:
-                self._changed.wait_for(lambda: self._closed or self._fits(seconds))
-            while self._blocks and not self._closed and not self._fits(seconds):
+                self._changed.wait_for(lambda: self.closed or self._fits(seconds))
+            while self._blocks and not self.closed and not self._fits(seconds):
                 lost = self._taken()
-                self._dropped_s += lost.seconds if lost is not None else 0.0
-            if not self._closed:
+                self.dropped_s += lost.seconds if lost is not None else 0.0
+            if not self.closed:
                 self._blocks.append(block)
                 self._waiting_s += seconds
                 self._changed.notify_all()
@@ -57,7 +51,7 @@ class SoundQueue:
         :raises TimeoutError: nothing came for so long
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: self._blocks or self._closed, timeout_s):
+            if not self._changed.wait_for(lambda: self._blocks or self.closed, timeout_s):
                 raise TimeoutError(f'no sound for {timeout_s} s')
             if not self._blocks:
                 return None
@@ -68,14 +62,8 @@ class SoundQueue:
     def close(self) -> None:
         """Take nothing more in; what waits can still be taken out."""
         with self._changed:
-            self._closed = True
+            self.closed = True
             self._changed.notify_all()
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing more is taken in."""
-        with self._changed:
-            return self._closed
 
     def _taken(self) -> Block | None:
         block = self._blocks.popleft()

@@ -19,8 +19,7 @@ class StreamResampler:
     def __init__(self, rate: int) -> None:
         self.rate = rate
         self._stream: Any = None
-        self._given = self._made = 0
-        """Samples of the stream that were added, and of the output."""
+        self._given = self._made = 0  # samples of the stream that were added, and of the output
 
     def add(self, samples: Audio) -> Audio:
         """Return what can be told of the output after these samples.

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable
@@ -17,22 +16,15 @@ class WavSource:
 
     :param path: of PCM, any rate and number of channels
     :param real_time: false: as fast as it is taken
-    :param clock_ns: what blocks are stamped with, and played by
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        real_time: bool = True,
-        clock_ns: Callable[[], int] = time.monotonic_ns,
-    ) -> None:
-        self._path, self.name = path, str(path)
+    def __init__(self, path: str | Path, *, real_time: bool = True) -> None:
+        self._path = path
+        self.name = str(path)
         self.live = real_time
-        self._clock_ns = clock_ns
+        self.problem = ''
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self.problem = ''
 
     def check(self) -> None:
         """Open the file once.
@@ -56,13 +48,13 @@ class WavSource:
     def _play(self, deliver: Deliver) -> None:
         try:
             with WavFile(self._path) as file:
-                begin_ns, played = self._clock_ns(), 0
+                begin_ns, played = time.monotonic_ns(), 0
                 while not self._stopped.is_set() and (frames := file.read(round(BLOCK_S * file.rate))).size:
                     played += len(frames)
                     due_ns = begin_ns + played * 1_000_000_000 // file.rate
-                    if self.live and self._stopped.wait(max(due_ns - self._clock_ns(), 0) / 1e9):
+                    if self.live and self._stopped.wait(max(due_ns - time.monotonic_ns(), 0) / 1e9):
                         return
-                    deliver(Block(frames, file.rate, self._clock_ns()))
+                    deliver(Block(frames, file.rate, time.monotonic_ns()))
         except BagUnreadable as error:
             self.problem = str(error)
         except OSError as error:  # the file went away while it was played

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from remembr_ros.captioning.backlog import MOST_APART_M, MOST_SPAN_NS, POLICIES, Backlog, fit, joined
 from remembr_ros.captioning.placer import PlacedSegment
 from remembr_ros.captioning.segmenter import SampledFrame, Segment
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.timestamps import NS
 
@@ -121,13 +120,6 @@ def test_counts_add_up_and_the_queue_is_bounded(policy: str, size: int, steps: l
         waiting = sum(placed.merged for placed in backlog._waiting)
         assert put == taken + kept + backlog.dropped + waiting
         assert backlog.kept == kept
-
-
-def test_what_makes_no_sense_is_refused():
-    with pytest.raises(InvalidRequest, match='at least 1'):
-        Backlog(0)
-    with pytest.raises(InvalidRequest, match='keep, merge, drop'):
-        Backlog(1, 'wait')
 
 
 @pytest.mark.parametrize('policy', POLICIES)

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.captioning import pose_buffer
-from remembr_ros.captioning.pose_buffer import HISTORY_NS, PoseBuffer
-from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.errors import StalePose
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import NS
 
@@ -81,7 +80,7 @@ def test_held_pose_stays_valid_until_a_newer_one():
 
 def test_order_and_duplicates_do_not_matter():
     buffer = filled(at(1, 10.0), at(0.5, 99.0), at(0.5, 5.0), at(0, 0.0), at(1, 10.0))
-    assert len(buffer) == 3
+    assert len(buffer._poses) == 3
     assert x_at(buffer, 0.25) == pytest.approx(2.5)
     assert x_at(buffer, 0.75) == pytest.approx(7.5)
 
@@ -89,45 +88,38 @@ def test_order_and_duplicates_do_not_matter():
 def test_jump_back_in_time_forgets_everything():
     buffer = filled(at(100, 1.0), at(101, 2.0), at(10, 3.0))
     assert x_at(buffer, 10) == 3.0
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     with pytest.raises(StalePose):
         x_at(buffer, 101)
 
 
 def test_change_of_frame_forgets_everything():
     buffer = filled(at(0, 1.0), at(0.1, 2.0, frame_id='map2'))
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     assert buffer.at(T0).frame_id == 'map2'
 
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf, -math.inf])
 def test_poses_that_are_not_finite_are_ignored(bad: float):
     buffer = filled(at(0, 1.0), at(0.1, bad), at(0.2, 1.0, yaw=bad))
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     assert x_at(buffer, 0.1) == 1.0
 
 
 @pytest.mark.parametrize('bad', [1e300, -1.001e9])
 def test_poses_beyond_any_map_are_ignored(bad: float):
     buffer = filled(at(0, 1.0), at(0.1, bad))
-    assert len(buffer) == 1
+    assert len(buffer._poses) == 1
     assert x_at(buffer, 0.1) == 1.0
 
 
 def test_history_is_bounded():
-    buffer = PoseBuffer()
-    for i in range(4_000):
+    buffer = PoseBuffer(history_s=5.0)
+    for i in range(2_000):
         buffer.add(at(i / 50, float(i)))
-    assert len(buffer) <= HISTORY_NS // NS * 50 + 2
-    assert x_at(buffer, 2_550 / 50) == 2_550.0
-    assert buffer.newest_ns == at(3_999 / 50).stamp_ns
-
-
-def test_options_without_sense_are_refused():
-    with pytest.raises(InvalidRequest, match='max_age_s'):
-        PoseBuffer(max_age_s=-1.0)
-    with pytest.raises(InvalidRequest, match='hold_s'):
-        PoseBuffer(hold_s=math.nan)
+    assert len(buffer._poses) <= 5 * 50 + 2
+    assert x_at(buffer, 1_800 / 50) == 1_800.0
+    assert buffer.newest_ns == at(1_999 / 50).stamp_ns
 
 
 @settings(max_examples=100)
@@ -137,9 +129,8 @@ def test_arrival_order_within_a_second_does_not_change_the_answer(order: list[in
     assert buffer.at(T0 + offset_ns).pose.x == pytest.approx(offset_ns / 1e8)
 
 
-def test_reading_while_adding_always_gives_a_pose_on_the_line(monkeypatch):
-    monkeypatch.setattr(pose_buffer, 'HISTORY_NS', NS // 2)
-    buffer = filled(at(0, 0.0))
+def test_reading_while_adding_always_gives_a_pose_on_the_line():
+    buffer = filled(at(0, 0.0), history_s=0.5)
     wrong: list[float] = []
 
     def read() -> None:
@@ -172,9 +163,8 @@ def lost_between(**options) -> PoseBuffer:
 
 
 @pytest.mark.parametrize('tenth', [16, 20, 25, 30, 34])
-def test_while_the_robot_is_lost_no_pose_is_held_or_interpolated(tenth, monkeypatch):
-    monkeypatch.setattr(pose_buffer, 'MAX_INTERPOLATION_NS', 10 * NS)
-    poses = lost_between(hold_s=3600.0, max_age_s=0.5)
+def test_while_the_robot_is_lost_no_pose_is_held_or_interpolated(tenth):
+    poses = lost_between(hold_s=3600.0, max_age_s=0.5, max_interpolation_s=10.0)
     if tenth == 16:  # not lost yet
         assert poses.at(tenth * NS // 10).pose.x == 1.0
         return

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.captioning.segmenter import SampledFrame, Segment, Segmenter, SegmenterConfig
+from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
 from remembr_ros.captioning.sharpness import sharpness
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.images import Frame
@@ -208,16 +208,6 @@ def test_no_segment_spans_a_gap(rate_hz: int, runs: list[tuple[int, int]]):
     segments = cut(frames_at(stamps))
     for before, after in gaps:
         assert not any(s.start_ns <= before and s.end_ns >= after for s in segments)
-
-
-def test_sharpest_frames_come_in_order_of_time():
-    frames = tuple(
-        SampledFrame(stamp, IMAGE, value) for stamp, value in [(1, 5.0), (2, 9.0), (3, 1.0), (4, 7.0)]
-    )
-    segment = Segment(1, 4, frames)
-    assert [frame.stamp_ns for frame in segment.sharpest(2)] == [2, 4]
-    assert segment.sharpest(0) == ()
-    assert segment.sharpest(9) == frames
 
 
 def test_sharp_image_is_sharper_than_its_blurred_copy():

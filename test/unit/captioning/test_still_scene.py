@@ -125,7 +125,7 @@ def test_without_any_place_the_images_tell():
     assert not still.is_unchanged(segment(2, view()))
 
 
-def test_another_frame_a_pause_an_earlier_time_and_a_long_time_are_new(monkeypatch):
+def test_another_frame_a_pause_an_earlier_time_and_a_long_time_are_new(monkeypatch: pytest.MonkeyPatch):
     assert not kept(view()).is_unchanged(segment(1, view(), frame_id='odom'))
     assert not kept(view()).is_unchanged(segment(30, view())), 'after a pause of 87 s'
     assert not kept(view()).is_unchanged(segment(-1, view())), 'the clock jumped back'

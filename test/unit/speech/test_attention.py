@@ -3,16 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.attention import Attention, Heard, Hearing, UtteranceKind
+from remembr_ros.speech.attention import NS, Attention, AttentionRules, Heard, Hearing, UtteranceKind
 from remembr_ros.speech.transcriber import Transcript
-from remembr_ros.timestamps import NS
 
 S = NS
 
 
 def attention(**options):
     options = {'follow_up_ns': 8 * S, 'tail_ns': S // 2, 'speaking_timeout_ns': 60 * S, **options}
-    return Attention(options.pop('phrases', ('robot', 'hey robot')), **options)
+    return Attention(AttentionRules(**options))
 
 
 def say(listener, text, at=0, confidence=1.0):

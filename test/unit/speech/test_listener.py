@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
-from remembr_ros.speech.attention import Attention, UtteranceKind
+from remembr_ros.speech.attention import NS, Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, joined
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.voice_activity import WINDOW
-from remembr_ros.timestamps import NS
 
 START_NS = 1_000 * NS
 
@@ -39,9 +38,9 @@ class Stream:
 
     def __init__(self, *said, rate=SAMPLE_RATE, channels=1, block_s=0.1, max_s=20.0, **options):
         self.whisper = Whisper(*said)
-        self.attention = Attention(follow_up_ns=8 * NS, tail_ns=0)
+        self.attention = Attention(AttentionRules(follow_up_ns=8 * NS, tail_ns=0))
         cutter = UtteranceCutter(detector=loud, max_s=max_s)
-        self.listener = Listener(cutter, self.whisper, self.attention, clock=lambda: 0.0, **options)
+        self.listener = Listener(cutter, self.whisper, self.attention, **options)
         self.rate, self.channels, self.block_s = rate, channels, block_s
         self.now_ns = START_NS
 

@@ -182,7 +182,7 @@ def test_a_stream_has_the_same_utterances_whatever_its_messages(heard, message_s
 @pytest.mark.parametrize(('channel', 'least_s'), [(0, 4.0), (1, 4.0), (2, 2.0)])
 def test_of_a_stereo_recording_each_channel_and_the_mean_are_heard(channel, least_s):
     with WavFile(SPEECH / 'stereo_diarization.wav') as file:
-        audio = resample(mixed(file.read(file.length), channel), file.rate)
+        audio = resample(mixed(file.read(1 << 30), channel), file.rate)
     assert sum(s.end - s.start for s in speech_segments(audio)) / SAMPLE_RATE > least_s
 
 

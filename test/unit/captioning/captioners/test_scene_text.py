@@ -14,7 +14,7 @@ from remembr_ros.captioning.captioners.scene_text import (
     sentence,
     sharpest_parts,
 )
-from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 
 DATA = Path(__file__).resolve().parents[4] / '../shared/data'
@@ -160,12 +160,6 @@ def test_model_that_fails_is_a_failure(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr('remembr_ros.captioning.captioners.scene_text._load', lambda side: fail)
     with pytest.raises(CaptionerFailed, match='out of memory'):
         caption_clip(SceneTextCaptioner(), Clip([wall()]))
-
-
-@needs_ocr
-def test_options_without_sense_are_refused():
-    with pytest.raises(InvalidRequest, match='positive'):
-        SceneTextCaptioner(threads=0)
 
 
 def test_sharpest_of_each_part_is_taken():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.speech.sound.audio import Block
-from remembr_ros.speech.sound.level import SILENT_DB, LevelMeter
+from remembr_ros.speech.sound.level import PERIOD_S, SILENT_DB, LevelMeter
 
 
 def block(value, seconds=1.0, rate=8_000):
@@ -43,18 +43,18 @@ def test_a_single_loud_sample_is_no_distortion():
 
 
 def test_only_the_last_seconds_count():
-    meter = LevelMeter(2.0)
-    for value in (1.0, 0.1, 0.1):
+    meter = LevelMeter()
+    for value in (1.0, *[0.1] * round(PERIOD_S)):
         meter.add(block(value))
     assert meter.clipped == 0.0
     assert meter.loudness_db == pytest.approx(-20.0, abs=0.01)
 
 
 def test_a_microphone_that_is_switched_off_is_told_from_a_quiet_room():
-    meter = LevelMeter(2.0)
+    meter = LevelMeter()
     meter.add(block(1e-4, 5.0))
     assert meter.problem() == ''
-    meter.add(block(0.0, 2.0))
+    meter.add(block(0.0, PERIOD_S))
     assert 'switched off' in meter.problem()
     meter.add(block(1e-4))
     assert meter.problem() == ''
