@@ -6,8 +6,7 @@ from enum import Enum
 
 from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.speech.wake_phrase import WAKE_PHRASES, after_wake_phrase
-
-NS = 1_000_000_000
+from remembr_ros.timestamps import NS
 
 
 class Hearing(Enum):

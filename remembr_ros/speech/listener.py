@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembr_ros.errors import TranscriberUnavailable
-from remembr_ros.speech.attention import NS, Attention, Heard, UtteranceKind
+from remembr_ros.speech.attention import Attention, Heard, UtteranceKind
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio, Block, mixed
 from remembr_ros.speech.sound.resampling import StreamResampler
 from remembr_ros.speech.transcriber import Transcriber, Transcript
 from remembr_ros.speech.utterances import Utterance, UtteranceCutter
+from remembr_ros.timestamps import NS
 
 GAP_NS = 1 * NS  # sound that comes so much later than it should: something was lost in between
 MAX_PARTS = 3  # utterances that were too long are put together from so many parts; nobody asks for longer

@@ -16,7 +16,7 @@ from remembr_ros.nodes.speech.audio_topic import AudioTopic
 from remembr_ros.nodes.speech.listening_thread import Listening
 from remembr_ros.nodes.speech.parameters import SpeechParameters
 from remembr_ros.nodes.speech.spoken_answers import SpokenAnswers
-from remembr_ros.speech.attention import NS, Attention, AttentionRules, UtteranceKind
+from remembr_ros.speech.attention import Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, Understood
 from remembr_ros.speech.sound.microphone import Microphone
 from remembr_ros.speech.sound.source import SoundSource
@@ -24,6 +24,7 @@ from remembr_ros.speech.sound.wav_source import WavSource
 from remembr_ros.speech.speaker import ProgramSpeaker, make_speaker
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.whisper import SileroStream, WhisperTranscriber
+from remembr_ros.timestamps import NS
 
 DRAIN_TIMEOUT_S = 10.0  # on deactivation, what was said is transcribed to the end, at most so long [s]
 SPEAKING = '/speaking'  # true while the robot speaks, whoever makes it speak

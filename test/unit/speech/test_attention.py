@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.speech.attention import NS, Attention, AttentionRules, Heard, Hearing, UtteranceKind
+from remembr_ros.speech.attention import Attention, AttentionRules, Heard, Hearing, UtteranceKind
 from remembr_ros.speech.transcriber import Transcript
+from remembr_ros.timestamps import NS
 
 S = NS
 

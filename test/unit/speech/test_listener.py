@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
-from remembr_ros.speech.attention import NS, Attention, AttentionRules, UtteranceKind
+from remembr_ros.speech.attention import Attention, AttentionRules, UtteranceKind
 from remembr_ros.speech.listener import Listener, joined
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Block
 from remembr_ros.speech.transcriber import Transcript
 from remembr_ros.speech.utterances import UtteranceCutter
 from remembr_ros.speech.voice_activity import WINDOW
+from remembr_ros.timestamps import NS
 
 START_NS = 1_000 * NS
 
