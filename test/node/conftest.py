@@ -1,6 +1,5 @@
 """Real nodes in a domain of their own, driven by one executor thread."""
 
-import gc
 import os
 import subprocess
 import sys
@@ -103,8 +102,6 @@ class Robot:
         for node in self.nodes:
             node.destroy_node()
         rclpy.shutdown()
-        # Cycles in rclpy keep a context, and what it offered stays in its domain, until they are collected.
-        gc.collect()
 
 
 class Processes:
