@@ -67,8 +67,7 @@ def fault_of(text: str) -> str | None:
 
 def before_loop(text: str) -> str:
     """Return the text up to where it begins to repeat itself; empty if there is no caption in that."""
-    found = find_loop(text)
-    if found is not None:
+    while (found := find_loop(text)) is not None:  # what is said again may end in a loop of its own
         text = text[: found[1]]
         text = whole_sentences(text) or text.strip()
     return text if len(_WORD.findall(text)) >= MIN_WORDS else ''

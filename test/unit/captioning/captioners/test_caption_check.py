@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.captioning.captioners.caption_check import (
@@ -36,6 +36,7 @@ def times(phrase: str) -> int:
 
 @settings(max_examples=200)
 @given(phrases, st.integers(0, 5), st.sampled_from([' ', '. ', ', ', '\n', '! ']))
+@example('a aa aa aa aa aa aa', 0, ' ')
 def test_a_phrase_that_is_said_again_and_again_is_found_and_cut(phrase: str, more: int, between: str) -> None:
     text = f'{CAPTION} {between.join([phrase] * (times(phrase) + more))}'
     assert fault_of(text) == 'looping'
