@@ -1,4 +1,4 @@
-from time import monotonic
+from time import thread_time
 
 import pytest
 
@@ -35,10 +35,10 @@ def test_reading_a_text_twice_as_long_takes_about_twice_as_long(part: str) -> No
         text = part * (length // len(part))
         tries = []
         for _ in range(3):
-            began = monotonic()
+            began = thread_time()
             names(text)
             without_counts(text)
-            tries.append(monotonic() - began)
+            tries.append(thread_time() - began)
         return min(tries)
 
     # 8 times as long, which would take 64 times as long if each word looked at all before it
@@ -47,6 +47,6 @@ def test_reading_a_text_twice_as_long_takes_about_twice_as_long(part: str) -> No
 
 @pytest.mark.parametrize('part', ['1:', '10 minutes ago ', 'The Lift '])
 def test_the_longest_question_is_read_in_a_moment(part: str) -> None:
-    began = monotonic()
+    began = thread_time()
     parse_request(part * (10_000 // len(part)), 0)
-    assert monotonic() - began < 1.0
+    assert thread_time() - began < 1.0
