@@ -216,6 +216,7 @@ class ChatEndpoint:
                         timeout=openai.Timeout(None, connect=CONNECT_S),
                         http_client=bounded_client(openai.DefaultHttpxClient, self._login),
                     )
+                # Wide on purpose: it reads proxies and certificates of the environment, whatever is in it.
                 except Exception as error:
                     raise ChatUnavailable(f'{self.where} cannot be asked: {self._shown(error)}') from error
             return self._client

@@ -20,6 +20,19 @@ def write_at(file: FileIO, start: int, data: bytes, sync: bool = True) -> None:
         os.fsync(file.fileno())
 
 
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole, or as it was before, whatever happens.
+
+    :raises OSError: the disk is full or not writable
+    """
+    temporary = path.with_name(f'{path.name}.part')
+    with temporary.open('wb') as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable."""
     handle = os.open(folder, os.O_RDONLY)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.durable import write_all
+from remembr_ros.memory.durable import replace_file, write_all
 from remembr_ros.memory.embedded.row_runs import Floats, Rows, SlotTable
 from remembr_ros.memory.matching.bm25 import POSTING
 from remembr_ros.memory.milvus import schema
@@ -314,19 +314,6 @@ def checksums(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
     # Zeros that were never written are not taken for what was.
     found: NDArray[np.uint64] = np.einsum('ij,j->i', words, factors, dtype=np.uint64, casting='unsafe')
     return found + np.uint64(1)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole, or as it was before, whatever happens.
-
-    :raises OSError: the disk is full or not writable
-    """
-    temporary = path.with_name(f'{path.name}.part')
-    with temporary.open('wb') as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def _row_checks(vectors: NDArray[np.int16]) -> NDArray[np.uint64]:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory.durable import write_all
-from remembr_ros.memory.embedded.index_files import checksums, replace_file
+from remembr_ros.memory.durable import replace_file, write_all
+from remembr_ros.memory.embedded.index_files import checksums
 from remembr_ros.memory.embedded.row_runs import Floats, Mask, Rows
 from remembr_ros.memory.milvus import client as milvus
 

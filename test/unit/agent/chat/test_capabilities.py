@@ -1,6 +1,5 @@
 """What servers refuse, in their own words, and what is sent to them from then on."""
 
-from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -105,14 +104,6 @@ def test_the_limit_of_the_reply_has_two_names_and_may_have_none() -> None:
 
 def test_what_was_not_sent_cannot_be_refused() -> None:
     assert after_refusal(ALL, {'messages': []}, 400, 'tools, seed and temperature are not supported') is None
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    for name in ('OPENAI_API_KEY', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'):
-        monkeypatch.delenv(name, raising=False)
-    with ScriptedServer() as made:
-        yield made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import resource
 import statistics
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -44,14 +43,6 @@ BROKEN = {
     'status 999': ScriptedReply('x', status=999),
     'redirect to itself': ScriptedReply('x', status=302, headers={'Location': '/v1/chat/completions'}),
 }
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    for name in ('OPENAI_API_KEY', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'):
-        monkeypatch.delenv(name, raising=False)
-    with ScriptedServer() as made:
-        yield made
 
 
 @pytest.fixture
