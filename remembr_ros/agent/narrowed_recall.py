@@ -9,7 +9,7 @@ from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 
 _T = TypeVar('_T')
@@ -75,6 +75,15 @@ class NarrowedRecall:
         """Return how many memories there are in the scope and the times; left out places count."""
         inside = scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
         return 0 if inside is None else self._wait(lambda: self.recall.count(inside))
+
+    @property
+    def embedder_name(self) -> str:
+        return self.recall.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        """Return what there is in the scope and the times; left out places count."""
+        inside = scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
+        return Survey(0) if inside is None else self._wait(lambda: self.recall.survey(inside))
 
     def _wait(self, call: Callable[[], _T]) -> _T:
         (outcome,) = in_parallel([call], self.run)

@@ -10,7 +10,16 @@ from remembr_ros.memory.matching.sentences import kinds_of
 from remembr_ros.memory.matching.terms import essence, identifiers
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, consecutive, offset_ns
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    Query,
+    Scope,
+    Survey,
+    consecutive,
+    offset_ns,
+    survey_of,
+)
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
@@ -61,6 +70,18 @@ class StoreSearch(ABC):
         :raises StoreUnavailable: the database does not work
         """
         return self.engine.count(scope)
+
+    @property
+    def embedder_name(self) -> str:
+        return self.engine.stamp.embedder
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        """Return what there is in the scope.
+
+        :raises InvalidRequest: there is no such source, or a name cannot be one
+        :raises StoreUnavailable: the database does not work
+        """
+        return survey_of(self.engine.select(scope))
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]

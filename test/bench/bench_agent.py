@@ -27,7 +27,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Entry
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import format_clock
@@ -170,6 +170,13 @@ class _SeenRecall:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return self._recall.count(scope)
+
+    @property
+    def embedder_name(self) -> str:
+        return self._recall.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return self._recall.survey(scope)
 
 
 def _as_in_the_reference(hit: Hit) -> str:

@@ -71,6 +71,7 @@ class Claim:
     :param choice: which of them decides about place and time
     :param start: kind DURATION: the memory in which it began
     :param end: kind DURATION: the memory in which it ended
+    :param confidence: see :class:`remembr_ros.agent.model.answer.Answer`
     """
 
     kind: Kind
@@ -80,6 +81,7 @@ class Claim:
     choice: Choice = Choice.CITED_FIRST
     start: Hit | None = None
     end: Hit | None = None
+    confidence: float = 0.0
 
 
 def comparable(one: Placed, other: Placed) -> bool:
@@ -94,7 +96,14 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
     :raises Ungrounded: the evidence does not make an answer of this kind; the message says what is missing
     """
     if claim.kind is Kind.NOT_SEEN:
-        return Answer(Kind.NOT_SEEN, claim.text, planner, frame_id=question.frame_id, map_id=question.map_id)
+        return Answer(
+            Kind.NOT_SEEN,
+            claim.text,
+            planner,
+            frame_id=question.frame_id,
+            map_id=question.map_id,
+            confidence=claim.confidence,
+        )
     evidence = list(claim.evidence)
     duration_s: float | None = None
     if claim.kind is Kind.DURATION:
@@ -133,6 +142,7 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
         duration_s=duration_s,
         evidence=tuple(evidence),
         every_place=claim.kind is Kind.POSITION and claim.choice is Choice.EVERY,
+        confidence=claim.confidence,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey, survey_of
 
 
 class OneCallPlanner:
@@ -30,7 +30,8 @@ class OneCallPlanner:
         run.check()
         run.on_progress(Progress('recalling', question.text))
         scope = Scope(map_id=question.map_id or None)
-        found = _Found(recall.find(Query(question.text, scope=scope, limit=self._memories)))
+        hits = recall.find(Query(question.text, scope=scope, limit=self._memories))
+        found = _Found(hits, recall.embedder_name)
         return replace(self._rules.answer(question, found, run), planner=self.name)
 
 
@@ -39,6 +40,7 @@ class _Found:
     """A recall that has nothing but these hits; by text it returns them all, whatever the text."""
 
     hits: Sequence[Hit]
+    embedder_name: str = ''
 
     def find(self, query: Query) -> list[Hit]:
         hits = [
@@ -57,3 +59,6 @@ class _Found:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return sum(scope.admits(hit.memory) for hit in self.hits)
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return survey_of(hit.memory for hit in self.hits if scope.admits(hit.memory))

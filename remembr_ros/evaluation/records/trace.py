@@ -9,7 +9,7 @@ from remembr_ros.agent.chat.pacing import PacedChat
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey
 
 MAX_HITS = 50  # of one recall that are written down
 
@@ -77,3 +77,10 @@ class TracedRecall:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return self.recall.count(scope)
+
+    @property
+    def embedder_name(self) -> str:
+        return self.recall.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return self.recall.survey(scope)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey, survey_of
 from remembr_ros.memory.search import StoreSearch
 
 ALL = 1_000  # more memories than the longest sequence has
@@ -26,6 +26,13 @@ class TunedRecall:
     def count(self, scope: Scope = ANYTHING) -> int:
         return self.store.count(scope)
 
+    @property
+    def embedder_name(self) -> str:
+        return self.store.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return self.store.survey(scope)
+
 
 @dataclass(frozen=True, slots=True)
 class WindowedRecall:
@@ -45,6 +52,14 @@ class WindowedRecall:
     def count(self, scope: Scope = ANYTHING) -> int:
         inside = self._inside(scope)
         return 0 if inside is None else self.recall.count(inside)
+
+    @property
+    def embedder_name(self) -> str:
+        return self.recall.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        inside = self._inside(scope)
+        return Survey(0) if inside is None else self.recall.survey(inside)
 
     def _inside(self, scope: Scope) -> Scope | None:
         """Return the part of the scope inside the window; None if nothing is."""
@@ -72,3 +87,10 @@ class OracleRecall:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return len(self.find(Query(scope=scope, limit=ALL)))
+
+    @property
+    def embedder_name(self) -> str:
+        return self.recall.embedder_name
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return survey_of(hit.memory for hit in self.find(Query(scope=scope, limit=ALL)))

@@ -1,7 +1,7 @@
 """What is asked of a memory, what it finds, and whoever finds it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import Enum
 from typing import Protocol, TypeVar
@@ -175,11 +175,70 @@ def consecutive(ordered: Sequence[_T], middle: int, limit: int) -> list[_T]:
     return list(ordered[start : start + limit])
 
 
+@dataclass(frozen=True, slots=True)
+class MapArea:
+    """The part of a map in which memories were made.
+
+    :param low: least coordinates [m] in the map frame
+    :param high: greatest ones
+    :param memories: how many were made there
+    """
+
+    map_id: str
+    low: Point
+    high: Point
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is in a scope, without reading any of it.
+
+    :param first_ns: start of the earliest memory; None: there is none
+    :param last_ns: end of the latest
+    :param driven_m: how far the robots drove, in straight lines from memory to memory
+    :param areas: where, map by map, most memories first
+    """
+
+    memories: int
+    first_ns: int | None = None
+    last_ns: int | None = None
+    driven_m: float = 0.0
+    areas: tuple[MapArea, ...] = ()
+
+
+def survey_of(memories: Iterable[Memory]) -> Survey:
+    """Return the survey of these memories."""
+    ordered = sorted(memories, key=lambda memory: (memory.start_ns, memory.id))
+    driven_m, areas = 0.0, dict[str, MapArea]()
+    last_at: dict[tuple[str, str], Point] = {}
+    for memory in ordered:
+        if memory.pose is None:
+            continue
+        at, map_id = memory.pose.position, memory.map_id
+        driven_m += distance(last_at.get((memory.robot, map_id), at), at)
+        last_at[memory.robot, map_id] = at
+        known = areas.get(map_id, MapArea(map_id, at, at, 0))
+        low, high = (tuple(map(pick, end, at)) for pick, end in ((min, known.low), (max, known.high)))
+        areas[map_id] = MapArea(map_id, low, high, known.memories + 1)  # type: ignore[arg-type]
+    return Survey(
+        len(ordered),
+        min((memory.start_ns for memory in ordered), default=None),
+        max((memory.end_ns for memory in ordered), default=None),
+        driven_m,
+        tuple(sorted(areas.values(), key=lambda area: (-area.memories, area.map_id))),
+    )
+
+
 class Recall(Protocol):
     """Finds memories; implemented by the store itself and by the client of the memory node.
 
-    Both methods raise InvalidRequest for a source or a name without sense, StoreUnavailable without a store.
+    All methods raise InvalidRequest for a source or a name without sense, StoreUnavailable without a store.
     """
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the model that scores by text come from; empty: not known yet."""
 
     def find(self, query: Query) -> list[Hit]:
         """Return the memories that a query asks for, in its order."""
@@ -189,3 +248,6 @@ class Recall(Protocol):
 
         Not an answer to a query: it has no limit and reads no memory, and tells "no" from "not seen".
         """
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        """Return what there is in the scope."""

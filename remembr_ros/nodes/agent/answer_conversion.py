@@ -33,6 +33,7 @@ def answer_to_msg(answer: Answer) -> AnswerMsg:
         map_id=answer.map_id,
         evidence=[hit_to_msg(hit) for hit in answer.evidence],
         planner=answer.planner,
+        confidence=answer.confidence,
         llm_calls=answer.cost.calls,
         prompt_tokens=answer.cost.prompt_tokens,
         completion_tokens=answer.cost.completion_tokens,
@@ -62,5 +63,6 @@ def answer_from_msg(msg: AnswerMsg) -> Answer:
         time_ns=time_from_msg(msg.time) if kind is Kind.TIME else None,
         duration_s=duration_from_msg(msg.duration) if kind is Kind.DURATION else None,
         evidence=tuple(hit_from_msg(memory) for memory in msg.evidence),
+        confidence=msg.confidence,
         cost=Usage(msg.llm_calls, msg.prompt_tokens, msg.completion_tokens, msg.latency),
     )

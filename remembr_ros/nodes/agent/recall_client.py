@@ -16,9 +16,9 @@ from rclpy.node import Node
 from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope, Survey
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import point_to_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
 
 MAX_LIMIT = 1000  # as many memories as one request may ask for
@@ -48,6 +48,7 @@ class RecallClient:
     def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
         self._node = node
         self.timeout_s = timeout_s
+        self.embedder_name = ''  # until the memory node has told it
         group = ReentrantCallbackGroup()
         self._client = node.create_client(RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=group)
         self._pictures = node.create_client(
@@ -92,6 +93,18 @@ class RecallClient:
     def count(self, scope: Scope = ANYTHING) -> int:
         return int(self._recall(_request(Query(scope=scope, limit=1))).total)
 
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        request = _request(Query(scope=scope, limit=1))
+        request.survey = True
+        told = self._recall(request)
+        areas = [
+            MapArea(a.map_id, point_from_msg(a.low), point_from_msg(a.high), a.memories) for a in told.areas
+        ]
+        if not told.total:
+            return Survey(0)
+        times = time_from_msg(told.first), time_from_msg(told.last)
+        return Survey(told.total, *times, told.driven, tuple(areas))
+
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
 
@@ -127,6 +140,7 @@ class RecallClient:
             raise InvalidRequest(response.error_msg)
         if response.error_code != RecallSrv.Response.NONE:
             raise StoreUnavailable(response.error_msg)
+        self.embedder_name = response.embedder
         return response
 
     def _call(self, client: Client, request: Any) -> Any:

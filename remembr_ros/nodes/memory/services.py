@@ -8,20 +8,28 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
+from remembr_msgs.msg import MapArea
 from remembr_msgs.srv import Forget, GetKeyframe, Recall, Remember
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.memory.model.recall import Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import MAX_IDS, check_forget, check_names, check_recall
-from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import (
+    frame_name,
+    point_to_msg,
+    pose_from_msg,
+    time_from_msg,
+    time_to_msg,
+)
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.recall import forget_conditions, order_of, search
+from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
 THREADS = 4
@@ -122,6 +130,9 @@ class MemoryServices:
             self._store, request, lambda text: warning(text, throttle_duration_sec=60.0)
         )
         response.memories = [hit_to_msg(hit) for hit in hits]
+        response.embedder = self._store.embedder_name
+        if request.survey:
+            _tell(self._store.survey(scope_of(request)), response)
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
         self._refuse_if_read_only()
@@ -186,6 +197,18 @@ class MemoryServices:
         response.image = CompressedImage(format='jpeg', data=data)
         for memory in self._store.get([request.id]):
             response.image.header.stamp = time_to_msg(memory.start_ns, clamp=True)
+
+
+def _tell(survey: Survey, response: Recall.Response) -> None:
+    """Fill what a survey tells into the response of a recall."""
+    if survey.first_ns is not None and survey.last_ns is not None:
+        response.first = time_to_msg(survey.first_ns, clamp=True)
+        response.last = time_to_msg(survey.last_ns, clamp=True)
+    response.driven = survey.driven_m
+    response.areas = [
+        MapArea(map_id=a.map_id, low=point_to_msg(a.low), high=point_to_msg(a.high), memories=a.memories)
+        for a in survey.areas
+    ]
 
 
 def _refuse(response: Any, error: RemembrError) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
@@ -22,6 +22,7 @@ class ListedRecall:
     memories: Sequence[Memory]
     before: Callable[[], object] = lambda: None
     asked: list[str] = field(default_factory=list)
+    embedder_name: str = 'listed'
 
     def find(self, query: Query) -> list[Hit]:
         self.before()
@@ -40,6 +41,9 @@ class ListedRecall:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return sum(scope.admits(memory) for memory in self.memories)
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return survey_of(memory for memory in self.memories if scope.admits(memory))
 
 
 def _hit(memory: Memory, query: Query) -> Hit:

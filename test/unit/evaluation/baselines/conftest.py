@@ -9,7 +9,7 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
@@ -53,6 +53,11 @@ class Remembered:
 
     def count(self, scope: Scope = ANYTHING) -> int:
         return len(self._memories)
+
+    embedder_name = 'remembered'
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        return survey_of(self._memories)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
-from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Query, Scope, Survey
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from test.unit.agent.listed_recall import ListedRecall
@@ -45,6 +45,12 @@ class Recall:
     def count(self, scope=ANYTHING):
         self.scopes.append(scope)
         return 7
+
+    embedder_name = 'recording'
+
+    def survey(self, scope=ANYTHING):
+        self.scopes.append(scope)
+        return Survey(7)
 
 
 def ask_everything(recall, scope=ANYTHING):
