@@ -123,6 +123,7 @@ def answered(answer: Answer) -> dict[str, Any]:
         'time': format_iso(answer.time_ns) if answer.time_ns is not None else None,
         'duration_sec': answer.duration_s,
         'evidence': [hit.memory.id for hit in answer.evidence],
+        'confidence': answer.confidence,
         'planner': answer.planner,
         **_cost(answer.cost),
     }

@@ -131,6 +131,7 @@ def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
             }
             for hit in answer.evidence
         ],
+        'confidence': answer.confidence,
         'planner': answer.planner,
         'llm_calls': answer.cost.calls,
         'prompt_tokens': answer.cost.prompt_tokens,
@@ -173,7 +174,7 @@ def answer_lines(question: Question, answer: Answer) -> str:
     evidence = (memory_line(hit.memory, question.now_ns, question.zone) for hit in answer.evidence[:3])
     lines += [f'  evidence  {line}' for line in evidence]
     cost = answer.cost
-    took = f'  planner   {answer.planner}, {cost.seconds:.2f} s'
+    took = f'  planner   {answer.planner}, {answer.confidence:.2f} sure, {cost.seconds:.2f} s'
     if cost.calls:
         about = 'about ' if cost.estimated else ''
         took += f', {cost.calls} calls, {about}{cost.prompt_tokens} + {cost.completion_tokens} tokens'

@@ -18,7 +18,6 @@ from remembr_ros.memory.model.recall import (
     Survey,
     consecutive,
     offset_ns,
-    survey_of,
 )
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
@@ -81,7 +80,7 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
-        return survey_of(self.engine.select(scope))
+        return self.engine.survey(scope)
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]

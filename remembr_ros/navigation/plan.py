@@ -51,10 +51,12 @@ class Plan:
 
     :param goals: in the order of the visit; never empty
     :param left_out: a reason for each place that is not among them
+    :param confidence: of the answer that wants the robot there, 0 to 1
     """
 
     goals: tuple[StampedPose, ...]
     left_out: tuple[str, ...] = ()
+    confidence: float = 0.0
 
 
 def same_place_of(rules: Rules, terrain: Terrain) -> SamePlace:
@@ -90,7 +92,8 @@ def plan_goals(
     if rules.order == 'shortest':
         order = shortest_order([(p.x, p.y) for p in poses], (here.x, here.y) if here else None)
         poses = [poses[i] for i in order]
-    return Plan(tuple(StampedPose(stamp_ns, pose, rules.frame_id) for pose in poses), tuple(left_out))
+    goals = tuple(StampedPose(stamp_ns, pose, rules.frame_id) for pose in poses)
+    return Plan(goals, tuple(left_out), answer.confidence)
 
 
 def _wanted(

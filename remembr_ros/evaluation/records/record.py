@@ -35,6 +35,7 @@ class AnswerRecord(_Record):
     minutes_ago: float | None = None
     duration_minutes: float | None = None
     evidence: tuple[str, ...] = ()  # ids of memories, the deciding one first
+    confidence: float = 0.0  # of the planner, 0 to 1
 
 
 class QuestionRecord(_Record):
@@ -103,4 +104,5 @@ def answer_record(answer: Answer, now_ns: int) -> AnswerRecord:
         minutes_ago=(now_ns - answer.time_ns) / (60 * NS) if answer.time_ns is not None else None,
         duration_minutes=answer.duration_s / 60.0 if answer.duration_s is not None else None,
         evidence=tuple(hit.memory.id for hit in answer.evidence),
+        confidence=answer.confidence,
     )

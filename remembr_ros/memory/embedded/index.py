@@ -20,7 +20,7 @@ from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first, searchable
 from remembr_ros.memory.matching.sentences import paragraphs_among
 from remembr_ros.memory.model.engine import Entry
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 
 logger = logging.getLogger(__name__)
@@ -252,6 +252,10 @@ class MemoryIndex:
         with self._lock:
             mask = self._admitted(scope)
             return newest_first(self._of(self._columns.newest(mask, limit)))[:limit]
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        with self._lock:
+            return self._columns.survey(self._admitted(scope))
 
     def wait(self) -> None:
         """Wait until an index that is being built in the background is in use."""

@@ -15,7 +15,7 @@ from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.embedded.index_files import SLOT
 from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
 from remembr_ros.memory.milvus import filters
-from remembr_ros.memory.model.recall import Scope, offset_ns
+from remembr_ros.memory.model.recall import MapArea, Scope, Survey, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
@@ -131,6 +131,27 @@ class Columns:
         """Return the slots that ended last and all that ended with the last of them, unsorted."""
         there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
         return there[_smallest(MAX_NS - self._column('end_ns')[there], limit)]
+
+    def survey(self, mask: Mask | None) -> Survey:
+        """Return what there is in the slots of a mask; see remembr_ros.memory.model.recall.survey_of."""
+        there = np.arange(self._slots) if mask is None else np.flatnonzero(mask)
+        if not len(there):
+            return Survey(0)
+        start, end = self._column('start_ns')[there], self._column('end_ns')[there]
+        of = there[self._column('placed')[there]]
+        points = np.stack([self._column(axis)[of] for axis in 'xyz'], axis=1)
+        robots, maps = self._column('robot')[of], self._column('map_id')[of]
+        # One robot's on one map lie together, in the order of time.
+        order = np.lexsort((self._table['id'][of], self._column('start_ns')[of], maps, robots))
+        same = (np.diff(robots[order]) == 0) & (np.diff(maps[order]) == 0)
+        steps = np.linalg.norm(np.diff(points[order], axis=0), axis=1)
+        areas = []
+        for one in np.unique(maps).tolist():
+            inside = points[maps == one]
+            low, high = (tuple(map(float, edge)) for edge in (inside.min(axis=0), inside.max(axis=0)))
+            areas.append(MapArea(self._of_hash['map_id'][one], low, high, len(inside)))  # type: ignore[arg-type]
+        areas.sort(key=lambda area: (-area.memories, area.map_id))
+        return Survey(len(there), int(start.min()), int(end.max()), float(steps[same].sum()), tuple(areas))
 
     def span(self) -> tuple[int, int] | None:
         """Return the start of the earliest memory and the end of the latest; None without memories [ns]."""

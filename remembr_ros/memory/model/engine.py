@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
 
@@ -85,6 +85,9 @@ class Engine(Protocol):
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits."""
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        """Return what there is in the scope, without reading what was seen."""
 
     def summary(self) -> Summary:
         """Return what is stored."""

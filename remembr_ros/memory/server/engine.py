@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.geometry import Point, distance
+from remembr_ros.geometry import Point, Pose, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry, Summary
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
 from remembr_ros.memory.server import claim as server_claim
@@ -121,6 +121,13 @@ class ServerEngine:
             if scope.near is None:
                 return records.count(condition)
             return sum(within(scope, row) for row in records.rows(condition, _PLACE_AND_TIME))
+
+    def survey(self, scope: Scope = ANYTHING) -> Survey:
+        """Return what there is in the scope: every memory's place and time is read, not what was seen."""
+        condition = filters.expression(scope)
+        with self._tables() as (records, _):
+            rows = records.rows(condition, [*_PLACE_AND_TIME, 'robot', 'map_id'])
+            return survey_of(_whereabouts(row) for row in rows if within(scope, row))
 
     def summary(self) -> Summary:
         """Return what is stored."""
@@ -290,3 +297,9 @@ def _ids(ids: Sequence[str]) -> list[str]:
 def _away_ns(row: Row, time_ns: int) -> int:
     """Return how far a memory lies from a time."""
     return max(int(row['start_ns']) - time_ns, time_ns - int(row['end_ns']), 0)
+
+
+def _whereabouts(row: Row) -> Memory:
+    """Return a memory without what was seen."""
+    pose = Pose(*place(row)) if row['placed'] else None
+    return Memory(row['id'], row['robot'], row['start_ns'], row['end_ns'], '', pose, map_id=row['map_id'])

@@ -51,7 +51,7 @@ class Navigator:
         self._drives: set[Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
         node.while_configured.callback(node.destroy_publisher, self._goals)
-        self._confirmation: Confirmation | None = None
+        self._confirmation = Confirmation(node, p.confirm_timeout)
         self.adapt(p)
         stop = node.create_service(Trigger, '~/stop', self._on_stop)
         node.while_configured.callback(node.destroy_service, stop)
@@ -68,9 +68,6 @@ class Navigator:
             self._layers.adapt(self._keep_out, p.goal_clearance)
         if self._nav2 is not None:
             self._nav2.drive_timeout_s = p.drive_timeout
-        if p.confirm_goals and self._confirmation is None:
-            # There until the end: a goal may wait for it when it is not wanted any more.
-            self._confirmation = Confirmation(self._node, p.confirm_timeout)
         self._rules = Rules(
             frame_id=p.map_frame,
             map_id=p.map_id,
@@ -156,8 +153,8 @@ class Navigator:
         inquiry.outcome.add_done_callback(lambda _: self._end_if_cancelled(drive, inquiry))
         try:
             self._raise_if_stopped(drive.stopped)
-            if self._confirmation is not None and self._parameters.confirm_goals:
-                inquiry.feed_back('confirming', describe(plan.goals))
+            if why := self._why_confirm(plan):
+                inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}')
                 await self._confirmation.wait(plan.goals, drive.stopped)
                 self._raise_if_barred(plan)
             self._tell(plan, inquiry)
@@ -197,6 +194,15 @@ class Navigator:
     @property
     def _terrain(self) -> Terrain:
         return self._layers.terrain if self._layers is not None else Terrain(keep_out=self._keep_out)
+
+    def _why_confirm(self, plan: Plan) -> str:
+        """Return why a person has to say yes first; empty: nobody has to."""
+        p = self._parameters
+        if p.confirm_goals:
+            return 'confirm_goals is true'
+        if plan.confidence >= p.min_confidence_to_drive:  # what is no number is not
+            return ''
+        return f'{plan.confidence:.2f} sure, min_confidence_to_drive is {p.min_confidence_to_drive:g}'
 
     def _raise_if_barred(self, plan: Plan) -> None:
         """Refuse goals that became impossible while they waited for confirmation."""

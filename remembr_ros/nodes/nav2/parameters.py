@@ -47,6 +47,12 @@ class NavigationParameters:
         'true: the robot drives after service ~/confirm was called; goals are on topic proposed_goals',
         live=True,
     )
+    min_confidence_to_drive: float = parameter(
+        0.5,
+        'a place of which an answer is less sure than this waits for ~/confirm, too; 0: none does',
+        '0 to 1',
+        live=True,
+    )
     confirm_timeout: float = parameter(
         30.0, 'a goal that was not confirmed for so long is dropped', '0.1 to 3600 s'
     )

@@ -56,7 +56,9 @@ class FakeAgent:
     planner = 'fake'
 
     def __init__(self, **fields) -> None:
-        self.answer = Answer(Kind.POSITION, 'Over there.', 'fake', pose=LIFT.pose, evidence=(Hit(LIFT, 0.9),))
+        self.answer = Answer(
+            Kind.POSITION, 'Over there.', 'fake', pose=LIFT.pose, evidence=(Hit(LIFT, 0.9),), confidence=0.9
+        )
         self.answer = replace(self.answer, cost=Usage(seconds=0.5), **fields)
         self.questions = []
         self.release = threading.Event()

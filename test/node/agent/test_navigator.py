@@ -1,5 +1,6 @@
 """What the agent node demands of a goal before anything drives: maps, keep-out areas, a person's yes."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool
 
 from remembr_msgs.action import Ask as AskAction
+from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.nodes.agent.node import AgentNode
@@ -240,6 +242,62 @@ def test_a_goal_is_driven_to_when_a_person_has_confirmed_it(robot, scene):
     assert one.asker.result(handle).result.error_code == CODES.NONE
     assert one.wait_for_goal() == (4.0, 2.0)
     robot.wait(lambda: not proposals[-1].poses, 'the proposal is taken back')
+
+
+UNSURE = {'confidence': 0.31}
+
+
+@pytest.mark.parametrize('sure', [0.31, 0.0, math.nan])
+def test_a_place_that_is_not_sure_enough_waits_for_a_yes_whoever_planned_it(robot, scene, sure):
+    one = scene()
+    one.agent._agent = FakeAgent(confidence=sure)
+    proposals = proposed(one)
+    handle = one.ask()
+    robot.wait(lambda: any(msg.poses for msg in proposals), 'a proposal')
+    robot.wait(lambda: 'confirming' in [f.stage for f in one.asker.feedback], 'feedback')
+    detail = next(f.detail for f in one.asker.feedback if f.stage == 'confirming')
+    assert f'{sure:.2f} sure, min_confidence_to_drive is 0.5' in detail
+    assert not one.goals
+    assert confirm(one, True).success
+    assert one.asker.result(handle).result.error_code == CODES.NONE
+    assert one.wait_for_goal() == (4.0, 2.0)
+
+
+def test_a_place_that_is_sure_enough_needs_no_yes(scene):
+    one = scene(min_confidence_to_drive=0.31)
+    one.agent._agent = FakeAgent(confidence=0.31)
+    assert one.go().result.error_code == CODES.NONE
+    assert 'confirming' not in [f.stage for f in one.asker.feedback]
+
+
+def test_a_no_to_a_place_that_is_not_sure_enough_ends_it(robot, scene):
+    one = scene()
+    one.agent._agent = FakeAgent(**UNSURE)
+    handle = one.ask()
+    robot.wait(lambda: confirm(one, False).success, 'a proposal')
+    assert one.asker.result(handle).result.error_code == CODES.NOT_CONFIRMED
+    assert not one.goals
+
+
+def test_the_service_tells_that_nobody_confirmed(robot, scene):
+    one = scene(confirm_timeout=0.2)
+    one.agent._agent = FakeAgent(**UNSURE)
+    response = robot.call(AskSrv, 'ask', AskSrv.Request(question='Take me to the lift', navigate=True))
+    assert response.error_code == AskSrv.Response.NOT_CONFIRMED
+    assert response.answer.confidence == pytest.approx(0.31)
+    assert not one.goals
+
+
+def test_how_sure_a_place_has_to_be_can_change(robot, scene):
+    one = scene()
+    one.agent._agent = FakeAgent(**UNSURE)
+    assert change(one.agent, min_confidence_to_drive=0.3).successful
+    assert one.go().result.error_code == CODES.NONE
+    assert change(one.agent, min_confidence_to_drive=0.4).successful
+    handle = one.ask()
+    robot.wait(lambda: confirm(one, True).success, 'a proposal')
+    assert one.asker.result(handle).result.error_code == CODES.NONE
+    assert not change(one.agent, min_confidence_to_drive=1.5).successful
 
 
 def test_a_goal_that_a_person_refuses_is_not_driven_to(robot, scene):

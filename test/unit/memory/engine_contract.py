@@ -20,7 +20,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine, Entry
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
@@ -95,6 +95,7 @@ def check_best(found: dict[str, float], cosines: dict[str, float], limit: int) -
 
 
 DRIVE = drive(150)
+MIDDLE_NS = sorted(entry.memory.start_ns for entry in DRIVE)[75]
 
 SCOPES = st.builds(
     Scope,
@@ -279,6 +280,23 @@ class EngineContract:
         assert found.keys() == set(asked)
         for e in DRIVE[::2]:
             np.testing.assert_allclose(found[e.memory.id], e.vectors @ vector, atol=2e-3)
+
+    @pytest.mark.parametrize(
+        'scope',
+        [
+            ANYTHING,
+            Scope(after_ns=MIDDLE_NS),
+            Scope(before_ns=MIDDLE_NS),
+            Scope(near=(2.0, 1.0, 0.0), radius_m=6.0),
+            Scope(robots=(ROBOTS[0],)),
+            Scope(map_id='floor "1"'),
+            Scope(map_id='nowhere'),
+        ],
+    )
+    def test_the_survey_is_that_of_all_memories_in_the_scope(self, driven: Engine, scope: Scope) -> None:
+        found, expected = driven.survey(scope), survey_of(driven.select(scope))
+        assert replace(found, driven_m=0.0) == replace(expected, driven_m=0.0)
+        assert found.driven_m == pytest.approx(expected.driven_m)
 
     def test_the_summary_adds_up(self, driven: Engine) -> None:
         summary = driven.summary()
