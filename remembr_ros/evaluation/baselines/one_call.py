@@ -40,7 +40,7 @@ class _Found:
     """A recall that has nothing but these hits; by text it returns them all, whatever the text."""
 
     hits: Sequence[Hit]
-    embedder_name: str = ''
+    embedder_name: str
 
     def find(self, query: Query) -> list[Hit]:
         hits = [

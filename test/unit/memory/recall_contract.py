@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose, distance
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
@@ -149,3 +149,18 @@ class RecallContract:
 
     def test_without_a_scope_everything_counts(self, recall: Recall) -> None:
         assert recall.count() == recall.count(ANYTHING) == len(DRIVE)
+
+    @settings(
+        deadline=None,
+        max_examples=30,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(scope=scopes())
+    def test_a_survey_tells_what_there_is_in_the_scope(self, recall: Recall, scope: Scope) -> None:
+        told, there = recall.survey(scope), survey_of(filter(scope.admits, DRIVE))
+        assert replace(told, driven_m=0.0) == replace(there, driven_m=0.0)
+        assert told.driven_m == pytest.approx(there.driven_m)
+
+    def test_it_tells_whose_scores_its_hits_have(self, recall: Recall) -> None:
+        recall.find(Query('mug'))
+        assert recall.embedder_name

@@ -32,6 +32,7 @@ ASK_FIELDS = [
     'minutes_ago',
     'duration_minutes',
     'evidence',
+    'confidence',
     'planner',
     'llm_calls',
     'prompt_tokens',
@@ -86,6 +87,7 @@ def test_a_place_as_json(command_json: RunJson, memory_file: str) -> None:
                 'scene_text': ['LIFT', 'ROOM 7'],
             }
         ],
+        'confidence': pytest.approx(0.5, abs=0.5),
         'planner': 'offline',
         'llm_calls': 0,
         'prompt_tokens': 0,

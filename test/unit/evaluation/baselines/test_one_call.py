@@ -59,4 +59,4 @@ class TestFound(RecallContract):
 
     @pytest.fixture
     def recall(self):
-        return _Found([Hit(memory, 1.0) for memory in DRIVE])
+        return _Found([Hit(memory, 1.0) for memory in DRIVE], 'found')

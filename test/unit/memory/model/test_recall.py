@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Order, Query, Scope
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Order, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
 
 NAN, INF = math.nan, math.inf
 TIMES = st.none() | st.integers(0, 9)
@@ -120,3 +122,22 @@ def test_around_a_time_a_cut_keeps_the_middle(nearest: int, limit: int, kept: st
 def test_an_unplaced_memory_is_within_no_radius() -> None:
     assert ANYTHING.admits(memory(0, 0))
     assert not Scope(near=HERE, radius_m=1e9).admits(memory(0, 0))
+
+
+def test_a_survey_says_how_far_each_robot_drove_and_where_on_which_map() -> None:
+    def at(robot: str, second: int, x: float | None, map_id: str = '') -> Memory:
+        pose = None if x is None else Pose(x, 1.0, 0.5)
+        return Memory(f'{robot}{second}', robot, second * NS, (second + 3) * NS, '', pose, map_id=map_id)
+
+    drives = [at('a', 0, 0.0), at('b', 1, 100.0), at('a', 5, None), at('a', 9, 4.0), at('a', 20, 4.0, 'up')]
+    assert survey_of(reversed(drives)) == Survey(
+        5,
+        0,
+        23 * NS,
+        4.0,
+        (
+            MapArea('', (0.0, 1.0, 0.5), (100.0, 1.0, 0.5), 3),
+            MapArea('up', (4.0, 1.0, 0.5), (4.0, 1.0, 0.5), 1),
+        ),
+    )
+    assert survey_of([]) == Survey(0)
