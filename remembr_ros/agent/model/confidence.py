@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ScoreCalibration:
     """Of logistic models, for one embedder and the score that recalls by text have with it.
 
     :param fits: offset, and weight of the score: a hit shows what a text asks for
@@ -30,10 +30,10 @@ class Calibration:
     cited: tuple[float, float, float]
 
 
-WARY = Calibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0))
-"""For an embedder that nobody measured: nothing is likelier than even until scores and words both are high."""
+WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0))
+"""For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
-CALIBRATIONS = {OFFLINE: Calibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0))}
+CALIBRATIONS = {OFFLINE: ScoreCalibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0))}
 
 WORDS = ((0.75, 'surely'), (0.5, 'likely'), (0.2, 'perhaps'), (0.0, 'hardly'))
 """What a probability is called that is at least this."""
@@ -77,7 +77,7 @@ def logistic(weights: Sequence[float], features: Sequence[float]) -> float:
 
 
 @cache
-def _of(embedder: str) -> Calibration:
+def _of(embedder: str) -> ScoreCalibration:
     if not is_calibrated(embedder):
         logger.warning('the scores of embedder %r are not calibrated: answers are less sure', embedder)
         return WARY
