@@ -34,9 +34,10 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'times': {'model'},
         'chat': {'model', 'planner'},
         'scripted': {'model', 'chat'},
-        'offline': {'model', 'planner', 'times'},
-        'llm': {'model', 'planner', 'times', 'chat'},
-        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm'},
+        'overview': {'model', 'planner', 'times'},
+        'offline': {'model', 'planner', 'times', 'overview'},
+        'llm': {'model', 'planner', 'times', 'chat', 'overview'},
+        '': {'model', 'planner', 'times', 'chat', 'overview', 'offline', 'llm'},
     },
     'nodes': {
         'base': set(),
