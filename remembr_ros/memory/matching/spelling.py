@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 # Readings with this share of common letters (Ratcliff and Obershelp) are of one sign: EXIT and FXIT have it,
 # PUSH and PULL have 0.5.
 SAME_SPELLING = 0.75
+MOST_ADDED = 2  # Letters that OCR adds to a sign, as from the frame around it
 LEAST_LETTERS = 3  # shorter readings without a digit are specks more often than signs
 
 _WORD = re.compile(r'[^\W_]+')
@@ -29,6 +30,15 @@ def new_readings(texts: Iterable[str], known: Iterable[str]) -> list[str]:
     return [text for text in texts if _is_sign(text) and not any(_explains(k, folded(text)) for k in have)]
 
 
+def is_longer_misreading(text: str, known: str) -> bool:
+    """Tell whether a text is a known one with up to MOST_ADDED letters too many: EXITI of EXIT."""
+    longer, right = folded(text), folded(known)
+    added = len(longer) - len(right)
+    return (
+        0 < added <= MOST_ADDED and _DIGITS.findall(text) == _DIGITS.findall(known) and _alike(longer, right)
+    )
+
+
 def _folded_word(word: str) -> str:
     if 2 * sum(map(str.isdigit, word)) > len(word):
         return word
@@ -45,4 +55,8 @@ def _explains(known: str, text: str) -> bool:
         return True
     if len(text) > len(known) or _DIGITS.findall(text) != _DIGITS.findall(known):
         return False
-    return SequenceMatcher(None, known, text, False).ratio() >= SAME_SPELLING
+    return _alike(known, text)
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other, False).ratio() >= SAME_SPELLING
