@@ -5,21 +5,24 @@ lie within one or two of these: a stop shows as path that is lacking, a turn as 
 """
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
 
 from remembr_ros.agent.overview.track import STANDS_M_PER_S, Track, tracks
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-TURN_RAD = math.radians(20.0)  # A smaller change of heading is no turn but a wiggle
+TURN_RAD = math.radians(15.0)  # A smaller change of heading is no turn but a wiggle
 SHARP_RAD = math.radians(8.0)  # Of which one memory to the next has this much at least: a road may wind
 STILL_RAD = math.radians(3.0)  # Less between two memories is the noise of their yaw
 BRAKES_M_PER_S2 = 0.5  # As robots among people do; the time that braking takes is not stood
 SLOW = 0.55  # Share of the usual speed below which a memory may hold a stop; corners are driven faster
 SHORTEST_STOP_S = 0.5  # [s]
+VALLEY = 0.6  # Share of the changes around it below which a change of heading divides two turns
 ONE_STOP_M = 1.0  # Between two stops the robot drives farther than this
 
 
@@ -69,6 +72,15 @@ class _Part:
     start_ns: int
     end_ns: int
     turned_rad: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of heading [rad] between two times."""
+
+    start_ns: int
+    end_ns: int
+    rad: float
 
 
 def stretches(memories: Iterable[Memory]) -> list[Stretch]:
@@ -154,10 +166,12 @@ def _stretches(track: Track) -> Iterator[Stretch]:
 def _stretch(track: Track, part: _Part) -> Stretch:
     start, end = track.pose_at(part.start_ns), track.pose_at(part.end_ns)
     driven_m = track.driven_until(part.end_ns) - track.driven_until(part.start_ns)
-    shown = [memory for memory in track.memories if _shows(memory, part)]
+    around = slice(bisect_right(track.starts, part.start_ns) - 1, bisect_left(track.starts, part.end_ns) + 1)
+    near = track.memories[max(around.start, 0) : around.stop]
+    shown = [memory for memory in near if _shows(memory, part)]
     if not shown:
-        middle_ns = (part.start_ns + part.end_ns) // 2
-        shown = [min(track.memories, key=lambda memory: abs(memory.start_ns + memory.end_ns - 2 * middle_ns))]
+        twice_ns = part.start_ns + part.end_ns
+        shown = [min(near, key=lambda memory: abs(memory.start_ns + memory.end_ns - twice_ns))]
     return Stretch(
         part.motion, part.start_ns, part.end_ns, start, end, driven_m, part.turned_rad, tuple(shown)
     )
@@ -182,11 +196,19 @@ def _halts(track: Track) -> Iterator[_Part]:
     slow = [still or speed < SLOW * usual for still, speed in zip(stood, speeds, strict=True)]
     for run in _runs(track, slow):
         still = [i for i in run if stood[i]]
-        if still:
-            run = [i for i in run if still[0] - 1 <= i <= still[-1] + 1]  # noqa: PLW2901
-        elif len(run) > 2:
+        if not still and len(run) > 2:
             continue  # It drove slowly
-        yield from _halt(track, run, usual)
+        first, last = (max(run[0], still[0] - 1), min(run[-1], still[-1] + 1)) if still else (run[0], run[-1])
+        ends = [
+            (one, other)
+            for one in (first - 1, first)
+            for other in (last, last + 1)
+            if one >= 0 and other < len(stood) and all(stood[one + 1 : other])
+        ]
+        halts = [_halt(track, one, other, usual) for one, other in ends]
+        longest = max(halts, key=lambda halt: halt.end_ns - halt.start_ns, default=None)
+        if longest is not None and longest.end_ns - longest.start_ns >= SHORTEST_STOP_S * NS:
+            yield longest
 
 
 def _runs(track: Track, wanted: Sequence[bool]) -> list[list[int]]:
@@ -202,16 +224,15 @@ def _runs(track: Track, wanted: Sequence[bool]) -> list[list[int]]:
     return found
 
 
-def _halt(track: Track, run: Sequence[int], usual: float) -> Iterator[_Part]:
-    first, last = run[0], run[-1]
+def _halt(track: Track, first: int, last: int, usual: float) -> _Part:
+    """Return when the robot stood, of some memories in which it came, stood and went; it may end early."""
     starts, ends = first == 0, last == len(track.memories) - 1
     into_m, out_m = track.driven_m[first], track.driven_m[last]
     if first == last:
         into_m, out_m = (0.0, out_m) if starts else (into_m, 0.0) if ends else (into_m / 2, out_m / 2)
     start_ns = track.memories[first].start_ns + round(_braking_s(into_m, usual) * NS)
     end_ns = track.memories[last].end_ns - round(_braking_s(out_m, usual) * NS)
-    if (end_ns - start_ns) / NS >= SHORTEST_STOP_S or (starts and ends):
-        yield _Part(Motion.STANDING, min(start_ns, end_ns), max(start_ns, end_ns))
+    return _Part(Motion.STANDING, start_ns, end_ns)
 
 
 def _braking_s(metres: float, speed: float) -> float:
@@ -224,45 +245,59 @@ def _braking_s(metres: float, speed: float) -> float:
 
 def _turns(track: Track, halts: Sequence[_Part]) -> Iterator[_Part]:
     """Yield the turns: changes of heading to one side, without a stop or a straight between."""
-    changes = [track.turned(i) for i in range(len(track.memories) - 1)]
-    middles = [(memory.start_ns + memory.end_ns) // 2 for memory in track.memories]
-
-    def held(i: int) -> bool:
-        """Tell whether a memory divides two turns: it is of a stop, or more is turned on both sides of it."""
-        if any(halt.start_ns <= middles[i] <= halt.end_ns for halt in halts):
-            return True
-        around = changes[max(i - 2, 0) : i + 2]
-        return len(around) == 4 and min(map(abs, around[1:3])) < 0.6 * min(abs(around[0]), abs(around[3]))
-
-    runs: list[list[int]] = []
-    for i, change in enumerate(changes):
-        if abs(change) < STILL_RAD:
-            continue
-        goes_on = runs and runs[-1][-1] == i - 1 and changes[i - 1] * change > 0.0 and not held(i)
-        if goes_on:
-            runs[-1].append(i)
+    runs: list[list[_Change]] = []
+    for change in _changes(track, halts):
+        before = runs[-1][-1] if runs else None
+        if before and before.end_ns == change.start_ns and before.rad * change.rad > 0.0:
+            runs[-1].append(change)
         else:
-            runs.append([i])
+            runs.append([change])
     for run in runs:
-        turned = sum(changes[i] for i in run)
-        if abs(turned) < TURN_RAD or max(abs(changes[i]) for i in run) < SHARP_RAD:
-            continue
-        motion = Motion.LEFT if turned > 0.0 else Motion.RIGHT
-        yield _Part(motion, *_span([(middles[i], middles[i + 1], abs(changes[i])) for i in run]), turned)
+        turned = sum(change.rad for change in run)
+        if abs(turned) >= TURN_RAD and max(abs(change.rad) for change in run) >= SHARP_RAD:
+            motion = Motion.LEFT if turned > 0.0 else Motion.RIGHT
+            yield _Part(motion, *_span(run), turned)
 
 
-def _span(changes: Sequence[tuple[int, int, float]]) -> tuple[int, int]:
+def _changes(track: Track, halts: Sequence[_Part]) -> Iterator[_Change]:
+    """Yield the changes of heading from memory to memory, each in the time that it may be of.
+
+    Those that touch each other may be of one turn.
+    """
+    changes = [track.turned(i) for i in range(len(track.memories) - 1)]
+    size = [0.0, *map(abs, changes), 0.0]  # of that before, from one on
+    ends = [halt.end_ns for halt in halts]
+    for i, change in enumerate(changes):
+        start_ns, end_ns = track.middles[i], track.middles[i + 1]
+        sides = [changes[i - 2] * change, changes[i + 1] * change] if 2 <= i < len(changes) - 1 else [0.0]
+        if min(sides) > 0.0 and min(size[i : i + 2]) < VALLEY * min(size[i - 1], size[i + 2]):
+            start_ns += 1  # A straight memory between two turns takes a little of both
+        among = halts[bisect_right(ends, start_ns) :]
+        standing = list(takewhile(lambda halt: halt.start_ns < end_ns, among))  # noqa: B023
+        free = [(start_ns, end_ns)]
+        if standing:
+            free = [(start_ns, standing[0].start_ns), (standing[-1].end_ns, end_ns)]
+            free = [(a, b) for a, b in free if a < b] or [(start_ns, end_ns)]
+        shares = [1.0]
+        if len(free) > 1:  # Of the turn before the stop, or of that after
+            before = (size[i] + STILL_RAD) / (size[i] + size[i + 2] + 2 * STILL_RAD)
+            shares = [before, 1.0 - before]
+        for (a, b), share in zip(free, shares, strict=True):
+            if abs(change * share) >= STILL_RAD:
+                yield _Change(a, b, change * share)
+
+
+def _span(changes: Sequence[_Change]) -> tuple[int, int]:
     """Return from when to when the robot turned, as if evenly.
 
     What turns evenly for a time w, averaged over memories of a length m, changes with the variance
     (w^2 + m^2) / 12 around its middle.
-
-    :param changes: middles of neighbours in time, and by how much their headings differ
     """
-    whole = sum(change for *_, change in changes)
-    middle_ns = sum((a + b) / 2 * change for a, b, change in changes) / whole
-    variance = sum(((a + b) / 2 - middle_ns) ** 2 * change for a, b, change in changes) / whole
-    length_ns = min(b - a for a, b, _ in changes)
+    whole = sum(abs(change.rad) for change in changes)
+    at = [((change.start_ns + change.end_ns) / 2, abs(change.rad) / whole) for change in changes]
+    middle_ns = sum(time_ns * weight for time_ns, weight in at)
+    variance = sum((time_ns - middle_ns) ** 2 * weight for time_ns, weight in at)
+    length_ns = min(change.end_ns - change.start_ns for change in changes)
     half_ns = max(math.sqrt(max(12.0 * variance - length_ns**2, 0.0)), length_ns / 2) / 2
-    start_ns, end_ns = changes[0][0], changes[-1][1]
+    start_ns, end_ns = changes[0].start_ns, changes[-1].end_ns
     return max(start_ns, round(middle_ns - half_ns)), min(end_ns, round(middle_ns + half_ns))

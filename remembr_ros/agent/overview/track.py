@@ -3,8 +3,7 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from remembr_ros.geometry import Pose, distance, interpolate, wrap_angle
 from remembr_ros.memory.model.record import Memory
@@ -15,7 +14,6 @@ STANDS_M_PER_S = 0.1  # Poses that are 1 cm off make a robot that stands this fa
 STAYS_M = 0.5  # A memory that stands for several was merged while the robot was this near to one place
 
 
-@dataclass(frozen=True, slots=True)
 class Track:
     """Memories in the order of time, without gaps.
 
@@ -24,9 +22,17 @@ class Track:
     :param between_m: path length from the end of each to the start of the next, shape (memories - 1,)
     """
 
-    memories: Sequence[Memory]
-    driven_m: Sequence[float]
-    between_m: Sequence[float]
+    def __init__(
+        self, memories: Sequence[Memory], driven_m: Sequence[float], between_m: Sequence[float]
+    ) -> None:
+        self.memories, self.driven_m, self.between_m = memories, driven_m, between_m
+        self.starts = [memory.start_ns for memory in memories]
+        self.middles = [(memory.start_ns + memory.end_ns) // 2 for memory in memories]
+        ways = [metres for pair in zip(driven_m, [*between_m, 0.0], strict=True) for metres in pair]
+        self._edges_ns = [edge for memory in memories for edge in (memory.start_ns, memory.end_ns)]
+        self._until_m = [0.0, *accumulate(ways)]
+        known = [(at_ns, memory.pose) for memory in memories for at_ns in _times_of_pose(memory)]
+        self._known_ns, self._known = [at_ns for at_ns, _ in known], [pose for _, pose in known if pose]
 
     def pose(self, index: int) -> Pose:
         pose = self.memories[index].pose
@@ -51,28 +57,17 @@ class Track:
 
     def driven_until(self, time_ns: int) -> float:
         """Return the path length from the start of the track until a time [m]."""
-        index = max(bisect_right(self.memories, time_ns, key=lambda memory: memory.start_ns) - 1, 0)
-        memory = self.memories[index]
-        before_m = sum(self.driven_m[:index]) + sum(self.between_m[:index])
-        inside = _share(time_ns, memory.start_ns, memory.end_ns) * self.driven_m[index]
-        if index == len(self.between_m):
-            return before_m + inside
-        after = _share(time_ns, memory.end_ns, self.memories[index + 1].start_ns) * self.between_m[index]
-        return before_m + inside + after
+        i = min(max(bisect_right(self._edges_ns, time_ns) - 1, 0), len(self._edges_ns) - 2)
+        share = _share(time_ns, self._edges_ns[i], self._edges_ns[i + 1])
+        return self._until_m[i] + share * (self._until_m[i + 1] - self._until_m[i])
 
     def pose_at(self, time_ns: int) -> Pose:
         """Return where the robot was, between the middles of memories in a straight line."""
-        known = [
-            (at_ns, memory.pose)
-            for memory in self.memories
-            for at_ns in _times_of_pose(memory)
-            if memory.pose is not None
-        ]
-        after = bisect_right(known, time_ns, key=lambda one: one[0])
-        if after in (0, len(known)):
-            return known[max(after - 1, 0)][1]
-        (start_ns, start), (end_ns, end) = known[after - 1 : after + 1]
-        return interpolate(start, end, _share(time_ns, start_ns, end_ns))
+        after = bisect_right(self._known_ns, time_ns)
+        if after in (0, len(self._known)):
+            return self._known[max(after - 1, 0)]
+        share = _share(time_ns, self._known_ns[after - 1], self._known_ns[after])
+        return interpolate(self._known[after - 1], self._known[after], share)
 
 
 def tracks(memories: Iterable[Memory]) -> list[Track]:
