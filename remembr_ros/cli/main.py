@@ -21,6 +21,7 @@ VERBS = {
     'ingest': 'turn a recording into memories',
     'ask': 'ask the memory a question',
     'recall': 'search the memory by text, position or time',
+    'day': 'tell what the robot did and saw on a day',
     'trace': 'show what happened to the questions that were asked',
     'info': 'say what the memory holds',
     'remember': "store a person's note",

@@ -7,7 +7,7 @@ from datetime import timedelta, tzinfo
 from enum import Enum
 
 from remembr_ros.agent.overview.motion import Stretch, legs, stops, stretches
-from remembr_ros.agent.overview.track import GAP_NS, STANDS_M_PER_S
+from remembr_ros.agent.overview.track import GAP_NS, STANDS_M_PER_S, STAYS_M
 from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.geometry import Pose, interpolate
 from remembr_ros.memory.model.record import Memory
@@ -61,8 +61,24 @@ def episodes_of(memories: Sequence[Memory]) -> list[Episode]:
 
     found = [_episode(EpisodeKind.STAY, stop) for stop in stood]
     found += [_episode(EpisodeKind.LEG, leg) for leg in legs(moved) if not in_a_stop(leg)]
-    found.sort(key=_time)
+    found = _settled(sorted(found, key=_time))
     return sorted([*found, *_unplaced(memories, found)], key=_time)
+
+
+def _settled(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return the episodes with the drives that lead nowhere as parts of the stays before or after them."""
+    found: list[Episode] = []
+    for one in episodes:
+        before = found[-1] if found else None
+        if before is None or before.end_ns != one.start_ns or before.kind is one.kind:
+            found.append(one)
+        elif before.kind is EpisodeKind.STAY and one.driven_m < STAYS_M:
+            found[-1] = replace(before, end_ns=one.end_ns, driven_m=before.driven_m + one.driven_m)
+        elif before.kind is EpisodeKind.LEG and before.driven_m < STAYS_M:
+            found[-1] = replace(one, start_ns=before.start_ns, driven_m=before.driven_m + one.driven_m)
+        else:
+            found.append(one)
+    return found
 
 
 def _episode(kind: EpisodeKind, moved: Stretch) -> Episode:

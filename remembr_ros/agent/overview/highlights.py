@@ -100,7 +100,8 @@ def sentences_of(memory: Memory) -> list[str]:
 
 
 def cut(text: str) -> str:
-    """Return a sentence of at most MOST_LETTERS."""
+    """Return a sentence of at most MOST_LETTERS, which begins with a capital."""
+    text = text[:1].upper() + text[1:]
     return text if len(text) <= MOST_LETTERS else f'{text[: MOST_LETTERS - 1].rsplit(" ", 1)[0]}\u2026'
 
 
