@@ -28,10 +28,10 @@ _WHOLE = _PARTS.union(
 """Words that ask for all of a time, where nothing else is named."""
 
 _ADDED = frozenset(
-    'a about all an and at brief can could did during far for from give go going had has have hey how i in is '
-    'it know like make me my notice noticed observe observed of on our over please robot saw see seen short '
-    'show so sum tell that the there this through to up us want was went were what whole will with would '
-    'write you your'.split()
+    'a about all an and at brief can could did during far for from give go going had has have hey how i in '
+    'is it know like make me my notice noticed observe observed of on our over please robot saw see seen '
+    'short show so sum tell that the there this through to up us want was went were what whole will with '
+    'would write you your'.split()
 )
 """Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
 
