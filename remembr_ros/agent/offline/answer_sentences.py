@@ -6,9 +6,10 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.same_place import GAP_NS, SamePlace, by_place, stays
-from remembr_ros.agent.offline.matching import asked_stems, readable
+from remembr_ros.agent.offline.matching import asked_stems
 from remembr_ros.agent.offline.relevance_model import POOL
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.overview.highlights import readable
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope

@@ -49,7 +49,8 @@ class DayWording:
         """Return what a robot did, saw and read."""
         parts = [f'{self.deed(episode)}.', *map(_ended, episode.seen[:sentences])]
         if episode.read:
-            parts.append(f'Read: {", ".join(f"{text!r}" for text in episode.read[:texts])}.')
+            read = ', '.join(f'"{text}"' for text in episode.read[:texts])
+            parts.append(f'Read: {read}.')
         return ' '.join(parts)
 
     def _place(self, episode: Episode) -> str:

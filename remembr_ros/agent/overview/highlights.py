@@ -19,6 +19,8 @@ SHORT = 5.0  # Words that are added to a sentence's, so that none wins by being 
 
 _QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
 
+_NOTHING_READ = re.compile(r'no readable text\b', re.IGNORECASE)  # What captioners say that only read
+
 
 def readable(memory: Memory) -> Sequence[str]:
     """Return the texts in view; a captioner that does not list them quotes them in its sentences."""
@@ -95,7 +97,10 @@ def sentences_of(memory: Memory) -> list[str]:
     return [
         part.text
         for part in passages(memory)
-        if part.is_sentence and part.text not in read and not (read and _QUOTED.search(part.text))
+        if part.is_sentence
+        and part.text not in read
+        and not _NOTHING_READ.match(part.text)
+        and not (read and _QUOTED.search(part.text))
     ]
 
 
