@@ -16,7 +16,11 @@ Run = Callable[..., tuple[int, str, str]]
 RunJson = Callable[..., dict[str, Any]]
 
 NOW = ['--now', '2026-11-23T15:00:00Z', '--time-zone', 'UTC']
-ROOM = {'2026-11-23T09:00:00Z': 'KITCHEN', '2026-11-23T13:00:00Z': 'LIBRARY', '2026-11-22T20:00:00Z': 'OFFICE'}
+ROOM = {
+    '2026-11-23T09:00:00Z': 'KITCHEN',
+    '2026-11-23T13:00:00Z': 'LIBRARY',
+    '2026-11-22T20:00:00Z': 'OFFICE',
+}
 
 
 def visit(robot: str, start: str, room: str) -> list[Memory]:
