@@ -14,7 +14,7 @@ from remembr_ros.memory.model.record import Memory
 SAMPLE = 100  # Memories of one time that are looked at, evenly spread: more say the same in the same words
 SENTENCES = 400  # Of these, that are compared
 MOST_LETTERS = 160  # Of a sentence that is told; longer ones are cut
-READ = 40  # Texts of one time
+READ = 100  # Texts of one time, those that were read most often
 SHORT = 5.0  # Words that are added to a sentence's, so that none wins by being short
 
 _QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
@@ -35,9 +35,11 @@ def texts_read(memories: Iterable[Memory]) -> list[str]:
     first = {text: number for number, text in enumerate(found)}
     kept: list[str] = []
     for text in sorted(found, key=lambda text: (-found[text], first[text])):
+        if len(kept) == READ:
+            break
         if new_readings([text], kept) and not any(is_longer_misreading(text, known) for known in kept):
             kept.append(text)
-    return sorted(kept, key=lambda text: first[text])[:READ]
+    return sorted(kept, key=lambda text: first[text])
 
 
 class Vocabulary:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 # Readings with this share of common letters (Ratcliff and Obershelp) are of one sign: EXIT and FXIT have it,
 # PUSH and PULL have 0.5.
@@ -15,6 +16,7 @@ _DIGITS = re.compile(r'\d+')
 _MISREAD = str.maketrans('01589', 'oisbg')
 
 
+@lru_cache(16_384)
 def folded(text: str) -> str:
     """Return a reading without case, spaces, punctuation and the digits that OCR puts in place of letters."""
     return ''.join(map(_folded_word, _WORD.findall(text.casefold())))
@@ -59,4 +61,7 @@ def _explains(known: str, text: str) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
+    # More letters than the shorter one has are not common.
+    if 2 * min(len(one), len(other)) < SAME_SPELLING * (len(one) + len(other)):
+        return False
     return SequenceMatcher(None, one, other, False).ratio() >= SAME_SPELLING
