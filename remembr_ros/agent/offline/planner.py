@@ -21,6 +21,7 @@ from remembr_ros.agent.offline.answer_sentences import (
     sentences_about,
     was_seen,
 )
+from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.relevance_model import POOL, STAY_MARGIN, as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
@@ -52,6 +53,9 @@ class OfflinePlanner:
         if request.clock:
             claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
             return ground(claim, question, NAME)
+        moved = answer_motion(request, question, recall, scope)
+        if moved is not None:
+            return with_facts(ground(moved, question, NAME), question)
         scope = _around_here(request, question, scope)
         total = recall.count(scope)
         found = _find(request, question, recall, scope) if total else Findings(request, scope)
