@@ -2,25 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 
 from remembr_ros.agent.model.quotation import masked
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.relation import RelationKind, unfronted
 from remembr_ros.agent.overview.motion import Motion
+from remembr_ros.agent.overview.motion_answer import Moved
 from remembr_ros.memory.matching.terms import words
-
-
-class Moved(str, Enum):
-    """What a question about the motion asks for."""
-
-    TURN = 'turn'
-    STOP = 'stop'
-    GOING = 'going'
-    HEADING = 'heading'
-    SPEED = 'speed'
-    DISTANCE = 'distance'
-    SIDE = 'side'
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from remembr_ros.timestamps import NS
 GAP_NS = 30 * NS  # Of a longer time without memories nobody knows how the robot moved
 STANDS_M_PER_S = 0.1  # Poses that are 1 cm off make a robot that stands this fast at most
 HEADED_M = 1.0  # From one place to another this far the robot had a heading, if nobody measured one
-STAYS_M = 0.5  # A memory that stands for several was merged while the robot was this near to one place
+STAYED_M = 2.0  # Before and after a stay, a memory of several segments at one place has driven less
 
 
 class Track:
@@ -110,7 +110,7 @@ def _track(memories: Sequence[Memory]) -> Track:
         driven = [length * (before + after) for length, before, after in around]
     # Who stood for long has not driven, however far the noise of poses adds up.
     driven = [
-        min(metres, STAYS_M) if memory.merged > 1 else metres
+        min(metres, STAYED_M) if memory.merged > 1 else metres
         for metres, memory in zip(driven, memories, strict=True)
     ]
     between = [max(metres - (a + b) / 2, 0.0) for metres, (a, b) in zip(apart, pairwise(driven), strict=True)]
