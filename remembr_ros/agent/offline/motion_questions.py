@@ -37,12 +37,16 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
     if not way.tracks:
         return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: no memory tells where I was.')
     hits = [hit for stay in anchors for hit in stay]
-    claim = motion_answer(_asked(motion, request, hits), way)
+    asked = _asked(motion, request, hits)
+    if motion.now and not hits and asked.at_ns is None:
+        asked = replace(asked, at_ns=max(track.memories[-1].end_ns for track in way.tracks))
+    claim = motion_answer(asked, way)
     return replace(claim, confidence=SURE * max((hit.score for hit in hits), default=1.0))
 
 
 def _asked(motion: MotionRequest, request: Request, anchors: Sequence[Hit]) -> MotionQuestion:
-    chosen = request.choice is not Choice.CITED_FIRST or motion.longest
+    choice = motion.end if request.choice is Choice.CITED_FIRST else request.choice
+    chosen = choice is not Choice.CITED_FIRST or motion.longest
     next_one = motion.relation is RelationKind.AFTER and not chosen
     return MotionQuestion(
         motion.what,
@@ -50,8 +54,9 @@ def _asked(motion: MotionRequest, request: Request, anchors: Sequence[Hit]) -> M
         side=motion.side,
         around=motion.around,
         counting=request.counting or request.visits,
-        choice=Choice.EARLIEST if next_one else request.choice,
+        choice=Choice.EARLIEST if next_one else choice,
         longest=motion.longest,
+        least_s=motion.least_s,
         total=motion.total or not (chosen or anchors or request.window.after_ns is None),
         at_ns=None if anchors else request.window.at_ns,
         anchors=anchors,

@@ -3,11 +3,13 @@
 import re
 from dataclasses import dataclass
 
+from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quotation import masked
 from remembr_ros.agent.offline.question_terms import target_of
 from remembr_ros.agent.offline.relation import RelationKind, unfronted
 from remembr_ros.agent.overview.motion import Motion
 from remembr_ros.agent.overview.motion_answer import Moved
+from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
 from remembr_ros.memory.matching.terms import words
 
 
@@ -18,7 +20,10 @@ class MotionRequest:
     :param side: the one that is asked about; None: none, or which
     :param around: a turn back to where it came from
     :param which: asked which way, or left or right
-    :param longest: of several stops the longest
+    :param longest: of several stops the longest; the fastest
+    :param least_s: it lasted so long at least [s]
+    :param now: as it is now
+    :param end: the first or the last one, at the beginning or the end of the way
     :param total: all of them together
     :param relation: where or when, by way of anchors; None: there are none. WHILE is at an anchor
     :param anchors: in the asker's words, one, or two of BETWEEN
@@ -29,6 +34,9 @@ class MotionRequest:
     around: bool
     which: bool
     longest: bool
+    least_s: float
+    now: bool
+    end: Choice
     total: bool
     relation: RelationKind | None
     anchors: tuple[str, ...]
@@ -62,7 +70,8 @@ _WHAT = tuple(
         (
             Moved.DISTANCE,
             rf'\b(?:how\s+(?:far|much)|how\s+many\s+(?:met|kilomet)\w+|(?:what|which)\s+distance)\b.*\b{_I}\s+'
-            r'(?:drive|drove|driven|driving|travel|travell?ed|go|gone|went|move|moved|come|came|cover|covered)\b',
+            r'(?:drive|drove|driven|driving|travel|travell?ed|go|gone|went|move|moved|come|came|cover|covered)\b'
+            rf'|\bdistance\s+(?:that\s+)?{_I}\s+(?:drove|driven|travell?ed|covered)\b',
         ),
         (
             Moved.HEADING,
@@ -99,10 +108,17 @@ _WHICH = re.compile(
     r'\b(?:which|what)\s+(?:way|direction|side)\b|\bleft\s+or\s+(?:\w+\s+)?right\b|\bright\s+or\s+(?:\w+\s+)?left\b',
     re.IGNORECASE,
 )
-_LONGEST = re.compile(r'\blongest\b', re.IGNORECASE)
+_LONGEST = re.compile(r'\b(?:longest|top|fastest|highest|greatest|max(?:imum)?)\b', re.IGNORECASE)
+_LEAST = re.compile(rf'\b(?:for\s+)?(?:(?:more|longer)\s+than|at\s+least|over)\s+({AMOUNTS})', re.IGNORECASE)
+_NOW = re.compile(r'^are\b|\b(?:now|currently|at\s+the\s+moment)\b', re.IGNORECASE)
+_ENDS = (
+    (Choice.EARLIEST, re.compile(r'\bat\s+the\s+(?:beginning|start)\b', re.IGNORECASE)),
+    (Choice.LATEST, re.compile(r'\bat\s+the\s+(?:very\s+)?end\b', re.IGNORECASE)),
+)
 _TOTAL = re.compile(r'\b(?:in\s+total|altogether|in\s+all|overall|total|all\s+together)\b', re.IGNORECASE)
 _NO_ANCHOR = re.compile(
     r'\b(?:on\s+average|in\s+total|altogether|in\s+all|at\s+all|overall|in\s+motion|on\s+the\s+move|at\s+most'
+    r'|(?:right\s+)?now|currently|at\s+the\s+(?:moment|beginning|start|very\s+end|end)'
     r'|at\s+first|at\s+last|in\s+a\s+row|(?:for|at)\s+the\s+(?:first|last|longest)\s*(?:time)?'
     r'|(?:on|to|at)\s+(?:your|the|its|my)\s+(?:left|right)(?:\s+side)?|(?:in|into|to)\s+(?:which|what)\s+\w+)\b',
     re.IGNORECASE,
@@ -149,6 +165,9 @@ def parse_motion(text: str) -> MotionRequest | None:
         around=_AROUND.search(plain) is not None,
         which=which,
         longest=_LONGEST.search(plain) is not None,
+        least_s=seconds_in(least[1]) if (least := _LEAST.search(plain)) else 0.0,
+        now=_NOW.search(plain) is not None,
+        end=next((choice for choice, pattern in _ENDS if pattern.search(plain)), Choice.CITED_FIRST),
         total=_TOTAL.search(plain) is not None,
         relation=relation,
         anchors=anchors,
@@ -157,7 +176,9 @@ def parse_motion(text: str) -> MotionRequest | None:
 
 def _anchored(text: str, plain: str) -> tuple[RelationKind | None, tuple[str, ...]]:
     """Return what a question names to say where or when the robot moved so."""
-    bare = _NO_ANCHOR.sub(lambda found: ' ' * len(found[0]), plain)
+    bare = plain
+    for pattern in (_LEAST, _NO_ANCHOR):
+        bare = pattern.sub(lambda found: ' ' * len(found[0]), bare)
     for kind, pattern in _ANCHORS:
         for found in pattern.finditer(bare):
             named = tuple(

@@ -8,6 +8,7 @@ from remembr_ros.agent.overview.motion import Motion, Stretch, stretches
 from remembr_ros.agent.overview.track import Track, tracks
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
 
 AROUND_RAD = math.radians(120.0)  # Who turns by more turns around
 _AXES = ('+x', '+x +y', '+y', '-x +y', '-x', '-x -y', '-y', '+x -y')
@@ -52,7 +53,22 @@ class Journey:
     @property
     def seconds(self) -> float:
         """How much of the time is remembered [s]."""
-        return sum(max(self._end_ns(track) - self._start_ns(track), 0) for track in self.tracks) / 1e9
+        return sum(max(self._end_ns(track) - self._start_ns(track), 0) for track in self.tracks) / NS
+
+    @property
+    def moving_speed(self) -> float:
+        """The mean speed within the time, stops left out [m/s]."""
+        stood_ns = sum(
+            max(min(one.end_ns, self.before_ns or one.end_ns) - max(one.start_ns, self.after_ns or 0), 0)
+            for one in self.stretches
+            if one.motion is Motion.STANDING
+        )
+        seconds = self.seconds - stood_ns / NS
+        return self.driven_m / seconds if seconds > 0.0 else 0.0
+
+    def speeds(self, track: Track) -> list[float]:
+        """Return the speeds of a track within the time [m/s]."""
+        return [track.speed(i) for i, middle_ns in enumerate(track.middles) if self._admits(middle_ns)]
 
     @property
     def memories(self) -> list[Memory]:

@@ -17,8 +17,8 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
 AROUND_NS = 600 * NS  # Who came back to a place later than this was there another time
-AT_M = 10.0  # A stop or a turn this near to where an anchor was seen from was at it,
-AT_NS = 15 * NS  # or this near in time where a place is not known
+AT_NS = 3 * NS  # A stop or a turn this near in time to where an anchor was seen was at it,
+AT_M = 3.0  # or this near in place: what is passed goes out of sight
 _NO_STOP = 'I did not stop there and then.'
 SIDES = {Motion.LEFT: 'left', Motion.RIGHT: 'right'}
 
@@ -43,7 +43,8 @@ class MotionQuestion:
     :param around: a turn back to where it came from
     :param counting: how many there were
     :param choice: which one, if there are several
-    :param longest: the longest of them
+    :param longest: the longest of them, the fastest
+    :param least_s: only what lasted so long [s]
     :param total: all of them together
     :param at_ns: the moment that is asked about
     :param anchors: memories that show what was named to say where or when
@@ -57,6 +58,7 @@ class MotionQuestion:
     counting: bool = False
     choice: Choice = Choice.CITED_FIRST
     longest: bool = False
+    least_s: float = 0.0
     total: bool = False
     at_ns: int | None = None
     anchors: Sequence[Hit] = ()
@@ -84,10 +86,9 @@ def _among(asked: MotionQuestion, way: Journey, some: Sequence[Stretch]) -> list
 def _is_at(one: Stretch, anchors: Sequence[Hit]) -> bool:
     for hit in anchors:
         pose, apart_ns = hit.memory.pose, _apart_ns(one, hit.memory)
-        if pose is None or one.start is None or hit.memory.map_id != one.memories[0].map_id:
-            if apart_ns <= AT_NS:
-                return True
-        elif apart_ns <= AROUND_NS and distance(pose.position, one.start.position) <= AT_M:
+        known = pose is not None and hit.memory.map_id == one.memories[0].map_id
+        near = known and pose and one.start and distance(pose.position, one.start.position) <= AT_M
+        if apart_ns <= AT_NS or (near and apart_ns <= AROUND_NS):
             return True
     return False
 
@@ -114,7 +115,7 @@ def _turn(asked: MotionQuestion, way: Journey) -> Claim:
 
 
 def _stop(asked: MotionQuestion, way: Journey) -> Claim:
-    found = _among(asked, way, stops(way.stretches))
+    found = _among(asked, way, [one for one in stops(way.stretches) if one.seconds >= asked.least_s])
     if asked.counting:
         return _count('stopped', found, asked, way)
     if asked.kind is Kind.BINARY:
@@ -164,14 +165,12 @@ def _speed(asked: MotionQuestion, way: Journey) -> Claim:
         track, nearest = seen
         text = f'I drove at {track.speed(nearest):.2f} m/s.'
         return Claim(Kind.TEXT, text, [Hit(track.memories[nearest], 1.0)])
-    if not way.seconds:
+    speeds = [speed for track in way.tracks for speed in way.speeds(track)]
+    if not way.seconds or not speeds:
         return _unknown()
-    text = f'I drove at {way.driven_m / way.seconds:.2f} m/s on average'
-    moving = sum(leg.seconds for leg in way.inside(legs(way.stretches)))
-    if moving and not asked.anchors:
-        fastest = max(track.speed(i) for track in way.tracks for i in range(len(track.memories)))
-        text += f', {way.driven_m / moving:.2f} m/s without the stops, {fastest:.2f} m/s at the fastest'
-    return Claim(Kind.TEXT, f'{text}.', _some(asked, way))
+    fastest = f'{max(speeds):.2f} m/s at the fastest'
+    average = f'{way.driven_m / way.seconds:.2f} m/s on average, {way.moving_speed:.2f} m/s without the stops'
+    return Claim(Kind.TEXT, f'I drove at {fastest if asked.longest else average}.', _some(asked, way))
 
 
 def _distance(asked: MotionQuestion, way: Journey) -> Claim:

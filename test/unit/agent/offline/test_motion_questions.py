@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import StampedPose, distance, wrap_angle
@@ -229,3 +230,37 @@ def test_says_how_long_it_waited_at_a_sign(seed: int) -> None:
         facing = numbers(ask(seed, f'Which way did you face at "{sign.text}"?'))[0]
         assert abs(math.remainder(facing - math.degrees(of.tour.pose_at(start).yaw), 360.0)) < 10.0
     assert asked >= 3
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_did_not_stop_at_what_it_only_passed(seed: int) -> None:
+    of, asked = drive(seed), 0
+    stood = [of.tour.pose_at(start).position for start, _ in of.halts]
+    for sign in of.truth.signs:
+        seen = [pose.position for view in sign.readable for pose in view.poses]
+        if of.passed(sign.text) is None or min(distance(a, b) for a in seen for b in stood) < 4.0:
+            continue
+        asked += 1
+        assert ask(seed, f'Did you stop at "{sign.text}"?').binary is False, sign.text
+    assert asked
+
+
+def test_an_anchor_that_was_not_seen_tells_nothing() -> None:
+    for text in ('Did you turn right after the bridge?', 'How long did you wait at the crossing?'):
+        assert ask(0, text).kind is Kind.NOT_SEEN
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Did the car turn right?',
+        'Where is the bus stop?',
+        'Was anyone waiting at the bus stop?',
+        'How far is it from the lift to the exit?',
+        'What did you see on the right side of the road?',
+        'How long did you stay in the kitchen?',
+        'Where did you go after the lift?',
+    ],
+)
+def test_what_others_did_and_what_was_seen_is_no_question_about_the_robots_motion(text: str) -> None:
+    assert parse_motion(text) is None
