@@ -199,16 +199,18 @@ def _halts(track: Track) -> Iterator[_Part]:
         if not still and len(run) > 2:
             continue  # It drove slowly
         first, last = (max(run[0], still[0] - 1), min(run[-1], still[-1] + 1)) if still else (run[0], run[-1])
+        # Of a stop shorter than a memory a neighbour may have the rest.
         ends = [
             (one, other)
-            for one in (first - 1, first)
-            for other in (last, last + 1)
-            if one >= 0 and other < len(stood) and all(stood[one + 1 : other])
+            for one, other in ((first, last), (first - 1, last), (first, last + 1), (first - 1, last + 1))
+            if one >= 0
+            and other < len(stood)
+            and ((one, other) == (first, last) or all(stood[one + 1 : other]))
         ]
         halts = [_halt(track, one, other, usual) for one, other in ends]
-        longest = max(halts, key=lambda halt: halt.end_ns - halt.start_ns, default=None)
-        if longest is not None and longest.end_ns - longest.start_ns >= SHORTEST_STOP_S * NS:
-            yield longest
+        long = [halt for halt in halts if halt.end_ns - halt.start_ns >= SHORTEST_STOP_S * NS]
+        if long:
+            yield long[0] if long[0] is halts[0] else max(long, key=lambda halt: halt.end_ns - halt.start_ns)
 
 
 def _runs(track: Track, wanted: Sequence[bool]) -> list[list[int]]:

@@ -1,8 +1,10 @@
 """The way of one robot on one map through its memories: where it was at each time, how far it had driven."""
 
+import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from remembr_ros.geometry import Pose, distance, interpolate, wrap_angle
@@ -11,7 +13,8 @@ from remembr_ros.timestamps import NS
 
 GAP_NS = 30 * NS  # Of a longer time without memories nobody knows how the robot moved
 STANDS_M_PER_S = 0.1  # Poses that are 1 cm off make a robot that stands this fast at most
-STAYS_M = 0.5  # A memory that stands for several was merged while the robot was this near to one place
+HEADED_M = 1.0  # From one place to another this far the robot had a heading, if nobody measured one
+STAYED_M = 2.0  # Before and after a stay, a memory of several segments at one place has driven less
 
 
 class Track:
@@ -97,6 +100,7 @@ def tracks(memories: Iterable[Memory]) -> list[Track]:
 
 
 def _track(memories: Sequence[Memory]) -> Track:
+    memories = _headed(memories)
     apart = [distance(a.pose.position, b.pose.position) for a, b in pairwise(memories) if a.pose and b.pose]
     driven = [memory.travelled for memory in memories]
     if not any(driven):  # Nobody measured it
@@ -106,11 +110,26 @@ def _track(memories: Sequence[Memory]) -> Track:
         driven = [length * (before + after) for length, before, after in around]
     # Who stood for long has not driven, however far the noise of poses adds up.
     driven = [
-        min(metres, STAYS_M) if memory.merged > 1 else metres
+        min(metres, STAYED_M) if memory.merged > 1 else metres
         for metres, memory in zip(driven, memories, strict=True)
     ]
     between = [max(metres - (a + b) / 2, 0.0) for metres, (a, b) in zip(apart, pairwise(driven), strict=True)]
     return Track(memories, driven, between)
+
+
+def _headed(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Return the memories with the heading of the path, where all say the same: a source that knows none."""
+    poses = [memory.pose for memory in memories if memory.pose is not None]
+    if len({pose.yaw for pose in poses}) > 1:
+        return memories
+    headed: list[Memory] = []
+    for i, (memory, pose) in enumerate(zip(memories, poses, strict=True)):
+        before, after = poses[max(i - 1, 0)], poses[min(i + 1, len(poses) - 1)]
+        yaw = headed[-1].pose.yaw if headed and headed[-1].pose else pose.yaw
+        if distance(before.position, after.position) >= HEADED_M:
+            yaw = math.atan2(after.y - before.y, after.x - before.x)
+        headed.append(replace(memory, pose=replace(pose, yaw=yaw)))
+    return headed
 
 
 def _times_of_pose(memory: Memory) -> tuple[int, ...]:
