@@ -107,8 +107,9 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
+    room = 'evaluation' if verb == 'eval' else 'verbs'
     # A module cannot have the name of a keyword.
-    return f'remembr_ros.cli.verbs.{verb}{"_" if iskeyword(verb) else ""}'
+    return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 
 
 if __name__ == '__main__':

@@ -61,7 +61,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         '': {'frame_choice', 'sharpness', 'captioners'},
     },
     'speech': {'sound': set(), '': {'sound'}},
-    'cli': {'': set(), 'evaluation': {''}, 'verbs': {'', 'evaluation'}},
+    'cli': {'': set(), 'evaluation': {''}, 'verbs': {''}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""

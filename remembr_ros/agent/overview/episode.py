@@ -7,11 +7,13 @@ from datetime import timedelta, tzinfo
 from enum import Enum
 
 from remembr_ros.agent.overview.motion import Stretch, legs, stops, stretches
-from remembr_ros.agent.overview.track import GAP_NS, STANDS_M_PER_S, STAYS_M
+from remembr_ros.agent.overview.track import GAP_NS, STANDS_M_PER_S
 from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.geometry import Pose, interpolate
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
+
+NOWHERE_M = 0.5  # A drive that is shorter leads nowhere
 
 
 class EpisodeKind(str, Enum):
@@ -72,9 +74,9 @@ def _settled(episodes: Sequence[Episode]) -> list[Episode]:
         before = found[-1] if found else None
         if before is None or before.end_ns != one.start_ns or before.kind is one.kind:
             found.append(one)
-        elif before.kind is EpisodeKind.STAY and one.driven_m < STAYS_M:
+        elif before.kind is EpisodeKind.STAY and one.driven_m < NOWHERE_M:
             found[-1] = replace(before, end_ns=one.end_ns, driven_m=before.driven_m + one.driven_m)
-        elif before.kind is EpisodeKind.LEG and before.driven_m < STAYS_M:
+        elif before.kind is EpisodeKind.LEG and before.driven_m < NOWHERE_M:
             found[-1] = replace(one, start_ns=before.start_ns, driven_m=before.driven_m + one.driven_m)
         else:
             found.append(one)
