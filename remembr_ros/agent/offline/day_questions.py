@@ -52,7 +52,13 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
     window, text = request.window, request.window.rest
     if request.kind not in (Kind.TEXT, Kind.POSITION) or request.choice is not Choice.CITED_FIRST:
         return None
-    if request.relation is not None or request.here or request.clock or window.at_ns is not None:
+    if (
+        request.relation is not None
+        or request.here
+        or request.clock
+        or request.far
+        or window.at_ns is not None
+    ):
         return None
     floors = floors_in(text)
     floor = min(floors) if len(floors) == 1 else None

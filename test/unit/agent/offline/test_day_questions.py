@@ -98,6 +98,8 @@ def test_a_floor_as_a_whole(text: str, floor: int, timed: bool) -> None:
         'What signs did you read this morning?',
         'How long did you stand still today?',
         'Tell me about the red sofa.',
+        'How far did you drive?',
+        'How far did you drive this morning?',
         '?',
     ],
 )
