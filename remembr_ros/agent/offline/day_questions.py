@@ -1,5 +1,6 @@
 """Questions about a day, a time or a floor as a whole: 'What did you do today?', 'Summarise this morning.'"""
 
+import re
 from dataclasses import dataclass
 
 from remembr_ros.agent.model.answer import Kind, Question
@@ -8,7 +9,8 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.day_text import day_lines, shown_by
 from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
-from remembr_ros.agent.times.time_window import Window
+from remembr_ros.agent.times.day import DATE_TEXT, WEEKDAYS
+from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
 from remembr_ros.timestamps import NS
@@ -35,6 +37,13 @@ _ADDED = frozenset(
 )
 """Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
 
+_BARE_DAY = re.compile(
+    rf'(?:(?:in\s+)?(?:the\s+)?\b(?P<part>{"|".join(sorted(_PARTS))})\s+)?(?:\b(?:of|on|about|for)\s+)?'
+    rf'\b(?P<day>{DATE_TEXT}|{"|".join(WEEKDAYS)})\b',
+    re.IGNORECASE,
+)
+"""'Summarise Tuesday', 'the morning of 2026-11-23'."""
+
 
 @dataclass(frozen=True, slots=True)
 class DayRequest:
@@ -49,7 +58,10 @@ class DayRequest:
 
 def parse_day(request: Request, question: Question) -> DayRequest | None:
     """Return the time or the floor that a question is about as a whole; None: it asks for something in it."""
-    window, text = request.window, request.window.rest
+    window = request.window
+    if (window.after_ns, window.before_ns) == (None, None):
+        window = parse_window(_BARE_DAY.sub(_on_the_day, window.rest), question.now_ns, question.zone)
+    text = window.rest
     if request.kind not in (Kind.TEXT, Kind.POSITION) or request.choice is not Choice.CITED_FIRST:
         return None
     if (
@@ -72,6 +84,10 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
         part = next((f'this {word}' for word in said if word in _PARTS), TODAY)
         scope = scope_of_day(part, question.now_ns, question.zone)
     return DayRequest(scope, floor)
+
+
+def _on_the_day(found: re.Match[str]) -> str:
+    return f' on {found["day"]} {found["part"] or ""}'
 
 
 def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim:

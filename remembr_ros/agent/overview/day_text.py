@@ -71,4 +71,4 @@ def shown_by(episode: Episode) -> Memory:
 
 
 def _ended(text: str) -> str:
-    return text if text.endswith(('.', '!', '?', '\u2026')) else f'{text}.'
+    return text if text.rstrip('"\')').endswith(('.', '!', '?', '\u2026')) else f'{text}.'

@@ -48,6 +48,10 @@ def hours(first: float, last: float) -> tuple[int, int]:
         ('What did you see today?', (0, 24)),
         ('List everything you saw this morning.', (5, 12)),
         ('What did you do last night?', (-4, 6)),
+        ('Summarise 2026-03-01', (-24, 0)),
+        ('Tell me about Sunday.', (-24, 0)),
+        ('Summarise Sunday morning', (-19, -12)),
+        ('Summarise the afternoon of 2026-03-01.', (-12, -6)),
     ],
 )
 def test_a_time_as_a_whole(text: str, window: tuple[float, float]) -> None:
@@ -85,6 +89,7 @@ def test_a_floor_as_a_whole(text: str, floor: int, timed: bool) -> None:
         'What did you see here today?',
         'What happened to the printer?',
         'What happened before the lift?',
+        'What happened on Sunday before the lift?',
         'What day is it?',
         'What time is it?',
         'Where did you go on the second floor?',
