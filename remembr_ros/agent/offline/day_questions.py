@@ -15,7 +15,7 @@ from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
 from remembr_ros.timestamps import NS
 
-EPISODES = 24  # Of an answer; who wants more asks for a shorter time
+EPISODES = 40  # Of an answer; who wants more asks for a shorter time
 SENTENCES = 1  # Of each
 LONG_NS = 3_000 * NS  # "What did you see?" in a shorter time has few memories, which are shown as they are
 TEXTS = 5

@@ -20,7 +20,7 @@ from remembr_ros.agent.times.time_expression import local
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-MOST = 64  # Episodes of a time that is told, apart from the pieces of long drives
+MOST = 100  # Episodes of a time that is told, apart from the pieces of long drives
 PIECES = 8  # A drive is cut where it takes more than this part of the time that was driven and stood in all
 SHORTEST_CUT_NS = 120 * NS  # Shorter drives are not cut
 SENTENCES = 3  # Of each episode

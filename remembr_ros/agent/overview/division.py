@@ -1,7 +1,7 @@
 """How much of a day is told: the shortest stays become part of a drive, a long drive is cut into pieces."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -28,21 +28,32 @@ def divided(of_robots: Sequence[list[Episode]], most: int) -> list[list[Episode]
                 dividers.append((one.end_ns - one.start_ns, number, i, True))
             if i and (apart_ns := _apart(some[i - 1], one)) > GAP_NS:
                 dividers.append((apart_ns, number, i, False))
-    kept = {divider[1:] for divider in sorted(dividers, reverse=True)[: most // 2]}
+    dividers.sort(reverse=True)
+    groups: list[list[list[Episode]]] = []
+    # Each divides one into two or three; it may also lie where another one divides.
+    for count in range(min(most, len(dividers)), most // 2 - 1, -1):
+        groups = _groups(of_robots, {divider[1:] for divider in dividers[:count]})
+        if sum(map(len, groups)) <= most:
+            break
+    return [[_joined(group) for group in some] for some in groups]
+
+
+def _groups(
+    of_robots: Sequence[list[Episode]], kept: Collection[tuple[int, int, bool]]
+) -> list[list[list[Episode]]]:
+    """Return each robot's episodes in groups between dividers.
+
+    :param kept: of each the robot, the episode, and whether that is a divider itself or begins behind one
+    """
     found = []
     for number, some in enumerate(of_robots):
         groups: list[list[Episode]] = []
         for i, one in enumerate(some):
-            begins = (
-                not i
-                or (number, i, False) in kept
-                or (number, i, True) in kept
-                or (number, i - 1, True) in kept
-            )
-            if begins:
+            edges = ((number, i, False), (number, i, True), (number, i - 1, True))
+            if not groups or any(edge in kept for edge in edges):
                 groups.append([])
             groups[-1].append(one)
-        found.append([_joined(group) for group in groups])
+        found.append(groups)
     return found
 
 

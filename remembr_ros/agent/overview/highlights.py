@@ -11,7 +11,7 @@ from remembr_ros.memory.matching.spelling import is_longer_misreading, new_readi
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 from remembr_ros.memory.model.record import Memory
 
-SAMPLE = 100  # Memories of one time that are looked at, evenly spread: more say the same in the same words
+SAMPLE = 50  # Memories of one time that are looked at, evenly spread: more say the same in the same words
 SENTENCES = 400  # Of these, that are compared
 MOST_LETTERS = 160  # Of a sentence that is told; longer ones are cut
 READ = 100  # Texts of one time, those that were read most often
