@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from remembr_ros.agent.model.memory_prompt import excerpted
 from remembr_ros.errors import Ungrounded
 from remembr_ros.memory.model.recall import Hit
 
@@ -17,6 +19,11 @@ class Evidence:
     def __init__(self) -> None:
         self._labels: dict[str, str] = {}  # memory id -> label
         self._hits: dict[str, Hit] = {}  # label -> hit
+        self._sentences: dict[str, set[int]] = {}  # memory id -> those of its caption that were shown
+        self._same: dict[str, str] = {}  # memory id -> label of a neighbour that says the same
+        self._scores: dict[str, float] = {}  # memory id -> best score of recalls by text
+        self.best: Hit | None = None
+        """Of all that recalls by text found, the one that fits best."""
         self.told: list[str] = []
         """What code measured, and what a second look saw: a model may repeat their numbers."""
 
@@ -37,12 +44,55 @@ class Evidence:
         """Return the label of a memory that was added."""
         return self._labels[hit.memory.id]
 
+    def shown_as(self, hit: Hit, *, by_text: bool = True) -> str:
+        """Return the label of a memory, or of one that says the same; empty: it was not shown.
+
+        :param by_text: False: of a memory that is looked for by time or place another one tells too little
+        """
+        label = self._labels.get(hit.memory.id, '')
+        return label or (self._same.get(hit.memory.id, '') if by_text else '')
+
+    @property
+    def shown(self) -> int:
+        """How many memories were shown, or say the same as one that was."""
+        return len(self._labels.keys() | self._same.keys())
+
+    def join(self, label: str, hits: Iterable[Hit]) -> None:
+        """Remember that hits say the same as a memory that was added."""
+        self._same |= {hit.memory.id: label for hit in hits}
+
+    def keep_scores(self, hits: Iterable[Hit]) -> None:
+        """Remember the best score by which a recall by text found each memory."""
+        for hit in hits:
+            self._scores[hit.memory.id] = max(hit.score, self._scores.get(hit.memory.id, 0.0))
+            if hit.score >= max(self._scores.values()):
+                self.best = hit
+
+    def scored(self, hits: Iterable[Hit]) -> list[Hit]:
+        """Return hits with the best score of recalls by text; 0 where none found it."""
+        return [replace(hit, score=self._scores.get(hit.memory.id, 0.0)) for hit in hits]
+
+    def excerpt(self, hit: Hit, about: str, limit: int, *, again: bool = False) -> str:
+        """Return what of a caption is to be shown, and remember that it was.
+
+        :param again: only sentences about it that were not shown
+        """
+        shown = self._sentences.setdefault(hit.memory.id, set())
+        text, numbers = excerpted(hit.memory.caption, about, limit, shown if again else None)
+        shown |= numbers
+        return text
+
+    def tell(self, text: str) -> str:
+        """Return what code told: a model may repeat its numbers."""
+        self.told.append(text)
+        return text
+
     def cite(self, label: str) -> Hit:
         """Return the memory of a label, however it is written: m1, [M1], "memory m1", 1; its id is as good.
 
         :raises Ungrounded: it was never recalled
         """
-        hit = self._known(label)
+        hit = self.known(label)
         if hit is None:
             known = ', '.join(self._hits) or 'none'
             raise Ungrounded(f'{label[:60]!r} is not a memory that was recalled; there are: {known}')
@@ -55,7 +105,7 @@ class Evidence:
         """
         hits: list[Hit] = []
         for label in labels:
-            hit = self._known(label)
+            hit = self.known(label)
             if hit is not None:
                 hits.append(hit)
             else:
@@ -63,7 +113,8 @@ class Evidence:
                 hits += map(self.cite, named or [label])
         return list({hit.memory.id: hit for hit in hits}.values())
 
-    def _known(self, text: str) -> Hit | None:
+    def known(self, text: str) -> Hit | None:
+        """Return the memory that a text names by its label or id; None: it names none."""
         plain = text.strip(_AROUND)
         if plain in self._labels:
             return self._hits[self._labels[plain]]

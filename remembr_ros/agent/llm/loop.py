@@ -6,7 +6,7 @@ After the querying phase of ReMEmbR (arXiv 2409.13682).
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -14,16 +14,20 @@ from importlib.resources import files
 from remembr_ros.agent.chat.client import ChatClient, Message, Reply, ToolCall
 from remembr_ros.agent.chat.loose_json import read_object
 from remembr_ros.agent.llm.budgeted_dialogue import BudgetedDialogue
+from remembr_ros.agent.llm.call_context import CallContext, Job, Tell
 from remembr_ros.agent.llm.in_parallel import in_parallel
+from remembr_ros.agent.llm.recall_tools import Recalled, introduce
 from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.second_look import SecondLook
-from remembr_ros.agent.llm.toolbox import Toolbox, ToolResult
 from remembr_ros.agent.llm.tools import (
     ALL_TOOLS,
     ANSWER,
     LOOK_AGAIN,
     TOOLS,
     AnswerCall,
+    claim,
+    confident,
+    job,
     parse_arguments,
     tool_name,
 )
@@ -74,11 +78,11 @@ class LoopPlanner:
         return self.chat.model
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
-        toolbox = Toolbox(question, recall, self.memories_per_call, self.second_look)
+        context = CallContext(question, recall, run, self.memories_per_call, self.second_look)
         system = _prompt('system').format(rounds=self.rounds, calls_per_round=self.calls_per_round)
-        asked = situation(question)
+        asked = situation(question, context.survey)
         if question.prior is not None:
-            asked += f'\n{_before(question.prior, toolbox)}'
+            asked += f'\n{_before(question.prior, context)}'
         dialogue = BudgetedDialogue(
             self.chat,
             [Message('system', system), Message('user', asked)],
@@ -87,11 +91,12 @@ class LoopPlanner:
             call_timeout_s=self.call_timeout_s,
             token_budget=self.token_budget,
         )
+        context.reserve = dialogue.reserve
         rounds = 0
         while True:
             # One round more than allowed, in which it can only answer; faults have their own budget.
             last = rounds >= self.rounds or dialogue.must_answer
-            reply = dialogue.complete(ANSWER if last else None, len(toolbox.evidence))
+            reply = dialogue.complete(ANSWER if last else None, len(context.evidence))
             calls, native = _calls(reply)
             kept = tuple(map(_as_kept, calls)) if native else ()
             dialogue.messages.append(Message('assistant', reply.content[:MAX_KEPT], kept))
@@ -105,12 +110,12 @@ class LoopPlanner:
             others = [call for call in calls if call.name != ANSWER]
             complaint = 'answer when you have read what the other calls found'
             if answers and (last or not others):
-                answer, complaint = self._try_answer(answers[0], toolbox, question, dialogue)
+                answer, complaint = self._try_answer(answers[0], context, question, dialogue)
                 if answer is not None:
                     # A second server may have stepped in.
                     by = reply.model or self.name
                     return with_facts(replace(answer, planner=by, cost=run.ledger.usage), question)
-            said = iter(self._recall(others, toolbox, dialogue, last=last))
+            said = iter(self._recall(others, context, dialogue, last=last))
             texts = [complaint if call.name == ANSWER else next(said) for call in calls]
             dialogue.messages += _results(list(zip(calls, texts, strict=True)), native)
             rounds += 1
@@ -118,7 +123,7 @@ class LoopPlanner:
                 dialogue.fault('it did not answer when it had to')
 
     def _recall(
-        self, calls: Sequence[ToolCall], toolbox: Toolbox, dialogue: BudgetedDialogue, *, last: bool
+        self, calls: Sequence[ToolCall], context: CallContext, dialogue: BudgetedDialogue, *, last: bool
     ) -> list[str]:
         """Carry out calls at the same time; return what each has found, or what is wrong with it."""
         run = dialogue.run
@@ -132,9 +137,7 @@ class LoopPlanner:
                 texts[index] = f'at most {self.calls_per_round} calls per round'
             else:
                 try:
-                    jobs[index] = partial(
-                        _timed, toolbox.job(parse_arguments(call.name, call.arguments), run, dialogue.reserve)
-                    )
+                    jobs[index] = partial(_timed, job(parse_arguments(call.name, call.arguments), context))
                 except ReplyInvalid as error:
                     texts[index] = f'error: {error}'
                     unusable = str(error)
@@ -144,18 +147,18 @@ class LoopPlanner:
             dialogue.fault(unusable)
         if jobs:
             names = ', '.join(f'{calls[i].name} {calls[i].arguments[:100]}' for i in jobs)
-            run.on_progress(Progress('recalling', names, len(toolbox.evidence)))
+            run.on_progress(Progress('recalling', names, len(context.evidence)))
         outcomes = in_parallel(list(jobs.values()), run)
         for index, outcome in zip(jobs, outcomes, strict=True):
-            texts[index] = self._shown(calls[index], outcome, toolbox, run)
+            texts[index] = self._shown(calls[index], outcome, context, run)
         if jobs:
             run.on_progress(
-                Progress('recalling', f'{len(toolbox.evidence)} memories found', len(toolbox.evidence))
+                Progress('recalling', f'{len(context.evidence)} memories found', len(context.evidence))
             )
         return [texts[index] for index in range(len(calls))]
 
     def _shown(
-        self, call: ToolCall, outcome: tuple[ToolResult, float] | RemembrError, toolbox: Toolbox, run: Run
+        self, call: ToolCall, outcome: tuple[Tell, float] | RemembrError, context: CallContext, run: Run
     ) -> str:
         run.check()  # what ended the question may have ended the call first
         about: dict[str, object] = {'name': call.name, 'arguments': call.arguments}
@@ -164,19 +167,13 @@ class LoopPlanner:
             if not isinstance(outcome, InvalidRequest) and call.name != LOOK_AGAIN:
                 raise outcome  # there is no memory to answer from
             return f'error: {outcome}'
-        found, seconds = outcome
-        text = toolbox.show(found)
+        tell, seconds = outcome
+        text = tell()
         run.record('tool', {**about, 'seconds': round(seconds, 4), 'characters': len(text)})
-        if found.total is not None:
-            shown = [
-                {'label': toolbox.evidence.label(hit), 'id': hit.memory.id, 'score': round(hit.score, 4)}
-                for hit in found.hits
-            ]
-            run.record('hits', {'name': call.name, 'total': found.total, 'memories': shown})
         return text
 
     def _try_answer(
-        self, call: ToolCall, toolbox: Toolbox, question: Question, dialogue: BudgetedDialogue
+        self, call: ToolCall, context: CallContext, question: Question, dialogue: BudgetedDialogue
     ) -> tuple[Answer | None, str]:
         """Return the grounded answer, or what is wrong with it.
 
@@ -185,18 +182,19 @@ class LoopPlanner:
         :raises Ungrounded: it was sent back before
         :raises ReplyInvalid: too many replies were unusable
         """
-        dialogue.run.on_progress(Progress('answering', self.name, len(toolbox.evidence)))
+        dialogue.run.on_progress(Progress('answering', self.name, len(context.evidence)))
         try:
             arguments = parse_arguments(call.name, call.arguments)
             if not isinstance(arguments, AnswerCall):
                 raise ReplyInvalid('this is no answer')
-            answer = ground(toolbox.claim(arguments), question, self.name)
+            answer = ground(claim(arguments, context), question, self.name)
         except ReplyInvalid as error:
             dialogue.fault(str(error))
             return None, f'error: {error}'
         except Ungrounded as error:
             if dialogue.refused and isinstance(error, Unsupported):
-                answer = ground(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), question, self.name)
+                absent = confident(Claim(Kind.NOT_SEEN, NOT_SUPPORTED), context)
+                answer = ground(absent, question, self.name)
             elif dialogue.refused:
                 raise Ungrounded(f'{self.name} could not support its answer: {error}') from error
             else:
@@ -209,7 +207,7 @@ class LoopPlanner:
         return answer, ''
 
 
-def _timed(job: Callable[[], ToolResult]) -> tuple[ToolResult, float]:
+def _timed(job: Job) -> tuple[Tell, float]:
     began = time.monotonic()
     return job(), time.monotonic() - began
 
@@ -240,13 +238,13 @@ def _results(results: Sequence[tuple[ToolCall, str]], native: bool) -> list[Mess
     return [Message('user', f'Results:\n{text}')]
 
 
-def _before(turn: Turn, toolbox: Toolbox) -> str:
+def _before(turn: Turn, context: CallContext) -> str:
     """Return what was asked before, for a question that refers to it; its memories get labels."""
     lines = [
         f'Before that, the same person asked {quoted(turn.question)} and was told {quoted(turn.answer.text)}'
     ]
     if turn.answer.evidence:
-        lines.append(toolbox.show(ToolResult(turn.answer.evidence[:3], total=len(turn.answer.evidence))))
+        lines.append(introduce(Recalled(turn.answer.evidence[:3], len(turn.answer.evidence)), context))
     return '\n'.join(lines)
 
 

@@ -1,44 +1,35 @@
-"""The tools that a language model may call. Arguments are checked against a schema.
+"""The tools that a language model may call, each an Arguments class and a function; and how it answers.
 
-What a model may mean only in one way is understood: a refusal costs a call.
+A new one stands in one of the modules *_tools and in the table here.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError
 
 from remembr_ros.agent.chat.client import Tool
 from remembr_ros.agent.chat.loose_json import read_object
+from remembr_ros.agent.llm.arguments import Arguments, Labels, as_one_of
+from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_again, measure, read
+from remembr_ros.agent.llm.recall_tools import (
+    RecallPosition,
+    RecallText,
+    RecallTime,
+    recall_position,
+    recall_text,
+    recall_time,
+)
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.model.grounding import Choice, Claim
-from remembr_ros.errors import ReplyInvalid
+from remembr_ros.agent.model.confidence import cited_confidence
+from remembr_ros.agent.model.grounding import Choice, Claim, without_invented_numbers
+from remembr_ros.agent.model.quoting import without_labels
+from remembr_ros.errors import InvalidRequest, ReplyInvalid, Unsupported
 
-
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-def _as_point(value: Any) -> Any:
-    if isinstance(value, dict) and {'x', 'y'} <= value.keys():
-        return [value['x'], value['y'], value.get('z', 0.0)]
-    if isinstance(value, int | float):
-        raise ValueError('a place is here, a label, or x, y, z')
-    return value
-
-
-def _as_one_of(aliases: Mapping[str, str]) -> Callable[[Any], Any]:
-    def named(value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        word = '_'.join(value.lower().replace('-', ' ').replace('/', ' ').replace('_', ' ').split())
-        return aliases.get(word, word)
-
-    return named
-
-
-_KINDS = _as_one_of(
+_KINDS = as_one_of(
     {
         **dict.fromkeys(('where', 'place', 'location', 'pose'), 'position'),
         **dict.fromkeys(('when', 'timestamp', 'datetime', 'date'), 'time'),
@@ -48,7 +39,7 @@ _KINDS = _as_one_of(
         'string': 'text',
     }
 )
-_CHOICES = _as_one_of(
+_CHOICES = as_one_of(
     {
         'closest': 'nearest',
         'furthest': 'farthest',
@@ -58,78 +49,6 @@ _CHOICES = _as_one_of(
         **dict.fromkeys(('all', 'each'), 'every'),
     }
 )
-_MEASURES = _as_one_of({'closest': 'nearest', 'furthest': 'farthest', 'elapsed_time': 'elapsed'})
-
-Place = Annotated[list[float] | str, BeforeValidator(_as_point)]
-Labels = Annotated[list[str], BeforeValidator(_as_list)]
-
-
-class Arguments(BaseModel):
-    """What a call of a tool says."""
-
-    model_config = ConfigDict(extra='ignore', coerce_numbers_to_str=True)
-
-    @model_validator(mode='before')
-    @classmethod
-    def _without_blanks(cls, given: Any) -> Any:
-        """Take null and '' for not given: so many models fill in what they have no use for."""
-        if not isinstance(given, dict):
-            return given
-        return {
-            name: value
-            for name, value in given.items()
-            if name not in cls.model_fields or (value is not None and value != '')
-        }
-
-
-_UNTOLD: dict[str, Any] = {'untold': True}
-"""Understood, as many models use it, but not in the schema: each word of it is paid for in every call."""
-
-
-class RecallArguments(Arguments):
-    """What every recall may be narrowed down to. The system prompt explains these once for all tools."""
-
-    when: str | None = Field(None, max_length=200)
-    after: str | None = Field(None, max_length=200, json_schema_extra=_UNTOLD)
-    before: str | None = Field(None, max_length=200, json_schema_extra=_UNTOLD)
-    near: Place | None = None
-    radius: float = Field(10.0, gt=0.0, le=1e6)
-    robot: str | None = Field(None, max_length=200)
-
-
-class RecallText(RecallArguments):
-    """Find memories by what was seen or could be read."""
-
-    query: str = Field(min_length=1, max_length=2_000)
-
-
-class RecallPosition(RecallArguments):
-    """Find the memories nearest to a place."""
-
-    position: Place
-
-
-class RecallTime(RecallArguments):
-    """Find the memories nearest to a time."""
-
-    time: str = Field(max_length=200)
-
-
-class LookAgain(Arguments):
-    """Look at the pictures of memories again, for what their captions leave out."""
-
-    ids: Labels = Field(min_length=1, max_length=50, description='labels, at most 3')
-    question: str = Field(min_length=1, max_length=500, description='what to look for')
-
-
-class Measure(Arguments):
-    """Measure memories: distance of two or of one from here, time elapsed between two or since one, duration
-    of one or of several in a row, which is nearest or farthest."""
-
-    what: Annotated[
-        Literal['distance', 'elapsed', 'duration', 'nearest', 'farthest'], BeforeValidator(_MEASURES)
-    ]
-    ids: Labels = Field(min_length=1, max_length=50)
 
 
 class AnswerCall(Arguments):
@@ -146,16 +65,20 @@ class AnswerCall(Arguments):
 
 ANSWER = 'answer'
 LOOK_AGAIN = 'look_again'
+_JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
+    'recall_text': (RecallText, recall_text),
+    'recall_position': (RecallPosition, recall_position),
+    'recall_time': (RecallTime, recall_time),
+    'read': (Read, read),
+    LOOK_AGAIN: (LookAgain, look_again),
+    'measure': (Measure, measure),
+}
+"""By name, what each tool is told, and what makes a job of that; raises InvalidRequest or Ungrounded."""
+
 _SCHEMAS: dict[str, type[Arguments]] = {
-    'recall_text': RecallText,
-    'recall_position': RecallPosition,
-    'recall_time': RecallTime,
-    LOOK_AGAIN: LookAgain,
-    'measure': Measure,
+    **{name: arguments for name, (arguments, _) in _JOBS.items()},
     ANSWER: AnswerCall,
 }
-
-
 TOOL_NAMES = frozenset(_SCHEMAS)
 
 
@@ -228,6 +151,18 @@ def parse_arguments(name: str, text: str) -> Arguments:
         raise ReplyInvalid(f'the arguments of {name} do not fit: {faults[:500]}') from error
 
 
+def job(arguments: Arguments, context: CallContext) -> Job:
+    """Return what carries out a call.
+
+    :raises InvalidRequest: the arguments make no sense; the message helps the model
+    :raises Ungrounded: they name a memory that was never recalled
+    """
+    for schema, make in _JOBS.values():
+        if isinstance(arguments, schema):
+            return make(arguments, context)
+    raise InvalidRequest('that is nothing to be carried out')
+
+
 def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
     """Return what an answer claims, with its citations looked up.
 
@@ -243,3 +178,36 @@ def cited(arguments: AnswerCall, evidence: Evidence) -> Claim:
     return Claim(
         arguments.kind, arguments.text, hits, arguments.binary, arguments.choice, start=start, end=end
     )
+
+
+def claim(arguments: AnswerCall, context: CallContext) -> Claim:
+    """Return what an answer claims, with its citations looked up and without numbers of the model's own.
+
+    :raises Ungrounded: it cites a memory that was never recalled
+    :raises Unsupported: it says no or not seen, and nothing was recalled to say so
+    """
+    evidence, searched = context.evidence, context.searched
+    spoken = without_labels(arguments.text)
+    said = cited(arguments.model_copy(update={'text': spoken}), evidence)
+    if said.kind is Kind.NOT_SEEN and not context.recalls:
+        raise Unsupported('nothing was looked for yet; recall first')
+    if said.kind is Kind.BINARY and said.binary is False:
+        if not (any(total for _, total in searched) or said.evidence):
+            raise Unsupported('nothing was recalled that could tell "no" from "not seen"; recall first')
+        narrowed = [total for narrowed, total in searched if narrowed]
+        if narrowed and not any(narrowed):
+            raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
+    return without_invented_numbers(confident(said, context), context.question, evidence.told)
+
+
+def confident(said: Claim, context: CallContext) -> Claim:
+    """Return a claim with how likely its memories show what was asked, or, if it says no, none does."""
+    evidence, asked = context.evidence, context.question.text
+    absent = said.kind is Kind.NOT_SEEN or (said.kind is Kind.BINARY and not said.binary)
+    shown = [*said.evidence, *(hit for hit in (said.start, said.end) if hit is not None)]
+    if absent:
+        shown = [evidence.best] if evidence.best is not None else []
+    likely = cited_confidence(asked, evidence.scored(shown), context.recall.embedder_name)
+    if absent:
+        likely = 1.0 - likely if context.recalls else 0.0
+    return replace(said, confidence=likely)

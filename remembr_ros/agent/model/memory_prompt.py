@@ -1,5 +1,6 @@
 """Answers and memories in words, with every number filled in by code."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
@@ -8,17 +9,22 @@ from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500  # Characters of a caption, and of the text in view, that a model is shown
+AHEAD_S = 10.0  # A memory that ends so long after now is one of now: clocks differ, and clips last
+LONG_S = 10.0  # Of a memory that lasts as long, a model is told so
+MOST_AREAS = 4  # Maps that a model is told of
 CUT = '\u2026'  # Stands where something was left out
 
 
 def ago(then_ns: int, now_ns: int) -> str:
-    """Return how long before now a time lies, such as '2 minutes 5 seconds ago'."""
+    """Return how long before now a time lies, such as '2 minutes 5 seconds ago', or 'just now'."""
     seconds = (now_ns - then_ns) / NS
+    if -AHEAD_S <= seconds < 0.5:
+        return 'just now'
     if seconds < 0:
         return f'{format_duration(-seconds)} from now'
     return f'{format_duration(seconds)} ago'
@@ -45,13 +51,37 @@ def with_facts(answer: Answer, question: Question) -> Answer:
     return replace(answer, text=f'{text}: {facts}.' if text else f'{facts}.')
 
 
-def situation(question: Question) -> str:
-    """Return what is asked, when and where, as a model is told it."""
+def situation(question: Question, survey: Survey | None = None) -> str:
+    """Return what is asked, when and where, as a model is told it.
+
+    :param survey: what there is to answer it from; None: nobody knows
+    """
     here = 'unknown'
     if question.here is not None:
         here = '({:.2f}, {:.2f}, {:.2f})'.format(*question.here.position)
     now = format_clock(question.now_ns, question.zone)
-    return f'Question: {question.text}\nNow: {now}\nHere: {here}'
+    told = [f'Question: {question.text}', f'Now: {now}', f'Here: {here}']
+    if survey is not None:
+        told.append(f'Remembered: {_surveyed(survey, question)}')
+    return '\n'.join(told)
+
+
+def _surveyed(survey: Survey, question: Question) -> str:
+    if survey.first_ns is None or survey.last_ns is None:
+        return 'nothing'
+    first, last = (
+        format_clock(ns, question.zone).rsplit(' ', 1)[0] for ns in (survey.first_ns, survey.last_ns)
+    )
+    if last.split(' ')[0] == first.split(' ')[0]:
+        last = last.split(' ', 1)[1]
+    told = [f'{survey.memories} memories from {first} to {last}', f'{survey.driven_m:.0f} m driven']
+    for area in survey.areas[:MOST_AREAS]:
+        (x0, y0, _), (x1, y1, _) = area.low, area.high
+        on = f' on map {quoted(area.map_id[:40])}' if len(survey.areas) > 1 else ''
+        told.append(f'x {x0:.0f} to {x1:.0f}, y {y0:.0f} to {y1:.0f}{on}')
+    if len(survey.areas) > MOST_AREAS:
+        told.append(f'{len(survey.areas) - MOST_AREAS} more maps')
+    return ', '.join(told)
 
 
 def describe(
@@ -59,23 +89,27 @@ def describe(
     hit: Hit,
     question: Question,
     *,
-    about: str = '',
+    caption: str | None = None,
     limit: int = MAX_CAPTION,
     with_robot: bool = False,
+    words: Sequence[str] = (),
 ) -> str:
     """Return a memory as a model is shown it: one line, what the camera saw quoted as data.
 
-    :param about: what is looked for: of a caption above the limit, the sentences about it are shown
+    :param caption: what of it is shown; None: of one above the limit, the sentences about the question
     :param limit: characters of the caption, and of the text in view
     :param with_robot: say which robot remembers
+    :param words: what else is to be said of it
     """
     memory = hit.memory
-    parts = [whereabouts(label, hit, question)]
+    parts = [whereabouts(label, hit, question), *words]
     if with_robot:
         parts.append(f'robot {quoted(memory.robot[:60])}')
     if memory.source != 'captioner':
         parts.append(f'by {neutral(memory.source)[:20]}')
-    parts.append(f'caption {quoted(excerpt(memory.caption, about or question.text, limit))}')
+    if caption is None:
+        caption = excerpt(memory.caption, question.text, limit)
+    parts.append(f'caption {quoted(caption)}')
     if memory.scene_text:
         parts.append(f'text {_texts(memory.scene_text, limit)}')
     return ', '.join(parts)
@@ -88,8 +122,9 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
     date, clock, _ = start.split(' ', 2)
     if date != format_clock(question.now_ns, question.zone)[: len(date)]:
         clock = f'{date} {clock}'
-    lasted = format_duration((memory.end_ns - memory.start_ns) / NS)
-    parts = [f'[{label}] {clock}', ago(memory.end_ns, question.now_ns), f'for {lasted}']
+    parts = [f'[{label}] {clock}', ago(memory.end_ns, question.now_ns)]
+    if (lasted_s := (memory.end_ns - memory.start_ns) / NS) >= LONG_S:
+        parts.append(f'for {format_duration(lasted_s)}')
     if memory.pose is None:
         parts.append('place unknown')
     else:
@@ -107,28 +142,42 @@ def _from_here(placed: Answer | Memory, question: Question) -> list[str]:
 
 
 def excerpt(caption: str, about: str, limit: int) -> str:
-    """Return a caption, or as many of its sentences as fit, in their order.
+    """Return a caption, or as many of its sentences as fit, in their order."""
+    return excerpted(caption, about, limit)[0]
+
+
+def excerpted(
+    caption: str, about: str, limit: int, shown: Collection[int] | None = None
+) -> tuple[str, set[int]]:
+    """Return a caption, or as many of its sentences as fit, in their order, and which ones these are.
 
     Those with the most words of the question come first, of the others the earlier ones.
 
     :param about: what is looked for
     :param limit: characters; what is cut is marked
+    :param shown: sentences to leave out, with those that have no word of what is looked for; None: none
     """
-    if len(caption) <= limit:
-        return caption
     sentences = split_sentences(caption)
+    if shown is None and len(caption) <= limit:
+        return caption, set(range(len(sentences)))
     asked = content_stems(about)
-    order = sorted(range(len(sentences)), key=lambda i: (-len(asked & content_stems(sentences[i])), i))
+    shared = [len(asked & content_stems(sentence)) for sentence in sentences]
+    order = sorted(range(len(sentences)), key=lambda i: (-shared[i], i))
+    if shown is not None:
+        order = [i for i in order if shared[i] and i not in shown]
     kept: set[int] = set()
     room = limit
     for i in order:
         if len(sentences[i]) + 2 <= room:
             kept.add(i)
             room -= len(sentences[i]) + 2
-    if not kept:
-        return f'{sentences[order[0]][: limit - 1]}{CUT}' if order else caption[:limit]
-    shown = enumerate(sentences)
-    return ' '.join(text if i in kept else CUT for i, text in shown if i in kept or not i or i - 1 in kept)
+    if order and not kept:
+        return f'{sentences[order[0]][: limit - 1]}{CUT}', {order[0]}
+    if not order:
+        return ('' if shown is not None else caption[:limit]), set()
+    told = enumerate(sentences)
+    text = ' '.join(text if i in kept else CUT for i, text in told if i in kept or not i or i - 1 in kept)
+    return text, kept
 
 
 def _texts(texts: tuple[str, ...], limit: int) -> str:

@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
 from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
+from remembr_ros.agent.times.reach import Reach, at_reach, clock_now
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS, parse_time
 
@@ -63,20 +64,25 @@ _SPOKEN = re.compile(
 )
 
 
-def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> int:
+def parse_moment(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> int:
     """Return the time that a text names: ISO 8601, Unix seconds, 'now', '10 minutes ago', '09:30', '3 pm'.
 
     :param now_ns: the asker's now; a clock time is the latest one that is not after it, and of "9 o'clock"
         in the morning and in the evening the later of those
+    :param reach: 'earliest' and 'latest' are its ends, and a clock time is of the last day on which it may be
+        remembered
     :raises InvalidRequest: the text names no time
     """
     stripped = in_digits(text.strip())
+    if (end_ns := at_reach(stripped, reach)) is not None:
+        return end_ns
     if stripped.lower() == 'now':
         return now_ns
     if AGO.fullmatch(stripped):
         return max(now_ns - seconds_in(stripped) * NS, 0)
     if CLOCK.fullmatch(stripped):
-        return max((ns for ns in latest_clock_moments(stripped, now_ns, zone) if ns <= now_ns), default=0)
+        until_ns = clock_now(now_ns, reach)
+        return max((ns for ns in latest_clock_moments(stripped, until_ns, zone) if ns <= until_ns), default=0)
     return parse_time(stripped, zone)
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta, timezone, tzinfo
 
 from remembr_ros.agent.model.quotation import masked
 from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, cut, find_day
+from remembr_ros.agent.times.reach import Reach, at_reach, clock_now, with_reach
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AGO_TEXT,
@@ -104,7 +105,7 @@ class Window:
     rest: str
 
 
-def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
+def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> Window:
     """Find the words of time in a question.
 
     Understands 'in the last 10 minutes', '5 minutes ago', 'since an hour ago', 'between 9:00 and 9:10',
@@ -113,21 +114,22 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
 
     :param now_ns: the asker's now
     :param zone: the asker's time zone
+    :param reach: a time of day without a day is of the last day on which it may be remembered
     """
-    window = _read(in_digits(text), now_ns, zone)
+    window = _read(in_digits(text), now_ns, zone, reach)
     if window is None or any(left.search(masked(window.rest)) for left in _LEFT):
         return Window(None, None, None, text)
     return window
 
 
 # One return per way to name a time.
-def _read(text: str, now_ns: int, zone: tzinfo) -> Window | None:  # noqa: PLR0911
+def _read(text: str, now_ns: int, zone: tzinfo, reach: Reach | None) -> Window | None:  # noqa: PLR0911
     if found := _LAST.search(text):
         return _window(max(now_ns - seconds_in(found['period']) * NS, 0), now_ns, None, _without(text, found))
     day = find_day(text, now_ns, zone)
     # 'yesterday at 9:00': the day says which 9:00.
     plain = day.rest if day else text
-    clock = _Clock(now_ns, zone, day)
+    clock = _Clock(now_ns, zone, day, clock_now(now_ns, reach))
     for pattern in (_BETWEEN, _AFTER_BEFORE, _RANGE):
         if (found := pattern.search(plain)) and (span := clock.between(found[1], found[2])):
             return _window(*span, None, _without(plain, found))
@@ -170,19 +172,21 @@ def _at_edge(plain: str, clock: '_Clock', day: Day | None) -> Window | None:
     return _window(after, before, None, _without(plain, found))
 
 
-def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Window:
+def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> Window:
     """Return the time that a text names and nothing else: what :func:`parse_window` finds in questions.
 
     Also a bare day, 'Tuesday' or '2026-11-21', and any moment that :func:`parse_moment` understands, which
     stands for the minutes around it.
 
+    :param reach: of 'earliest', 'since the beginning', 'until the end'; and see :func:`parse_window`
     :raises InvalidRequest: the text names no time, or has other words in it
     """
-    for attempt in (text, f'on {text}', f'at {text}'):
-        window = parse_window(attempt, now_ns, zone)
+    written = text if at_reach(text, reach) is not None else with_reach(text, reach)
+    for attempt in (written, f'on {written}', f'at {written}'):
+        window = parse_window(attempt, now_ns, zone, reach)
         if window.rest != attempt and not window.rest.strip(' ?.!,'):
             return window
-    moment = parse_moment(text, now_ns, zone)
+    moment = parse_moment(text, now_ns, zone, reach)
     return _around((moment, moment), now_ns, AROUND_S, '')
 
 
@@ -231,11 +235,13 @@ class _Clock:
     """Reads times of a question.
 
     :param day: that the clock times are of; None: the latest that has been
+    :param until_ns: and that is not after this
     """
 
     now_ns: int
     zone: tzinfo
     day: Day | None
+    until_ns: int
 
     def moments(self, text: str) -> tuple[int, int] | None:
         """Return the first and the last moment that a text can mean; None: it names none."""
@@ -247,7 +253,7 @@ class _Clock:
                 return (max(shown[0] + by, 0), max(shown[1] + by, 0)) if shown else None
             if CLOCK.fullmatch(text) or (bare and self.day is not None and self.day.in_part):
                 if self.day is None:
-                    return latest_clock_moments(text, self.now_ns, self.zone)
+                    return latest_clock_moments(text, self.until_ns, self.zone)
                 time, twice = time_of_day(text), twice_a_day(text)
                 first = self.day.at(time, twice or (bare and time < timedelta(hours=13)))
                 if twice and not self.day.in_part:

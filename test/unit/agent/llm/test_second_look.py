@@ -108,7 +108,7 @@ def test_a_look_that_fails_is_told_and_the_question_goes_on(
 def test_looks_count_and_those_that_do_not_fit_are_refused(
     pictured: Memory, ask_about: Callable[..., Question], run: Run, budget: int
 ) -> None:
-    memories = [replace(pictured, id=f't{number}') for number in range(4)]
+    memories = [replace(pictured, id=f't{number}', robot=f'r{number}') for number in range(4)]
     looked: list[Any] = [Reply('Doors.', usage=Usage(1, 3_100))] * 4
     again = '{"ids": ["m1", "m2"], "question": "How many?"}', '{"ids": ["m3", "m4"], "question": "How many?"}'
     look = Reply('', tuple(ToolCall(f'l{number}', 'look_again', ids) for number, ids in enumerate(again)))

@@ -1,0 +1,209 @@
+"""The recalls: by what was seen, near a place, near a time. Each shows memories that were not shown yet."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from pydantic import Field
+
+from remembr_ros.agent.llm.arguments import Narrowed, Place
+from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.model.confidence import how_well
+from remembr_ros.agent.model.memory_prompt import describe
+from remembr_ros.agent.model.quoting import quoted
+from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
+from remembr_ros.geometry import distance
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import Hit, Query
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import format_clock
+
+SHOWN = 300  # Characters of a caption that are shown first: some 75 tokens; `read` shows the rest
+AGAIN = 200  # Characters more of it that a later recall is about
+OVERFETCH = 4  # Times as many memories are recalled, as some say the same
+MOST = 1_000  # Memories that one recall may ask for
+MOST_NAMED = 10  # Known memories that a recall names
+ALIKE = 0.7  # Share of common words from which neighbours say the same: half of NaVQA's have as many
+
+
+class RecallText(Narrowed):
+    """Find memories by what was seen or read."""
+
+    query: str = Field(min_length=1, max_length=2_000)
+    radius: float = Field(10.0, gt=0.0, le=1e6)
+    robot: str | None = Field(None, max_length=200)
+
+
+class RecallPosition(Narrowed):
+    """Find the memories nearest to a place."""
+
+    position: Place
+
+
+class RecallTime(Narrowed):
+    """Find the memories nearest to a time."""
+
+    time: str = Field(max_length=200)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What a recall found.
+
+    :param total: memories in the time and place asked
+    :param about: what was looked for by text
+    :param besides: where there are none: those nearest in time
+    """
+
+    hits: Sequence[Hit]
+    total: int
+    about: str = ''
+    besides: Sequence[Hit] = ()
+
+
+def recall_text(call: RecallText, context: CallContext) -> Job:
+    """Recall by text."""
+    return _recall(Query(call.query, scope=context.scope(call), limit=_enough(context)), context)
+
+
+def recall_position(call: RecallPosition, context: CallContext) -> Job:
+    """Recall by place."""
+    place = context.point(call.position)
+    return _recall(Query(place=place, scope=context.scope(call), limit=_enough(context)), context)
+
+
+def recall_time(call: RecallTime, context: CallContext) -> Job:
+    """Recall by time."""
+    time_ns = context.middle(call.time)
+    return _recall(Query(time_ns=time_ns, scope=context.scope(call), limit=_enough(context)), context)
+
+
+def _enough(context: CallContext) -> int:
+    """Return how many memories to ask for, so that there are as many new ones as a recall shows.
+
+    More than once as many: another call of the round may find the same, and neighbours say the same.
+    """
+    return min(context.evidence.shown + OVERFETCH * context.limit, MOST)
+
+
+def _recall(query: Query, context: CallContext) -> Job:
+    scope = query.scope
+    narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
+    context.recalls += 1
+
+    def job() -> Callable[[], str]:
+        total = context.recall.count(scope)
+        hits = context.recall.find(query) if total else []
+        found = Recalled(hits, total, query.text or '', () if total else _nearest_times(query, context))
+
+        def tell() -> str:
+            context.searched.append((narrowed, total))
+            return introduce(found, context)
+
+        return tell
+
+    return job
+
+
+def _nearest_times(query: Query, context: CallContext) -> list[Hit]:
+    """Return the last memory before a time of which nothing is remembered, and the first one after it."""
+    anytime = replace(query.scope, after_ns=None, before_ns=None)
+    found: list[Hit] = []
+    for edge_ns, side in (
+        (query.scope.after_ns, anytime.within(None, query.scope.after_ns)),
+        (query.scope.before_ns, anytime.within(query.scope.before_ns, None)),
+    ):
+        if edge_ns is not None and side is not None:
+            found += context.recall.find(Query(time_ns=edge_ns, scope=side, limit=1))
+    return found
+
+
+def introduce(found: Recalled, context: CallContext) -> str:
+    """Return memories for the model to read: new ones get labels, of known ones what was not shown is."""
+    evidence, about, embedder = context.evidence, found.about, context.recall.embedder_name
+    if about:
+        evidence.keep_scores(found.hits)
+    labels = {hit.memory.id: evidence.shown_as(hit, by_text=bool(about)) for hit in found.hits}
+    fresh = _in_other_words([hit for hit in found.hits if not labels[hit.memory.id]], about)[: context.limit]
+    # What fits no better than the last new one is no news.
+    until = found.hits.index(fresh[-1][0]) if len(fresh) == context.limit else len(found.hits)
+    known = [hit for hit in found.hits[: max(until, context.limit)] if labels[hit.memory.id]]
+    again = [line for hit in known if (line := _again(hit, about, context))][: context.limit]
+    with_robot = len({hit.memory.robot for hit in found.hits}) > 1
+    lines = [_line(same, found, context, with_robot=with_robot) for same in fresh] + again
+    fits = ''
+    if about and found.hits:
+        fits = f', the best fits {how_well(max(hit.score for hit in found.hits), embedder)}'
+    head = f'{len(fresh)} of {found.total} memories{fits}:'
+    if not fresh:
+        head = f'nothing {"new" if known else "found"}; {found.total} memories{fits}'
+    if named := list(dict.fromkeys(labels[hit.memory.id] for hit in known))[:MOST_NAMED]:
+        lines.append(f'shown before: {", ".join(named)}')
+    if found.besides:
+        nearest = [_line([hit], Recalled((hit,), 1), context) for hit in found.besides]
+        lines += ['the nearest times remembered:', *nearest]
+    told = [*chain.from_iterable(fresh), *known]
+    memories = [
+        {'label': evidence.shown_as(hit), 'id': hit.memory.id, 'score': round(hit.score, 4)} for hit in told
+    ]
+    context.run.record('hits', {'query': about, 'total': found.total, 'memories': memories})
+    return '\n'.join([head, *lines])
+
+
+def _line(same: Sequence[Hit], found: Recalled, context: CallContext, *, with_robot: bool = False) -> str:
+    """Return the line of a memory, and when its neighbours said the same."""
+    evidence, question, hit = context.evidence, context.question, same[0]
+    ((label, *_),) = evidence.add([hit])
+    words = []
+    if found.about:
+        words.append(how_well(hit.score, context.recall.embedder_name))
+    elif hit.distance_m is not None:
+        words.append(f'{hit.distance_m:.1f} m from there')
+    if len(same) > 1:
+        start_ns = min(other.memory.start_ns for other in same)
+        end_ns = max(other.memory.end_ns for other in same)
+        first, last = (format_clock(ns, question.zone).split(' ')[1] for ns in (start_ns, end_ns))
+        words.append(f'{len(same)} memories from {first} to {last} say the same')
+        evidence.join(label, same)
+    caption = evidence.excerpt(hit, f'{found.about} {question.text}', SHOWN)
+    return describe(label, hit, question, caption=caption, limit=SHOWN, with_robot=with_robot, words=words)
+
+
+def _again(hit: Hit, about: str, context: CallContext) -> str:
+    """Return what of a memory is about a query and was not shown; empty: nothing."""
+    label = context.evidence.shown_as(hit)
+    caption = context.evidence.excerpt(hit, about, AGAIN, again=True) if about and label else ''
+    return f'{label} again: {quoted(caption)}' if caption else ''
+
+
+def _in_other_words(hits: Sequence[Hit], about: str) -> list[list[Hit]]:
+    """Return hits in groups of neighbours that say the same, each with its best hit first."""
+    groups: list[list[Hit]] = []
+    asked = content_stems(about)
+    words = {hit.memory.id: content_stems(hit.memory.caption) for hit in hits}
+    for hit in hits:
+        own = words[hit.memory.id]
+        for group in groups:
+            best = words[group[0].memory.id]
+            if (
+                own & asked <= best
+                and len(own & best) >= ALIKE * len(own | best)
+                and any(_neighbours(hit.memory, other.memory) for other in group)
+            ):
+                group.append(hit)
+                break
+        else:
+            groups.append([hit])
+    return groups
+
+
+def _neighbours(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories are of one stay, and the same could be read in both."""
+    gap_ns = max(one.start_ns, other.start_ns) - min(one.end_ns, other.end_ns)
+    if gap_ns > GAP_NS or one.scene_text != other.scene_text or one.source != other.source:
+        return False
+    if (one.robot, one.map_id, one.frame_id) != (other.robot, other.map_id, other.frame_id):
+        return False
+    if one.pose is None or other.pose is None:
+        return one.pose is other.pose
+    return distance(one.pose.position, other.pose.position) <= SAME_PLACE_M
