@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from remembr_ros.agent.overview.day import Diary
+from remembr_ros.agent.overview.day import Diary, DiaryDay, PartOfDay
 from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_clock, format_duration
@@ -19,9 +19,14 @@ def day_lines(diary: Diary, zone: tzinfo, sentences: int = 2, texts: int = 8) ->
     lines = []
     for day in diary.days:
         for part in day.parts:
-            lines.append(f'{day.date:%A}, {day.date.isoformat()}, {part.name}:')
+            lines.append(heading(day, part))
             lines += [wording.sentence(one, sentences, texts) for one in part.episodes]
     return '\n'.join(lines)
+
+
+def heading(day: DiaryDay, part: PartOfDay) -> str:
+    """Return which part of which day it is."""
+    return f'{day.date:%A}, {day.date.isoformat()}, {part.name}:'
 
 
 class DayWording:
