@@ -16,7 +16,7 @@ from remembr_ros.memory.model.recall import Hit
 EPISODES = 16  # Stays and drives that a model is told, apart from the pieces of long drives
 MOST_LETTERS = 4_000  # Of all that it is told, some 1,000 tokens; a shorter time is told in more detail
 FEWEST_LETTERS = 40  # Of what was seen and read, for each
-TEXTS = 4
+TEXTS = 8
 
 
 class Day(Arguments):
