@@ -136,7 +136,7 @@ def introduce(found: Recalled, context: CallContext) -> str:
         fits = f', the best fits {how_well(max(hit.score for hit in found.hits), embedder)}'
     head = f'{len(fresh)} of {found.total} memories{fits}:'
     if not fresh:
-        head = f'nothing {"new" if known else "found"}; {found.total} memories{fits}'
+        head = f'nothing {"new" if known else "found"} among {found.total} memories{fits}'
     if named := list(dict.fromkeys(labels[hit.memory.id] for hit in known))[:MOST_NAMED]:
         lines.append(f'shown before: {", ".join(named)}')
     if found.besides:

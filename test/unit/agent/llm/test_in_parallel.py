@@ -169,7 +169,7 @@ def test_a_store_that_hangs_does_not_hold_a_question_beyond_its_time(
 def test_each_step_is_reported(make_memory: Make, ask_about: AskAbout) -> None:
     told: list[Progress] = []
     events: list[str] = []
-    recall = ListedRecall([make_memory(i, ('LIFT',)) for i in range(3)])
+    recall = ListedRecall([make_memory(4 * i, ('LIFT',)) for i in range(3)])
 
     def answer(messages: Sequence[Message]) -> Reply:
         return GOOD
@@ -183,4 +183,4 @@ def test_each_step_is_reported(make_memory: Make, ask_about: AskAbout) -> None:
         ('thinking', 3),
         ('answering', 3),
     ]
-    assert [event for event in events if event != 'chat'] == ['tool', 'hits', 'answer']
+    assert [event for event in events if event != 'chat'] == ['hits', 'tool', 'answer']

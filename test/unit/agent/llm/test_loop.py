@@ -233,7 +233,8 @@ def test_the_model_is_told_the_question_now_and_here(ask: Ask) -> None:
     system, user = chat.asked[0][0]
     assert 'never' in system.content
     assert user.content == (
-        'Question: Where is the lift?\nNow: 2023-11-14 22:18:20 UTC\nHere: (42.00, 1.00, 0.00)'
+        'Question: Where is the lift?\nNow: 2023-11-14 22:18:20 UTC\nHere: (42.00, 1.00, 0.00)\n'
+        'Remembered: 20 memories from 2023-11-14 22:13:20 to 22:16:33, 95 m driven, x 0 to 95, y 1 to 1'
     )
 
 

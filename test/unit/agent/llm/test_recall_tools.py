@@ -43,9 +43,9 @@ def test_recall_shows_each_memory_once_and_says_how_much_there_is(context: CallC
 def test_recall_by_time_and_place_take_labels_and_here(context: CallContext) -> None:
     assert '(40.0, 1.0)' in call(context, 'recall_position', '{"position": "here"}').splitlines()[1]
     nearby = call(context, 'recall_text', '{"query": "sign", "near": "m1", "radius": 0.5}')
-    assert nearby.startswith('1 of 1 memories')
+    assert nearby.startswith('nothing new among 1 memories')
     assert 'shown before: m1' in call(context, 'recall_time', '{"time": "m1"}')
-    assert '[m6] 22:13:30,' in call(context, 'recall_time', '{"time": "22:13:31"}').splitlines()[1]
+    assert '[m11] 22:13:30,' in call(context, 'recall_time', '{"time": "22:13:31"}').splitlines()[1]
     assert '(95.0, 1.0)' in call(context, 'recall_position', '{"position": [95, 1]}').splitlines()[1]
 
 
@@ -53,7 +53,7 @@ def test_a_window_narrows_the_recall(context: CallContext) -> None:
     arguments = '{"query": "sign", "after": "2 minutes ago", "before": "100 seconds ago"}'
     assert call(context, 'recall_text', arguments).startswith('2 of 2 memories')
     assert call(context, 'recall_time', '{"time": "now", "after": "5 seconds ago"}').startswith(
-        'nothing found; 0 memories'
+        'nothing found among 0 memories'
     )
 
 
@@ -63,7 +63,10 @@ def test_measuring_is_done_by_code(context: CallContext) -> None:
     assert call(context, 'measure', '{"what": "distance", "ids": ["m1"]}') == '42.00 m'
     assert call(context, 'measure', '{"what": "elapsed", "ids": ["m1", "m2"]}') == '7 seconds'
     assert call(context, 'measure', '{"what": "elapsed", "ids": ["m1"]}') == '4 minutes 57 seconds'
-    assert call(context, 'measure', '{"what": "nearest", "ids": ["m1", "m5"]}') == 'm5, 22.00 m from here'
+    assert (
+        call(context, 'measure', '{"what": "nearest", "ids": ["m1", "m5"]}')
+        == 'm5, 22.00 m; m1, 42.00 m from here'
+    )
     assert call(context, 'measure', '{"what": "nearest", "ids": ["m1", "m1", "m5"]}').startswith('m5,')
 
 
@@ -71,7 +74,7 @@ def test_measuring_is_done_by_code(context: CallContext) -> None:
 def test_there_is_no_distance_between_maps(
     make_memory: Callable[..., Memory], ask_about: AskAbout, elsewhere: dict[str, str]
 ) -> None:
-   memories = [make_memory(0, (), map_id='A'), make_memory(1, (), **{'map_id': 'A', **elsewhere})]
+    memories = [make_memory(0, (), map_id='A'), make_memory(1, (), **{'map_id': 'A', **elsewhere})]
     context = CallContext(ask_about('?', map_id='A'), ListedRecall(memories), RUN, 5)
     context.evidence.add([Hit(memory, 1.0) for memory in memories])
     assert call(context, 'measure', '{"what": "distance", "ids": ["m1"]}') == '42.00 m'
@@ -159,20 +162,20 @@ def test_every_recall_can_be_narrowed(context: CallContext, narrowed: str, count
         ('recall_position', '"position": "here"'),
         ('recall_time', '"time": "now"'),
     ):
-        assert f'{count} memories' in call(context, name, f'{{{own}, {narrowed}}}')
+        assert f' {count} memories' in call(context, name, f'{{{own}, {narrowed}}}')
 
 
 def test_a_label_is_a_time_a_span_and_a_place(context: CallContext) -> None:
     call(context, 'recall_position', '{"position": [0, 1, 0]}')  # m1 is at 0 m, m2 at 5 m, ...
-    assert call(context, 'recall_time', '{"time": "m3", "when": "[m3]"}').startswith('1 of 1')
-    assert '3 of 3 memories' in call(context, 'recall_text', '{"query": "sign", "before": "m3"}')
-    assert '2 of 2 memories' in call(context, 'recall_text', '{"query": "sign", "when": "before m3"}')
+    assert 'new among 1 memories' in call(context, 'recall_time', '{"time": "m3", "when": "[m3]"}')
+    assert ' 3 memories' in call(context, 'recall_text', '{"query": "sign", "before": "m3"}')
+    assert ' 2 memories' in call(context, 'recall_text', '{"query": "sign", "when": "before m3"}')
     assert '16 memories' in call(context, 'recall_text', '{"query": "sign", "when": "after m4"}')
-    assert '1 of 1 memories' in call(context, 'recall_text', '{"query": "sign", "when": "during m4"}')
+    assert ' 1 memories' in call(context, 'recall_text', '{"query": "sign", "when": "during m4"}')
     assert '16 memories' in call(context, 'recall_text', '{"query": "sign", "when": "after M4"}')
     assert '16 memories' in call(context, 'recall_text', '{"query": "sign", "when": "After memory m4"}')
-    assert call(context, 'recall_time', '{"time": "M3", "when": "memory m3"}').startswith('1 of 1')
-    assert call(context, 'recall_text', '{"query": "sign", "after": "m3", "near": "m5"}').startswith('5 of 5')
+    assert 'new among 1 memories' in call(context, 'recall_time', '{"time": "M3", "when": "memory m3"}')
+    assert ' 5 memories' in call(context, 'recall_text', '{"query": "sign", "after": "m3", "near": "m5"}')
 
 
 @pytest.mark.parametrize('narrowed', ['"when": "soon"', '"after": "now", "before": "22:14"', '"when": "red"'])

@@ -111,6 +111,7 @@ def test_every_tool_is_described_by_a_schema() -> None:
         'recall_text',
         'recall_position',
         'recall_time',
+        'read',
         'measure',
         'answer',
     ]
