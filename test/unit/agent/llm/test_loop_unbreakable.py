@@ -39,10 +39,10 @@ TIMES = [
     '-1',
 ]
 WORDS = ['lift', 'exit', '', 'printer ' * 400, '\ud800', '\u202e', 'null', 'é' * 5, '{', '"']
-NAMES = ['recall_text', 'recall_position', 'recall_time', 'measure', 'look_again', 'answer']
+NAMES = ['recall_text', 'recall_position', 'recall_time', 'measure', 'day', 'look_again', 'answer']
 FIELDS = [
     *('query', 'position', 'time', 'what', 'ids', 'kind', 'text', 'binary', 'choice', 'start_id', 'end_id'),
-    *('when', 'after', 'before', 'near', 'radius', 'robot', 'question', 'limit', 'x' * 50),
+    *('when', 'after', 'before', 'near', 'radius', 'robot', 'floor', 'question', 'limit', 'x' * 50),
 ]
 QUESTIONS = ['Where is the lift?', 'Is there an exit today?', 'What was it?', 'When did you see it?', '?']
 FOLLOW_UPS = ['And before that?', 'Take me there', 'What about the other one?', 'How long did that take?']
@@ -108,6 +108,7 @@ class AnythingChat:
             'recall_text': {'query': rng.choice(WORDS)},
             'recall_position': {'position': rng.choice([*LABELS, [1.0, 2.0], [0, 0, float('nan')]])},
             'recall_time': {'time': rng.choice([*TIMES, *LABELS])},
+            'day': {'when': rng.choice([*TIMES, *LABELS, '']), 'floor': rng.choice([None, None, 2, -1, 'x'])},
             'measure': {'what': rng.choice(['distance', 'elapsed', 'duration', 'nearest']), 'ids': ids},
             'look_again': {'ids': ids, 'question': rng.choice(WORDS)},
             'answer': {'kind': rng.choice(list(Kind)).value, 'ids': ids, 'text': rng.choice(WORDS)},
