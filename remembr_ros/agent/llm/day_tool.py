@@ -48,6 +48,7 @@ def _told(found: RecalledDay, missing: str, context: CallContext) -> str:
     context.searched.append((True, sum(len(episode.memories) for episode in episodes)))
     if missing:
         return context.evidence.tell(missing)
+    context.sure = found.confidence
     wording = DayWording(episodes, context.question.zone)
     lines = []
     for date in found.diary.days:

@@ -210,6 +210,8 @@ def confident(said: Claim, context: CallContext) -> Claim:
     if absent:
         shown = [evidence.best] if evidence.best is not None else []
     likely = cited_confidence(asked, evidence.scored(shown), context.recall.embedder_name)
+    if shown and evidence.best is None:
+        likely = max(likely, context.sure)
     if absent:
         likely = 1.0 - likely if context.recalls else 0.0
     return replace(said, confidence=likely)

@@ -19,8 +19,6 @@ EPISODES = 40  # Of an answer; who wants more asks for a shorter time
 SENTENCES = 1  # Of each
 LONG_NS = 3_000 * NS  # "What did you see?" in a shorter time has few memories, which are shown as they are
 TEXTS = 5
-SURE = {'': 0.95, 'map': 0.95, 'height': 0.85, 'text': 0.6}
-"""How likely the evidence is of the time and the floor asked for, by what tells the floor; by judgement."""
 
 _PARTS = frozenset(('morning', 'afternoon', 'evening', 'night'))
 _WHOLE = _PARTS.union(
@@ -102,13 +100,15 @@ def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim
                 if found.by
                 else 'Nothing that I remember tells floors apart.'
             )
-        return Claim(Kind.NOT_SEEN, why, confidence=SURE[''] if found.by or asked.floor is None else 0.5)
+        return Claim(
+            Kind.NOT_SEEN, why, confidence=found.confidence if found.by or asked.floor is None else 0.5
+        )
     evidence = [Hit(shown_by(episode), 1.0) for episode in found.diary.episodes]
     text = day_lines(found.diary, question.zone, SENTENCES, TEXTS)
     if not found.whole:
         text = f'Of the latest that I remember:\n{text}'
     return Claim(
-        Kind.TEXT, text, list({hit.memory.id: hit for hit in evidence}.values()), confidence=SURE[found.by]
+        Kind.TEXT, text, list({hit.memory.id: hit for hit in evidence}.values()), confidence=found.confidence
     )
 
 

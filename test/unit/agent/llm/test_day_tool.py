@@ -5,10 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
 from remembr_ros.agent.llm.call_context import CallContext
 from remembr_ros.agent.llm.day_tool import EPISODES, MOST_LETTERS
+from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import ALL_TOOLS, AnswerCall, claim, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.overview.day import PIECES
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest
@@ -120,3 +123,21 @@ def test_what_a_camera_read_is_data() -> None:
 def test_its_schema_is_short() -> None:
     (tool,) = [tool for tool in ALL_TOOLS if tool.name == 'day']
     assert len(json.dumps([tool.name, tool.description, dict(tool.parameters)])) < 4 * 80
+
+
+def test_a_question_about_a_day_takes_two_calls_and_is_as_sure_as_its_time() -> None:
+    def replied(name: str, **arguments) -> Reply:
+        return Reply('', (ToolCall('c', name, json.dumps(arguments)),), Usage(1))
+
+    wording = 'I drove through the corridors and stood in the cafeteria.'
+    chat = ScriptedChat(
+        [
+            replied('day', when='today'),
+            replied('answer', kind='text', text=wording, ids=['m2', 'm3']),
+        ]
+    )
+    question = Question('What did you do today?', NOW_NS)
+    answer = LoopPlanner(chat).answer(question, ListedRecall(TOUR.memories), Run(deadline=float('inf')))
+    assert (answer.kind, answer.text, answer.cost.calls) == (Kind.TEXT, wording, 2)
+    assert 'CAFETERIA' in answer.evidence[1].memory.scene_text
+    assert answer.confidence == pytest.approx(0.95)
