@@ -22,7 +22,7 @@ MAX_READ = 6_000  # Characters of a caption, and again of the texts, that are re
 
 
 class Read(Arguments):
-    """Show whole captions and all texts of memories."""
+    """Whole captions and texts of memories."""
 
     ids: Labels = Field(min_length=1, max_length=50)
 
@@ -35,8 +35,7 @@ class LookAgain(Arguments):
 
 
 class Measure(Arguments):
-    """Distance of two, or of one from `place`; time elapsed between two, or since one; duration; which is
-    nearest to `place` or farthest."""
+    """Of two, or of one and now or `place`; ranks by distance to `place`."""
 
     what: Annotated[
         Literal['distance', 'elapsed', 'duration', 'nearest', 'farthest'],

@@ -6,7 +6,7 @@ from itertools import chain
 
 from pydantic import Field
 
-from remembr_ros.agent.llm.arguments import Narrowed, Place
+from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.memory_prompt import describe
@@ -18,7 +18,7 @@ from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_clock
 
-SHOWN = 300  # Characters of a caption that are shown first: some 75 tokens; `read` shows the rest
+SHOWN = 220  # Characters of a caption that are shown first: some 55 tokens; `read` shows the rest
 AGAIN = 200  # Characters more of it that a later recall is about
 OVERFETCH = 4  # Times as many memories are recalled, as some say the same
 MOST = 1_000  # Memories that one recall may ask for
@@ -27,23 +27,24 @@ ALIKE = 0.7  # Share of common words from which neighbours say the same: half of
 
 
 class RecallText(Narrowed):
-    """Find memories by what was seen or read."""
+    """Memories by what was seen or read."""
 
     query: str = Field(min_length=1, max_length=2_000)
-    radius: float = Field(10.0, gt=0.0, le=1e6)
     robot: str | None = Field(None, max_length=200)
 
 
 class RecallPosition(Narrowed):
-    """Find the memories nearest to a place."""
+    """Memories nearest to a place."""
 
     position: Place
+    near: Place | None = Field(None, json_schema_extra=UNTOLD)
 
 
 class RecallTime(Narrowed):
-    """Find the memories nearest to a time."""
+    """Memories nearest to a time."""
 
     time: str = Field(max_length=200)
+    when: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from remembr_ros.agent.chat.client import Tool
 from remembr_ros.agent.chat.loose_json import read_object
-from remembr_ros.agent.llm.arguments import Arguments, Labels, as_one_of
+from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.day_tool import Day, day
 from remembr_ros.agent.llm.evidence import Evidence
@@ -53,15 +53,15 @@ _CHOICES = as_one_of(
 
 
 class AnswerCall(Arguments):
-    """Answer the question; this ends it."""
+    """Answer; this ends it."""
 
     kind: Annotated[Kind, BeforeValidator(_KINDS)]
     text: str = Field('', max_length=4_000)
     binary: bool | None = None
     ids: Labels = Field(default_factory=list, max_length=50)
     choice: Annotated[Choice, BeforeValidator(_CHOICES)] = Choice.CITED_FIRST
-    start_id: str | None = None
-    end_id: str | None = None
+    start_id: str | None = Field(None, json_schema_extra=UNTOLD)
+    end_id: str | None = Field(None, json_schema_extra=UNTOLD)
 
 
 ANSWER = 'answer'

@@ -1,5 +1,6 @@
 """Answers and memories in words, with every number filled in by code."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,8 @@ AHEAD_S = 10.0  # A memory that ends so long after now is one of now: clocks dif
 LONG_S = 10.0  # Of a memory that lasts as long, a model is told so
 MOST_AREAS = 4  # Maps that a model is told of
 CUT = '\u2026'  # Stands where something was left out
+
+_SMALLER_UNIT = re.compile(r'(?<=[a-z]) \d+ [a-z]+ ')
 
 
 def ago(then_ns: int, now_ns: int) -> str:
@@ -122,7 +125,7 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
     date, clock, _ = start.split(' ', 2)
     if date != format_clock(question.now_ns, question.zone)[: len(date)]:
         clock = f'{date} {clock}'
-    parts = [f'[{label}] {clock}', ago(memory.end_ns, question.now_ns)]
+    parts = [f'[{label}] {clock}', _SMALLER_UNIT.sub(' ', ago(memory.end_ns, question.now_ns))]
     if (lasted_s := (memory.end_ns - memory.start_ns) / NS) >= LONG_S:
         parts.append(f'for {format_duration(lasted_s)}')
     if memory.pose is None:
