@@ -19,7 +19,7 @@ FEWEST_LETTERS = 40  # Of what was seen and read, for each
 TEXTS = 8
 
 
-class Day(Arguments):
+class TellDay(Arguments):
     """What the robot did and saw: its stays and drives in a time (default today), or on a floor."""
 
     when: str | None = Field(None, max_length=200)
@@ -27,7 +27,7 @@ class Day(Arguments):
     robot: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
 
 
-def day(call: Day, context: CallContext) -> Job:
+def tell_day(call: TellDay, context: CallContext) -> Job:
     """Tell a time, or a floor, as a whole."""
     when = call.when or (TODAY if call.floor is None else None)
     scope = replace(context.scope(Narrowed.model_validate({'when': when, 'robot': call.robot})), map_id=None)
