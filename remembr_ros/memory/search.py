@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from itertools import islice
 
+import numpy as np
+
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.sentences import kinds_of
-from remembr_ros.memory.matching.terms import essence, identifiers
+from remembr_ros.memory.matching.terms import essence, identifiers, told_apart
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.recall import (
@@ -25,6 +27,7 @@ from remembr_ros.timestamps import MAX_NS, NS
 
 MAX_LIMIT = 1_000  # more hits than this are no recall any more
 MAX_QUERY = 10_000  # characters of a search text that count; embedders read far less
+MAX_WORDS = 8  # of a text that are compared one by one; questions have two to six that carry meaning
 WORDED = 30  # fewest that it looks for by their words, which decide where numbers and names are asked for
 
 
@@ -88,24 +91,32 @@ class StoreSearch(ABC):
         filters.expression(scope)  # checked before the embedder works
         engine = self.engine
         vector = self.embedder.embed_query(essence(text))
+        single = told_apart(text)[:MAX_WORDS] if hybrid else []
         most = max(engine.compares, 2 * limit)
         found = ranking.likeliest(*engine.like(vector, scope, most), most)
         if hybrid:
             found += engine.with_words(text, scope, max(WORDED, 2 * limit))
-        memories, cosines = engine.compared(vector, list(dict.fromkeys(found)))
+        vectors = np.stack([vector, *self.embedder.embed(single)]) if single else vector[None]
+        memories, cosines = engine.compared(vectors, list(dict.fromkeys(found)))
         shares = engine.word_shares(text, memories) if hybrid else [None] * len(memories)
-        exact = identifiers(text) if hybrid else []
         shared = {memory.id: share for memory, share in zip(memories, shares, strict=True)}
+        named = identifiers(text) if hybrid else []
+        rare = engine.rarities([*single, *(name.word for name in named)], memories)
+        worth = rare[: len(single)]
+        exact = [
+            (name.pattern, 1.0 if name.has_digit else float(rarity))
+            for name, rarity in zip(named, rare[len(single) :], strict=True)
+        ]
 
         def score_of(memory: Memory) -> float:
-            meant = ranking.meaning(cosines[memory.id], kinds_of(memory))
-            matched = ranking.exact_share(exact, memory)
-            return ranking.score(meant, shared[memory.id], matched, memory.source)
+            meant = ranking.meaning(cosines[memory.id], kinds_of(memory), worth)
+            return ranking.score(memory, meant, shared[memory.id], ranking.exact_share(exact, memory))
 
         def bound_of(memory: Memory) -> float:
-            nearest = float(cosines[memory.id].max(initial=0.0))
-            return ranking.score(nearest, shared[memory.id], 1.0 if exact else None, memory.source)
+            nearest = ranking.meaning_bound(cosines[memory.id], worth)
+            return ranking.score(memory, nearest, shared[memory.id], all_exact)
 
+        all_exact = ranking.all_of(exact)
         # One that is not there was deleted meanwhile.
         bounds = [(bound_of(memory), memory) for memory in memories if memory.id in cosines]
         best = ranking.best_first(bounds, score_of)

@@ -21,10 +21,9 @@ from remembr_ros.memory.embedded.engine import EmbeddedEngine, open_embedded
 from remembr_ros.memory.embedded.index_files import SCALE, SLOT
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching import ranking
-from remembr_ros.memory.matching.sentences import passages
-from remembr_ros.memory.matching.terms import identifiers
+from remembr_ros.memory.matching.sentences import kinds_of
+from remembr_ros.memory.matching.terms import identifiers, told_apart
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
@@ -258,25 +257,24 @@ class _AllVectors:
 
     def best(self, question: str) -> dict[str, float]:
         """Return the five memories with the best scores of a recall by text, and these."""
-        cosines = self.cosines(self._of.queries[QUESTIONS.index(question)])
+        single = told_apart(question)
+        vectors = [self._of.queries[QUESTIONS.index(question)], *GivenQueries(self._of).embed(single)]
+        cosines = np.stack([self.cosines(vector) for vector in vectors], axis=2)
         shares = self._engine.word_shares(question, self._memories)
-        patterns = identifiers(question)
-        parts = {caption: passages(Memory('', '', 0, 0, caption)) for caption in self._caption}
-        kinds = {
-            caption: (
-                [i for i, part in enumerate(of) if part.is_sentence],
-                [i for i, part in enumerate(of) if part.is_paragraph],
-            )
-            for caption, of in parts.items()
-        }
-        exact: dict[str, float | None] = {}
+        named = identifiers(question)
+        rare = self._engine.rarities([*single, *(one.word for one in named)], self._memories)
+        worth = rare[: len(single)]
+        asked = [
+            (one.pattern, 1.0 if one.has_digit else float(rarity))
+            for one, rarity in zip(named, rare[len(single) :], strict=True)
+        ]
+        exact: dict[str, ranking.Exact | None] = {}
         scores = []
         for memory, row, shared in zip(self._memories, cosines, shares, strict=True):
             if memory.caption not in exact:
-                exact[memory.caption] = ranking.exact_share(patterns, memory)
-            single, whole = kinds[memory.caption]
-            meant = (row[single].max() + row[whole].max()) / 2
-            scores.append(ranking.score(float(meant), shared, exact[memory.caption], memory.source))
+                exact[memory.caption] = ranking.exact_share(asked, memory)
+            meant = ranking.meaning(row, kinds_of(memory), worth)
+            scores.append(ranking.score(memory, meant, shared, exact[memory.caption]))
         order = sorted(range(len(scores)), key=lambda i: (-scores[i], -self._memories[i].start_ns))
         return {self._memories[i].id: scores[i] for i in order[:5]}
 

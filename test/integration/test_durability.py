@@ -171,7 +171,7 @@ def check_all(store: MemoryStore, left: dict[str, list[State]]) -> None:
     vectors = store.engine.vectors(list(there))
     for i in random.Random(1).sample(sorted(there), 20):
         assert store.find(Query(there[i].caption, limit=1))[0].memory == there[i]
-        assert len(vectors[i]) == len(store.engine.likeness(vectors[i][0], [i])[i])
+        assert len(vectors[i]) == len(store.engine.likeness(vectors[i][:1], [i])[i])
 
 
 @pytest.fixture(scope='module')
@@ -217,6 +217,6 @@ def test_a_damaged_file_beside_the_database_is_mended_from_it(
         ids = [one.id for one in store.all()]
         for one in chance.sample(store.all(), 10):
             vector = store.embedder.embed_query(one.caption)
-            best = {i: float(np.max(c)) for i, c in store.engine.likeness(vector, ids).items()}
+            best = {i: float(np.max(c)) for i, c in store.engine.likeness(vector[None], ids).items()}
             found = list(store.engine.like(vector, ANYTHING, 3)[0].values())[:3]
             assert sorted(found) == pytest.approx(sorted(best.values())[-3:], abs=1e-3)

@@ -107,7 +107,7 @@ class _Asked:
 
     def ask(self, sample: Sample, seed: int) -> tuple[QuestionRecord, QuestionTrace]:
         raw = Query(sample.question.text, scope=sample.scope, limit=RETRIEVED)
-        found = self.store.find(raw, diverse=False, hybrid=self.config.hybrid)
+        found = self.store.find(raw, diverse=self.config.diversity, hybrid=self.config.hybrid)
         trace = QuestionTrace()
         answer, failure, reason = None, '', ''
         planner = self.make_planner(trace, seed)

@@ -205,14 +205,14 @@ class MemoryIndex:
             part, whole = ({self._id(slot): cosine for slot, cosine in near} for near in found)
             return part, whole
 
-    def likeness(self, vector: Floats, ids: Sequence[str]) -> dict[str, Floats]:
+    def likeness(self, vectors: Floats, ids: Sequence[str]) -> dict[str, Floats]:
         with self._lock:
             slots = [self._slots[i] for i in ids if i in self._slots]
-            found = self._passages.likeness(vector, slots)
+            found = self._passages.likeness(vectors, slots)
             return {self._id(slot): cosines for slot, cosines in found.items()}
 
-    def compared(self, vector: Floats, ids: Sequence[str]) -> tuple[list[Memory], dict[str, Floats]]:
-        return self.get(ids), self.likeness(vector, ids)
+    def compared(self, vectors: Floats, ids: Sequence[str]) -> tuple[list[Memory], dict[str, Floats]]:
+        return self.get(ids), self.likeness(vectors, ids)
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
         """Return the ids of the memories whose words fit best (BM25), best first; then newer, by id."""
@@ -233,6 +233,10 @@ class MemoryIndex:
         with self._lock:
             shares = self._shares(text)
             return [float(shares[self._slots[m.id]]) if m.id in self._slots else 0.0 for m in memories]
+
+    def rarities(self, asked: Sequence[str], memories: Sequence[Memory]) -> Floats:
+        with self._lock:
+            return self._words.rarities(asked)
 
     def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
         with self._lock:

@@ -91,11 +91,14 @@ class PassageIndex:
                 among[rows] = True
             return self._clustered(self._clusters, query, limit, among)
 
-    def likeness(self, query: Floats, slots: Sequence[int]) -> dict[int, Floats]:
-        """Return the cosine of each passage per slot: shape (passages,); without those that have none."""
+    def likeness(self, queries: Floats, slots: Sequence[int]) -> dict[int, Floats]:
+        """Return the cosine of each passage to each query per slot: shape (passages, queries); without those
+        that have none.
+        """
         with self._lock:
             chosen, counts = self._runs.in_order(np.unique(np.asarray(slots, np.int64)))
-            scores = self._products(self._runs.rows_of(chosen), query)
+            vectors = self._files.read(self._runs.rows_of(chosen))
+            scores = np.stack([_cosines(vectors, query) for query in queries], axis=1)
             ends = np.cumsum(counts)
             return dict(zip(chosen.tolist(), np.split(scores, ends[:-1]), strict=True)) if len(chosen) else {}
 
@@ -143,10 +146,7 @@ class PassageIndex:
 
     def _products(self, rows: Rows, query: Floats) -> Floats:
         """Return the cosines of the full vectors of rows (ascending)."""
-        # Not BLAS: where other processes have the cores, its threads wait for each other, 10 ms and more.
-        vectors = self._files.read(rows)
-        products: Floats = np.einsum('ij,j->i', vectors, np.asarray(query, np.float32))
-        return products
+        return _cosines(self._files.read(rows), query)
 
     def _grouped(self, rows: Rows, cosines: Floats) -> Best:
         """Return the best cosine per slot among rows, best first."""
@@ -187,3 +187,10 @@ class PassageIndex:
             old, self._clusters = self._clusters, clusters
         if old is not None:
             old.close()
+
+
+def _cosines(vectors: Floats, query: Floats) -> Floats:
+    """Return the products of vectors, shape (vectors, dimension), and one vector."""
+    # Not BLAS: where other processes have the cores, its threads wait for each other, 10 ms and more.
+    products: Floats = np.einsum('ij,j->i', vectors, np.asarray(query, np.float32))
+    return products

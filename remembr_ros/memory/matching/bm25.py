@@ -109,6 +109,13 @@ class WordIndex:
         """
         return _shares(*self._scored(text))
 
+    def rarities(self, asked: Sequence[str]) -> NDArray[np.float32]:
+        """Return how rare each of these words is, 0 to 1: 1: no text has it. Shape (asked,)."""
+        alive = np.array(self._slots, np.int32) >= 0
+        numbers = [self._numbers.get(stem(word)) for word in asked]
+        having = [0 if n is None else int(alive[np.array(self._rows[n], np.intp)].sum()) for n in numbers]
+        return _rarities(having, len(self._row_of))
+
     def _scored(self, text: str) -> tuple[NDArray[np.float32], float]:
         """Return the BM25 score of each slot, and that of a text of mean length with each of the words once.
 
@@ -172,6 +179,21 @@ def shares_among(text: str, texts: Sequence[str]) -> NDArray[np.float32]:
     return _shares(*_summed(text, len(texts), lengths, holding))
 
 
+def rarities_among(asked: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the rarities that a :class:`WordIndex` of these texts alone would give."""
+    have = [{stem(word) for word in words(one)} for one in texts]
+    return _rarities([sum(stem(word) in of_one for of_one in have) for word in asked], len(texts))
+
+
+def _rarities(having: Sequence[int], texts: int) -> NDArray[np.float32]:
+    with_it = np.array(having, np.float32)
+    return np.asarray(_idf(texts, with_it) / _idf(texts, np.float32(0.0)), np.float32)
+
+
+def _idf(texts: int, having: NDArray[np.float32] | np.float32) -> NDArray[np.float32]:
+    return np.asarray(np.log1p((texts - having + 0.5) / (having + 0.5)), np.float32)
+
+
 def _summed(
     text: str,
     texts: int,
@@ -187,7 +209,7 @@ def _summed(
     scores, most = np.zeros(len(norms), np.float32), 0.0
     for one in asked_stems(text):
         rows, counts = holding(one)
-        idf = float(np.log1p((texts - len(rows) + 0.5) / (len(rows) + 0.5)))
+        idf = float(_idf(texts, np.float32(len(rows))))
         if len(rows) or one not in _QUESTION_STEMS:
             most += idf
         scores[rows] += np.float32(idf * (K1 + 1.0)) * (counts / (counts + norms[rows]))

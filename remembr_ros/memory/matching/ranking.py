@@ -6,9 +6,10 @@ The parameters were chosen on questions about real drives, docs/recall.md has th
 import heapq
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.bm25 import shares_among
@@ -17,27 +18,52 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-WORDS_WEIGHT = 0.05  # share of the words in a score; the rest is meaning
-# Share of numbers and names in the score for a text with some: to an embedder room 117 is like room 118.
+WORD_BY_WORD = 0.3  # of one: how much the words of a text one by one count beside the text as a whole
+# Part of what is missing to a full score that a memory is given which has all words, if it is short: a long
+# caption has many words by the way. So it falls with the length from SHORT characters on.
+WORDS_WEIGHT, SHORT = 0.6, 150
+# Share of numbers and rare names in the score for a text with some: to an embedder room 117 is like room 118.
 EXACT_WEIGHT = 0.2
 # Part of what is missing to a full score that a note by a person is given: it was meant to be found.
 PERSON_BONUS = 0.1
 # Within both of a better hit, a memory tells nothing new: five hits shall not be one parked hour.
 SAME_PLACE_M, SAME_STAY_S = 1.0, 3600.0
+# Behind the first ones, of what is this near in time to a better hit nothing new is expected, either.
+FIRST, SAME_MOMENT_S = 5, 5.0
 
 
-def meaning(cosines: ArrayLike, kinds: Kinds) -> float:
-    """Return how near a memory is to a text in meaning, 0 to 1: the mean of best sentence and best paragraph.
+def meaning(cosines: NDArray[np.float32], kinds: Kinds, worth: NDArray[np.float32]) -> float:
+    """Return how near a memory is to a text in meaning, 0 to 1.
 
-    One sentence alone is often near by chance; a paragraph alone averages away what one sentence says.
+    The mean of best sentence and best paragraph: one sentence alone is often near by chance, a paragraph
+    alone averages away what one sentence says. And every word of the text by itself, with the passage that is
+    nearest to it (late interaction, Khattab and Zaharia 2020, but of words and passages): of what is asked
+    for, one sentence may name the colour, another one the place.
 
-    :param cosines: of the passages' vectors to that of the text's essence, shape (passages,)
+    :param cosines: of the passages' vectors to those of the text's essence and of its words: shape (passages,
+        1 + words)
+    :param worth: of each word, 0 or more: shape (words,)
     """
-    near = np.asarray(cosines, np.float32)
-    if len(near) != kinds.total:  # the vectors are of a version that split captions in another way
-        return min(max(float(near.max(initial=0.0)), 0.0), 1.0)
-    best = [float(near[of_kind].max()) for of_kind in (kinds.sentences, kinds.paragraphs) if len(of_kind)]
-    return min(max(sum(best) / len(best), 0.0), 1.0) if best else 0.0
+    if not len(cosines):
+        return 0.0
+    whole, best = cosines[:, 0], cosines.max(axis=0)
+    if len(whole) == kinds.total:  # else the vectors are of a version that split captions in another way
+        parts = [float(whole[of].max()) for of in (kinds.sentences, kinds.paragraphs) if len(of)]
+        best[0] = sum(parts) / len(parts)
+    return _with_words(best, worth)
+
+
+def meaning_bound(cosines: NDArray[np.float32], worth: NDArray[np.float32]) -> float:
+    """Return what :func:`meaning` cannot exceed, without the kinds, which take splitting a caption."""
+    return _with_words(cosines.max(axis=0), worth) if len(cosines) else 0.0
+
+
+def _with_words(best: NDArray[np.float32], worth: NDArray[np.float32]) -> float:
+    """Return the nearness of a memory from that of its best passages to the text and to each word."""
+    near, total = float(best[0]), float(worth.sum())
+    if total > 0.0:
+        near = (near + WORD_BY_WORD * float(best[1:] @ worth) / total) / (1.0 + WORD_BY_WORD)
+    return min(max(near, 0.0), 1.0)
 
 
 def word_shares(text: str, memories: Sequence[Memory]) -> NDArray[np.float32]:
@@ -48,15 +74,35 @@ def word_shares(text: str, memories: Sequence[Memory]) -> NDArray[np.float32]:
     return shares_among(text, [searchable(memory) for memory in memories])
 
 
-def exact_share(patterns: Sequence[re.Pattern[str]], memory: Memory) -> float | None:
-    """Return the share of numbers and names that a memory has, 0 to 1; None: none are asked.
+class Exact(NamedTuple):
+    """What a memory has of the numbers and names that are asked for.
 
-    :param patterns: see :func:`remembr_ros.memory.matching.terms.identifiers`
+    :param share: 0 to 1
+    :param weight: 0 to 1; less than 1: they are names that many memories have
     """
-    if not patterns:
+
+    share: float
+    weight: float
+
+
+def exact_share(asked: Sequence[tuple[re.Pattern[str], float]], memory: Memory) -> Exact | None:
+    """Return what a memory has of numbers and names; None: none are asked.
+
+    :param asked: patterns, see :func:`remembr_ros.memory.matching.terms.identifiers`, and what each is worth,
+        0 to 1
+    """
+    most = all_of(asked)
+    if most is None:
         return None
     text = searchable(memory)
-    return sum(pattern.search(text) is not None for pattern in patterns) / len(patterns)
+    found = sum(worth for pattern, worth in asked if pattern.search(text))
+    return Exact(found / (most.weight * len(asked)), most.weight)
+
+
+def all_of(asked: Sequence[tuple[re.Pattern[str], float]]) -> Exact | None:
+    """Return what a memory has that has all numbers and names; None: none are asked."""
+    total = sum(worth for _, worth in asked)
+    return Exact(1.0, total / len(asked)) if total > 0.0 else None
 
 
 def searchable(memory: Memory) -> str:
@@ -64,20 +110,21 @@ def searchable(memory: Memory) -> str:
     return ' \n'.join((memory.caption, *memory.scene_text))
 
 
-def score(meant: float, shared: float | None, exact: float | None, source: str = 'captioner') -> float:
+def score(memory: Memory, meant: float, shared: float | None, exact: Exact | None) -> float:
     """Return the relevance of a memory, 0 to 1.
 
     :param meant: see :func:`meaning`
     :param shared: see :func:`word_shares`; None: words do not count
     :param exact: see :func:`exact_share`; None: the text has no number and no name
-    :param source: of the memory; a person's note outranks a caption that fits as well
     """
     total = min(max(meant, 0.0), 1.0)
     if shared is not None:
-        total += WORDS_WEIGHT * (min(max(shared, 0.0), 1.0) - total)
+        length = len(memory.caption) + sum(map(len, memory.scene_text))
+        weight = WORDS_WEIGHT * SHORT / max(length, SHORT)
+        total += weight * min(max(shared, 0.0), 1.0) * (1.0 - total)
     if exact is not None:
-        total += EXACT_WEIGHT * (exact - total)
-    if source == 'person':
+        total += EXACT_WEIGHT * exact.weight * (exact.share - total)
+    if memory.source == 'person':
         total += PERSON_BONUS * (1.0 - total)
     return total
 
@@ -119,25 +166,33 @@ def best_first(
 
 
 def diversify(hits: Iterable[Hit], limit: int) -> list[Hit]:
-    """Return the first hits that show distinct stays, then repetitions where there are too few of them.
+    """Return the first hits that show distinct stays, and behind the first of them distinct moments; then
+    repetitions where there are too few of them.
 
     :param hits: best first
     """
     distinct: list[Hit] = []
     repeated: list[Hit] = []
     for hit in hits:
-        (repeated if any(_same_stay(hit.memory, d.memory) for d in distinct) else distinct).append(hit)
+        further = len(distinct) >= FIRST
+        known = any(_tells_nothing_new(hit.memory, d.memory, further=further) for d in distinct)
+        (repeated if known else distinct).append(hit)
         if len(distinct) == limit:
             return distinct
     return (distinct + repeated)[:limit]
 
 
-def _same_stay(a: Memory, b: Memory) -> bool:
-    if a.robot != b.robot or a.map_id != b.map_id or a.source != b.source or a.pose is None or b.pose is None:
+def _tells_nothing_new(a: Memory, b: Memory, *, further: bool) -> bool:
+    if a.robot != b.robot or a.source != b.source:
         return False
     gap_ns = max(a.start_ns, b.start_ns) - min(a.end_ns, b.end_ns)
-    near = distance(a.pose.position, b.pose.position) < SAME_PLACE_M
-    return near and gap_ns < SAME_STAY_S * NS
+    if gap_ns >= SAME_STAY_S * NS:
+        return False
+    if further and gap_ns < SAME_MOMENT_S * NS and a.source == 'captioner':
+        return True
+    if a.map_id != b.map_id or a.pose is None or b.pose is None:
+        return False
+    return distance(a.pose.position, b.pose.position) < SAME_PLACE_M
 
 
 def newest_first(memories: Sequence[Memory]) -> list[Memory]:

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 # Words of which questions are made, whatever they are about.
 STOP_WORDS = frozenset(
@@ -73,18 +74,38 @@ def essence(text: str) -> str:
     return ' '.join(w for w in _WORD.findall(text) if w.lower() not in STOP_WORDS) or text
 
 
-def identifiers(text: str) -> list[re.Pattern[str]]:
-    """Return patterns of what has to be met literally: what has a digit, and names, as far as capitals tell.
+def told_apart(text: str) -> list[str]:
+    """Return the words of a search text that carry meaning, each once; none of fewer than two."""
+    found = list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
+    return found if len(found) > 1 else []
+
+
+class Identifier(NamedTuple):
+    """What a memory has to have literally.
+
+    :param word: as it is asked, lower case
+    :param has_digit: it is a number, or has one; else a name
+    """
+
+    word: str
+    pattern: re.Pattern[str]
+    has_digit: bool
+
+
+def identifiers(text: str) -> list[Identifier]:
+    """Return what has to be met literally: what has a digit, and names, as far as capitals tell.
 
     'B-204' is also met by 'B204' and 'b 204'. The first word is capitalised in any case and tells nothing.
     """
-    found: dict[str, re.Pattern[str]] = {}
+    found: dict[str, Identifier] = {}
     for index, token in enumerate(_TOKEN.findall(text)):
         word = re.sub(r"['\u2019]s$", '', token)
         named = index > 0 and len(word) > 1 and word[0].isupper() and word.lower() not in STOP_WORDS
-        if not named and not any(c.isdigit() for c in word):
+        has_digit = any(c.isdigit() for c in word)
+        if not named and not has_digit:
             continue
         parts = map(re.escape, re.findall(r'\d+|[^\W\d_]+', word.lower()))
         spelled = r'[\W_]?'.join(parts)
-        found.setdefault(spelled, re.compile(rf'(?<![^\W_]){spelled}(?![^\W_])', re.IGNORECASE))
+        pattern = re.compile(rf'(?<![^\W_]){spelled}(?![^\W_])', re.IGNORECASE)
+        found.setdefault(spelled, Identifier(word.lower(), pattern, has_digit))
     return list(found.values())

@@ -79,21 +79,25 @@ class Table:
                 return tuple(sorted(values))
             values |= {row[field] for row in rows}
 
-    def search(
+    def search(self, field: str, query: Any, condition: str, limit: int, **options: Any) -> list[Row]:
+        """Return the rows nearest to a query, with their distance; see :meth:`searches`."""
+        return self.searches(field, [query], condition, limit, **options)[0]
+
+    def searches(
         self,
         field: str,
-        query: Any,
+        queries: Sequence[Any],
         condition: str,
         limit: int,
         *,
         params: Mapping[str, Any],
         fields: list[str],
         **options: Any,
-    ) -> list[Row]:
-        """Return the rows nearest to a query, with their distance."""
-        asked = {'data': [query], 'anns_field': field, 'search_params': dict(params), **options}
+    ) -> list[list[Row]]:
+        """Return the rows nearest to each query, with their distance."""
+        asked = {'data': list(queries), 'anns_field': field, 'search_params': dict(params), **options}
         found = self.client.search(self.name, limit=limit, **asked, **self._asking(condition, fields))
-        return list(found[0])
+        return [list(of_one) for of_one in found]
 
     def reach(
         self,

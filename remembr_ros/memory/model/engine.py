@@ -100,11 +100,15 @@ class Engine(Protocol):
             told apart.
         """
 
-    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the cosine of each passage, in their order, per memory id: shape (passages,)."""
+    def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the cosine of each passage, in their order, to each vector, per memory id.
+
+        :param vectors: shape (vectors, dimension)
+        :return: shape (passages, vectors)
+        """
 
     def compared(
-        self, vector: NDArray[np.float32], ids: Sequence[str]
+        self, vectors: NDArray[np.float32], ids: Sequence[str]
     ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
         """Return what get and likeness return, in the time that the slower one takes."""
 
@@ -113,6 +117,9 @@ class Engine(Protocol):
 
     def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
         """Return how much of a text's words each memory has, 0 to 1, rare words counting more."""
+
+    def rarities(self, asked: Sequence[str], memories: Sequence[Memory]) -> NDArray[np.float32]:
+        """Return how rare each word is, 0 to 1: among all memories, or these where it cannot tell of all."""
 
     def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
         """Return the placed memories nearest to a point, nearest first, exactly; ties newest first, by id."""

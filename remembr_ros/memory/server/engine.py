@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.matching import ranking
+from remembr_ros.memory.matching.bm25 import rarities_among
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry, Summary
@@ -150,16 +151,16 @@ class ServerEngine:
         with self._tables() as (_, passages):
             return passages.like(vector, scope, limit), {}
 
-    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the cosine of each passage, in their order, per memory id: shape (passages,)."""
+    def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the cosine of each passage, in their order, to each vector, per memory id."""
         with self._tables() as (_, passages):
-            return passages.likeness(vector, _ids(ids))
+            return passages.likeness(vectors, _ids(ids))
 
     def compared(
-        self, vector: NDArray[np.float32], ids: Sequence[str]
+        self, vectors: NDArray[np.float32], ids: Sequence[str]
     ) -> tuple[list[Memory], dict[str, NDArray[np.float32]]]:
         """Return what get and likeness return: two requests at once."""
-        cosines = self._beside.submit(self.likeness, vector, ids)
+        cosines = self._beside.submit(self.likeness, vectors, ids)
         return self.get(ids), cosines.result()
 
     def with_words(self, text: str, scope: Scope, limit: int) -> list[str]:
@@ -188,6 +189,10 @@ class ServerEngine:
     def word_shares(self, text: str, memories: Sequence[Memory]) -> list[float]:
         """Return how much of a text's words each memory has, 0 to 1; what is rare among them counts more."""
         return [float(share) for share in ranking.word_shares(text, memories)]
+
+    def rarities(self, asked: Sequence[str], memories: Sequence[Memory]) -> NDArray[np.float32]:
+        """Return how rare each word is among these memories, 0 to 1."""
+        return rarities_among(asked, [ranking.searchable(memory) for memory in memories])
 
     def nearest_in_place(self, position: Point, scope: Scope, limit: int) -> list[Memory]:
         """Return the placed memories nearest to a point, exactly; then newest first, then by id."""

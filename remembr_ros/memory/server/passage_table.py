@@ -83,30 +83,39 @@ class PassageTable:
                 among = f'{among} and not ({filters.any_of("memory_id", seen)})'
             size = min(4 * size, MOST)
 
-    def likeness(self, vector: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the cosine of each passage, in their order, per memory id."""
+    def likeness(self, vectors: NDArray[np.float32], ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the cosine of each passage, in their order, to each vector, per memory id."""
         cosines: dict[str, NDArray[np.float32]] = {}
         at_once = MOST // MAX_SENTENCES
         for start in range(0, len(ids), at_once):
             some = ids[start : start + at_once]
             among = filters.any_of('memory_id', list(some))
-            found = self._search(vector, among, MAX_SENTENCES * len(some), ANYTHING)
-            cosines |= _in_order((hit['id'], hit['distance']) for hit in found)
+            found = [
+                {hit['id']: hit['distance'] for hit in of_one}
+                for of_one in self._searches(vectors, among, MAX_SENTENCES * len(some), ANYTHING)
+            ]
+            known = set(found[0]).intersection(*found[1:])
+            cosines |= _in_order((i, [of_one[i] for of_one in found]) for i in known)
         # A graph is searched approximately: what it has left out is looked up.
         missing = [memory_id for memory_id in ids if memory_id not in cosines]
         if missing:
-            cosines |= {memory_id: of_one @ vector for memory_id, of_one in self.vectors(missing).items()}
+            cosines |= {memory_id: of_one @ vectors.T for memory_id, of_one in self.vectors(missing).items()}
         return cosines
 
     def _search(
         self, vector: NDArray[np.float32], condition: str, limit: int, scope: Scope, **options: Any
     ) -> list[Row]:
+        return self._searches(np.asarray(vector)[None], condition, limit, scope, **options)[0]
+
+    def _searches(
+        self, vectors: NDArray[np.float32], condition: str, limit: int, scope: Scope, **options: Any
+    ) -> list[list[Row]]:
         fields = ['x', 'y', 'z'] if scope.near is not None else []
         params: dict[str, Any] = {'metric_type': 'IP'}
         if not self._able.lite:
             params['params'] = {'ef': max(EF, limit)}
-        near = np.asarray(vector, np.float32)
-        return self._table.search('vector', near, condition, limit, params=params, fields=fields, **options)
+        near = list(np.asarray(vectors, np.float32))
+        return self._table.searches('vector', near, condition, limit, params=params, fields=fields, **options)
 
 
 def _in_order(passages: Iterable[tuple[str, Any]]) -> dict[str, NDArray[np.float32]]:

@@ -6,6 +6,7 @@ DIMENSION numbers, once for all tests: making a collection takes a server second
 
 import math
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import ANYTHING, Scope
@@ -187,7 +189,7 @@ class EngineContract:
         assert engine.get(['m1']) == []
         assert engine.vectors(['m1']) == {}
         assert engine.like(vector, ANYTHING, 5) == ({}, {})
-        assert engine.likeness(vector, ['m1']) == {}
+        assert engine.likeness(vector[None], ['m1']) == {}
         assert engine.with_words('door', ANYTHING, 5) == []
         assert engine.nearest_in_place((0.0, 0.0, 0.0), ANYTHING, 5) == []
         assert engine.nearest_in_time(T0, ANYTHING, 5) == []
@@ -273,12 +275,20 @@ class EngineContract:
                 check_best(whole, {i: float((v @ query).max()) for i, v in paragraphs.items()}, 2)
 
     def test_likeness_tells_every_passage(self, driven: Engine) -> None:
-        vector = DRIVE[5].vectors[0]
+        vectors = np.stack([DRIVE[5].vectors[0], DRIVE[7].vectors[0]])
         asked = [e.memory.id for e in DRIVE[::2]]
-        found = driven.likeness(vector, [*asked, 'nothing', '" or id != "'])
+        found = driven.likeness(vectors, [*asked, 'nothing', '" or id != "'])
         assert found.keys() == set(asked)
         for e in DRIVE[::2]:
-            np.testing.assert_allclose(found[e.memory.id], e.vectors @ vector, atol=2e-3)
+            np.testing.assert_allclose(found[e.memory.id], e.vectors @ vectors.T, atol=2e-3)
+
+    def test_a_word_is_the_rarer_the_fewer_have_it(self, driven: Engine) -> None:
+        memories = [e.memory for e in DRIVE]
+        counts = Counter(word for m in memories for word in set(words(m.caption)))
+        common, _ = counts.most_common(1)[0]
+        never, always = driven.rarities(['zyzzyva', common], memories)
+        assert never == pytest.approx(1.0)
+        assert 0.0 <= always < never
 
     def test_the_summary_adds_up(self, driven: Engine) -> None:
         summary = driven.summary()

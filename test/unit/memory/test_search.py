@@ -103,10 +103,12 @@ def test_every_recall_agrees_with_brute_force(store: MemoryStore, add: Add, driv
             assert names(store.find(Query(scope=scope, limit=limit))) == [m.id for m in newest[:limit]], scope
         found = store.find(Query('a red sofa', scope=scope, limit=250), diverse=False)
         assert set(names(found)) == {m.id for m in inside}
+        asked = np.stack([query, *embedder.embed(['red', 'sofa'])])
+        rare = store.engine.rarities(['red', 'sofa'], [hit.memory for hit in found])
         for hit in found:
-            near = embedder.embed([p.text for p in passages(hit.memory)]) @ query
+            near = embedder.embed([p.text for p in passages(hit.memory)]) @ asked.T
             shared = store.engine.word_shares('a red sofa', [hit.memory])[0]
-            expected = score(meaning(near, kinds_of(hit.memory)), shared, None, hit.memory.source)
+            expected = score(hit.memory, meaning(near, kinds_of(hit.memory), rare), shared, None)
             assert hit.score == pytest.approx(expected, abs=1e-3)
         assert [h.score for h in found] == sorted((h.score for h in found), reverse=True)
 

@@ -1,16 +1,21 @@
 from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.ranking import (
+    WORD_BY_WORD,
+    Exact,
     best_first,
     diversify,
     exact_share,
     meaning,
+    meaning_bound,
     newest_first,
     score,
     word_shares,
@@ -37,15 +42,47 @@ def text_memory(name: str, caption: str, *scene_text: str, source: str = 'captio
     return Memory(name, 'r', 0, 0, caption, scene_text=scene_text, source=source)
 
 
+def column(*cosines: float) -> np.ndarray:
+    return np.array(cosines, np.float32)[:, None]
+
+
+NO_WORDS = np.zeros(0, np.float32)
+
+
 def test_meaning_is_the_mean_of_best_sentence_and_best_paragraph() -> None:
     of = text_memory('m', 'A door. A lift.', 'EXIT')
     assert [p.text for p in passages(of)] == ['A door. A lift.', 'EXIT', 'A door.', 'A lift.']
     parts = kinds_of(of)
-    assert meaning([0.5, 0.1, 0.2, 0.9], parts) == pytest.approx(0.7)
-    assert meaning([0.5, 0.8, 0.2, 0.7], parts) == pytest.approx(0.8)  # what can be read is both
-    assert meaning([-0.5, -0.1, -0.2, -0.9], parts) == 0.0
-    assert meaning([], kinds_of(text_memory('m', ''))) == 0.0
-    assert meaning([0.25, 0.5], parts) == 0.5  # not those of its passages
+    assert meaning(column(0.5, 0.1, 0.2, 0.9), parts, NO_WORDS) == pytest.approx(0.7)
+    assert meaning(column(0.5, 0.8, 0.2, 0.7), parts, NO_WORDS) == pytest.approx(0.8)  # what is read is both
+    assert meaning(column(-0.5, -0.1, -0.2, -0.9), parts, NO_WORDS) == 0.0
+    assert meaning(column(), kinds_of(text_memory('m', '')), NO_WORDS) == 0.0
+    assert meaning(column(0.25, 0.5), parts, NO_WORDS) == 0.5  # not those of its passages
+
+
+def test_every_word_counts_with_the_passage_that_is_nearest_to_it() -> None:
+    parts = kinds_of(text_memory('m', 'A red door. A lift.'))
+    # of the paragraph and both sentences: to 'red lift', to 'red', to 'lift'
+    cosines = np.array([[0.5, 0.2, 0.2], [0.3, 0.9, 0.1], [0.4, 0.0, 0.8]], np.float32)
+    both = meaning(cosines, parts, np.array([1.0, 1.0], np.float32))
+    assert both == pytest.approx((0.45 + WORD_BY_WORD * 0.85) / (1.0 + WORD_BY_WORD))
+    rare = meaning(cosines, parts, np.array([0.0, 1.0], np.float32))
+    assert rare == pytest.approx((0.45 + WORD_BY_WORD * 0.8) / (1.0 + WORD_BY_WORD))
+    assert meaning(cosines, parts, np.zeros(2, np.float32)) == pytest.approx(0.45)  # every memory has them
+
+
+COSINES = st.floats(-1.0, 1.0, width=32)
+
+
+@given(
+    arrays(np.float32, st.tuples(st.integers(0, 6), st.integers(1, 4)), elements=COSINES),
+    st.data(),
+)
+def test_no_meaning_exceeds_its_bound(cosines: np.ndarray, data: st.DataObject) -> None:
+    worth = data.draw(arrays(np.float32, cosines.shape[1] - 1, elements=st.floats(0.0, 1.0, width=32)))
+    for caption in ('A door. A lift.', 'A door.\nThree large old windows.', ''):
+        meant = meaning(cosines, kinds_of(text_memory('m', caption)), worth)
+        assert 0.0 <= meant <= meaning_bound(cosines, worth) + 1e-6 <= 1.0 + 1e-6
 
 
 def test_scores_are_asked_for_only_of_what_may_come_next() -> None:
@@ -74,17 +111,27 @@ def test_word_shares_look_at_caption_and_scene_text() -> None:
     assert word_shares('sofa', []).shape == (0,)
 
 
-@given(st.floats(-1.0, 1.5), *[st.none() | st.floats(0.0, 1.0)] * 2, st.sampled_from(SOURCES))
+EXACT = st.none() | st.builds(Exact, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+
+
+@given(st.floats(-1.0, 1.5), st.none() | st.floats(0.0, 1.0), EXACT, st.sampled_from(SOURCES), st.text())
 def test_a_score_lies_between_zero_and_one(
-    meant: float, shared: float | None, exact: float | None, source: str
+    meant: float, shared: float | None, exact: Exact | None, source: str, caption: str
 ) -> None:
-    assert 0.0 <= score(meant, shared, exact, source) <= 1.0
+    assert 0.0 <= score(text_memory('m', caption, source=source), meant, shared, exact) <= 1.0
 
 
 def test_what_has_everything_scores_one_and_what_has_nothing_zero() -> None:
-    assert score(1.0, 1.0, 1.0) == pytest.approx(1.0)
-    assert score(0.0, 0.0, 0.0) == 0.0
-    assert score(0.5, None, None) == 0.5
+    of = text_memory('m', 'A door.')
+    assert score(of, 1.0, 1.0, Exact(1.0, 1.0)) == pytest.approx(1.0)
+    assert score(of, 0.0, 0.0, Exact(0.0, 1.0)) == 0.0
+    assert score(of, 0.5, None, None) == 0.5
+
+
+def test_words_count_for_more_in_a_short_text() -> None:
+    short, long = text_memory('s', 'The keys hang there.'), text_memory('l', 'The keys hang there. ' * 80)
+    assert score(short, 0.4, 1.0, None) > score(long, 0.4, 1.0, None) + 0.3
+    assert score(long, 0.4, 1.0, None) > score(long, 0.4, 0.0, None) == score(short, 0.4, 0.0, None)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +146,10 @@ def test_what_is_met_literally_beats_what_is_much_nearer_in_meaning(
     asked: str, right: str, wrong: str
 ) -> None:
     memories = [text_memory('right', right), text_memory('wrong', wrong)]
-    patterns = identifiers(asked)
+    patterns = [(one.pattern, 1.0) for one in identifiers(asked)]
     shared = word_shares(asked, memories)
     at_right, at_wrong = (
-        score(meant, float(of_words), exact_share(patterns, memory))
+        score(memory, meant, float(of_words), exact_share(patterns, memory))
         for meant, of_words, memory in zip((0.5, 0.7), shared, memories, strict=True)
     )
     assert at_right > at_wrong + 0.05
@@ -112,22 +159,33 @@ def test_a_rare_name_in_small_letters_beats_what_is_a_little_nearer_in_meaning()
     memories = [text_memory(f'{i}', 'A poster on a wall.') for i in range(200)]
     memories.append(text_memory('right', 'A dedalus poster on a wall.'))
     shared = word_shares('where is the dedalus poster', memories)
-    assert score(0.5, float(shared[-1]), None) > score(0.54, float(shared[0]), None)
+    rare, common = memories[-1], memories[0]
+    assert score(rare, 0.5, float(shared[-1]), None) > score(common, 0.54, float(shared[0]), None)
+
+
+def test_a_name_that_most_memories_have_is_worth_little() -> None:
+    of = text_memory('m', 'Nora: the cat is ill.')
+    (name,) = identifiers('what did Nora say')
+    at_rare, at_common = exact_share([(name.pattern, 1.0)], of), exact_share([(name.pattern, 0.1)], of)
+    assert (at_rare, at_common) == (Exact(1.0, 1.0), Exact(1.0, 0.1))
+    assert exact_share([(name.pattern, 0.0)], of) is None
+    assert score(of, 0.4, 0.0, at_rare) > score(of, 0.4, 0.0, at_common) + 0.1
 
 
 def test_a_note_by_a_person_outranks_a_caption_that_fits_as_well() -> None:
     asked = "where is Anna's office"
     note = text_memory('note', "This is Anna's office", source='person')
     caption = text_memory('caption', 'An office with a desk and a chair.')
-    patterns = identifiers(asked)
+    patterns = [(one.pattern, 1.0) for one in identifiers(asked)]
     shared = word_shares(asked, [note, caption])
     scores = [
-        score(0.6, float(of_words), exact_share(patterns, memory), memory.source)
+        score(memory, 0.6, float(of_words), exact_share(patterns, memory))
         for of_words, memory in zip(shared, (note, caption), strict=True)
     ]
     assert scores[0] > scores[1]
-    assert score(0.6, 0.5, None, 'person') > score(0.6, 0.5, None, 'captioner')
-    assert score(0.3, 0.0, None, 'person') < score(0.6, 0.5, None, 'captioner')
+    said = text_memory('said', 'An office with a desk and a chair.', source='person')
+    assert score(said, 0.6, 0.5, None) > score(caption, 0.6, 0.5, None)
+    assert score(said, 0.3, 0.0, None) < score(caption, 0.6, 0.5, None)
 
 
 def test_of_memories_that_score_alike_the_newest_is_first() -> None:

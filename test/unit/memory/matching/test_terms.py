@@ -9,6 +9,7 @@ from remembr_ros.memory.matching.terms import (
     forms,
     identifiers,
     stem,
+    told_apart,
     words,
 )
 
@@ -71,9 +72,15 @@ def test_the_essence_of_a_question_is_what_it_is_about(question: str, rest: str)
 def test_numbers_and_names_have_to_be_met_literally(
     question: str, met: list[str], not_met: list[str]
 ) -> None:
-    (pattern,) = identifiers(question)
-    assert all(pattern.search(text) for text in met)
-    assert not any(pattern.search(text) for text in not_met)
+    (one,) = identifiers(question)
+    assert all(one.pattern.search(text) for text in met)
+    assert not any(one.pattern.search(text) for text in not_met)
+    assert one.has_digit == any(c.isdigit() for c in question)
+
+
+def test_words_are_told_apart_where_there_are_several() -> None:
+    assert told_apart('Where did you see the red sofa near a red lamp?') == ['red', 'sofa', 'lamp']
+    assert told_apart('Where is the lift?') == told_apart('') == []
 
 
 @pytest.mark.parametrize(

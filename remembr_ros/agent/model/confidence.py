@@ -1,0 +1,88 @@
+"""How likely memories show what was asked: a recall's scores as probabilities, embedder by embedder.
+
+A cosine of one embedder is not that of another, so the coefficients are kept under its name; how they were
+fitted is in docs/offline-planner.md.
+"""
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from remembr_ros.embedding.embedders import OFFLINE, canonical_name
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCalibration:
+    """Of logistic models, for one embedder and the score that recalls by text have with it.
+
+    :param fits: offset, and weight of the score: a hit shows what a text asks for
+    :param cited: offset, weights of the best score and of the share of the asked words: so do cited memories
+    """
+
+    fits: tuple[float, float]
+    cited: tuple[float, float, float]
+
+
+WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0))
+"""For an embedder that nobody measured: nothing is likely until scores and words are high."""
+
+CALIBRATIONS = {OFFLINE: ScoreCalibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0))}
+
+WORDS = ((0.75, 'surely'), (0.5, 'likely'), (0.2, 'perhaps'), (0.0, 'hardly'))
+"""What a probability is called that is at least this."""
+
+
+def how_well(score: float, embedder: str) -> str:
+    """Return in one word how well a hit of a recall by text fits: surely, likely, perhaps or hardly.
+
+    :param score: of the hit, 0 to 1
+    :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
+    """
+    likely = logistic(_of(embedder).fits, (score,))
+    return next(word for least, word in WORDS if likely >= least)
+
+
+def cited_confidence(text: str, hits: Sequence[Hit], embedder: str) -> float:
+    """Return how likely the memories that a language model cites for a question show what it asks, 0 to 1.
+
+    :param text: the question
+    :param hits: what is cited, with the scores of the recalls by text that found them
+    """
+    if not hits:
+        return 0.0
+    asked = content_stems(text)
+    covered = max(len(asked & _stems(hit.memory)) for hit in hits) / max(len(asked), 1)
+    return logistic(_of(embedder).cited, (max(hit.score for hit in hits), covered))
+
+
+def is_calibrated(embedder: str) -> bool:
+    """Tell whether an embedder's scores were measured; for another one, confidence is wary."""
+    return canonical_name(embedder) in CALIBRATIONS
+
+
+def logistic(weights: Sequence[float], features: Sequence[float]) -> float:
+    """Return a probability from features.
+
+    :param weights: an offset, then one for each feature
+    """
+    total = weights[0] + sum(w * f for w, f in zip(weights[1:], features, strict=True))
+    return 1.0 / (1.0 + math.exp(-max(min(total, 30.0), -30.0)))
+
+
+@cache
+def _of(embedder: str) -> ScoreCalibration:
+    if not is_calibrated(embedder):
+        logger.warning('the scores of embedder %r are not calibrated: answers are less sure', embedder)
+        return WARY
+    return CALIBRATIONS[canonical_name(embedder)]
+
+
+def _stems(memory: Memory) -> frozenset[str]:
+    return content_stems(' '.join((memory.caption, *memory.scene_text)))

@@ -1,0 +1,49 @@
+import logging
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembr_ros.agent.model.confidence import WORDS, cited_confidence, how_well, is_calibrated, logistic
+from remembr_ros.embedding.embedders import OFFLINE
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+ORDER = [word for _, word in reversed(WORDS)]
+
+
+@given(st.sampled_from([OFFLINE, 'nobody/measured-it']), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_a_higher_score_never_fits_worse(embedder: str, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert ORDER.index(how_well(low, embedder)) <= ORDER.index(how_well(high, embedder))
+
+
+def test_an_embedder_has_several_names() -> None:
+    assert is_calibrated(f'sentence-transformers/{OFFLINE}')
+    assert how_well(0.8, OFFLINE) == how_well(0.8, f'sentence-transformers/{OFFLINE}')
+
+
+def test_an_embedder_that_nobody_measured_is_never_sure_and_says_so_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert not is_calibrated('a/new-one')
+    with caplog.at_level(logging.WARNING):
+        assert {how_well(score, 'a/new-one') for score in (0.2, 0.9, 1.0)} <= {'hardly', 'perhaps', 'likely'}
+    assert caplog.text.count("'a/new-one' are not calibrated") == 1
+
+
+def test_cited_memories_that_say_what_was_asked_are_surer(make_memory: Callable[..., Memory]) -> None:
+    bench, corridor = make_memory(0, 'A wooden bench by a tree.'), make_memory(1, 'A corridor.')
+
+    def sure(*hits: Hit) -> float:
+        return cited_confidence('Where did you see a bench?', hits, OFFLINE)
+
+    assert sure() == 0.0
+    assert sure(Hit(corridor, 0.3)) < 0.5 < sure(Hit(bench, 0.7))
+    assert sure(Hit(corridor, 0.3), Hit(bench, 0.7)) == sure(Hit(bench, 0.7))
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2), st.floats(0.0, 1.0))
+def test_a_probability_is_one(weights: list[float], feature: float) -> None:
+    assert 0.0 < logistic(weights, [feature]) < 1.0
