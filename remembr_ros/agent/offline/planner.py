@@ -82,6 +82,7 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     hits: Sequence[Hit] = ()
     if request.target:
         many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
+        many = many or (request.kind is Kind.TIME and request.choice is Choice.EARLIEST)
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
     elif window.at_ns is not None:
