@@ -105,8 +105,9 @@ def _measured(call: Measure, context: CallContext) -> str:
     far = {hit.memory.id: from_there(hit) for hit in hits}
     ordered = sorted(hits, key=lambda hit: far[hit.memory.id], reverse=call.what == 'farthest')
     ranked = [f'{context.evidence.label(hit)}, {far[hit.memory.id]:.2f} m' for hit in ordered[:5]]
-    name = place if isinstance(place, str) else 'there'
-    return f'{"; ".join(ranked)} from {quoted(name)[1:-1] if name != "here" else name}'
+    named = context.evidence.known(place) if isinstance(place, str) else None
+    there = context.evidence.label(named) if named else 'here' if place == 'here' else 'there'
+    return f'{"; ".join(ranked)} from {there}'
 
 
 def _distance_from(place: Place, context: CallContext) -> Callable[[Hit], float]:
@@ -115,8 +116,8 @@ def _distance_from(place: Place, context: CallContext) -> Callable[[Hit], float]
     :raises InvalidRequest: the place is not known; later: nobody knows how far it is
     """
     there = context.point(place)
-    named = isinstance(place, str) and context.evidence.known(place)
-    origin: Placed = named.memory if isinstance(named, Hit) else context.question
+    named = context.evidence.known(place) if isinstance(place, str) else None
+    origin: Placed = named.memory if named else context.question
 
     def far(hit: Hit) -> float:
         _same_map(hit.memory, origin)

@@ -1,7 +1,7 @@
 """The recalls: by what was seen, near a place, near a time. Each shows memories that were not shown yet."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.memory_prompt import describe
+from remembr_ros.agent.model.nearest_times import nearest_in_time
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
 from remembr_ros.geometry import distance
@@ -95,7 +96,9 @@ def _recall(query: Query, context: CallContext) -> Job:
     def job() -> Callable[[], str]:
         total = context.recall.count(scope)
         hits = context.recall.find(query) if total else []
-        found = Recalled(hits, total, query.text or '', () if total else _nearest_times(query, context))
+        found = Recalled(
+            hits, total, query.text or '', () if total else nearest_in_time(context.recall, scope)
+        )
 
         def tell() -> str:
             context.searched.append((narrowed, total))
@@ -104,19 +107,6 @@ def _recall(query: Query, context: CallContext) -> Job:
         return tell
 
     return job
-
-
-def _nearest_times(query: Query, context: CallContext) -> list[Hit]:
-    """Return the last memory before a time of which nothing is remembered, and the first one after it."""
-    anytime = replace(query.scope, after_ns=None, before_ns=None)
-    found: list[Hit] = []
-    for edge_ns, side in (
-        (query.scope.after_ns, anytime.within(None, query.scope.after_ns)),
-        (query.scope.before_ns, anytime.within(query.scope.before_ns, None)),
-    ):
-        if edge_ns is not None and side is not None:
-            found += context.recall.find(Query(time_ns=edge_ns, scope=side, limit=1))
-    return found
 
 
 def introduce(found: Recalled, context: CallContext) -> str:

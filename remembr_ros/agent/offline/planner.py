@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
-from remembr_ros.agent.model.memory_prompt import with_facts
+from remembr_ros.agent.model.memory_prompt import ago, with_facts
+from remembr_ros.agent.model.nearest_times import nearest_in_time
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -28,6 +29,7 @@ from remembr_ros.agent.offline.relevance_model import POOL, STAY_MARGIN, as_good
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.timestamps import format_clock
 
 NAME = 'offline'
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
@@ -71,7 +73,7 @@ class OfflinePlanner:
         elif found.hits:
             claim = _claim(found, question, recall)
         else:
-            claim = _absent(request, question, scope, total)
+            claim = _absent(request, question, recall, scope, total)
         return with_facts(ground(claim, question, NAME), question)
 
 
@@ -109,20 +111,26 @@ def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
     return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
 
 
-def _absent(request: Request, question: Question, scope: Scope, total: int) -> Claim:
+def _absent(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
     thing = request.thing or 'that'
     if request.kind is Kind.BINARY and total:
         return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
-    return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, scope, total)}.')
+    why_not = _why_not(request, question, recall, scope, total)
+    return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why_not}.')
 
 
-def _why_not(request: Request, question: Question, scope: Scope, total: int) -> str:
+def _why_not(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> str:
     if total:
         return f'none of {total} memories shows it'
     if scope.near is not None:
         return 'I remember nothing of this place'
     if request.window.after_ns is not None or request.window.before_ns is not None:
-        return 'I remember nothing of that time'
+        nearest = [
+            f'{format_clock(hit.memory.end_ns, question.zone)} ({ago(hit.memory.end_ns, question.now_ns)})'
+            for hit in nearest_in_time(recall, scope)
+        ]
+        beside = f'; the nearest that I do is {" and ".join(nearest)}' if nearest else ''
+        return f'I remember nothing of that time{beside}'
     return 'the memory holds nothing' + (f' on map {question.map_id}' if question.map_id else '')
 
 

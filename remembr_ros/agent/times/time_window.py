@@ -86,6 +86,9 @@ _LEFT = (
 )
 """What in the rest of a question still names a time."""
 
+_HOUR = re.compile(rf'(?:at|around|about|{EDGE_TEXT})\s+\d{{1,2}}', re.IGNORECASE)
+"""'at 9', which in a question may be anything."""
+
 AROUND_S = 60.0  # Half the window of a question about a moment
 
 
@@ -181,6 +184,8 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
     :param reach: of 'earliest', 'since the beginning', 'until the end'; and see :func:`parse_window`
     :raises InvalidRequest: the text names no time, or has other words in it
     """
+    if _HOUR.fullmatch(text.strip()):
+        text = f"{text} o'clock"
     written = text if at_reach(text, reach) is not None else with_reach(text, reach)
     for attempt in (written, f'on {written}', f'at {written}'):
         window = parse_window(attempt, now_ns, zone, reach)
@@ -272,6 +277,9 @@ class _Clock:
             if re.fullmatch(AMOUNTS, first, re.IGNORECASE):
                 first = f'{first} ago'
         elif not (self.day and self.day.in_part):
+            if self.day is None and first.isdigit() and second.isdigit():
+                # 'between 9 and 10': of the morning or of the evening; 'between 23 and 2' is neither
+                second += ':00' if max(int(first), int(second)) > 12 else " o'clock"
             first, second = with_am_pm(first, second)
         start, end = self.moments(first), self.moments(second)
         if start is None or end is None:

@@ -78,6 +78,7 @@ def test_there_is_the_place_of_the_last_answer(ask: Ask) -> None:
         followed = ask(text)
         assert (followed.kind, followed.pose, followed.planner) == (Kind.POSITION, answer.pose, NAME)
         assert followed.evidence[0] == answer.evidence[0]
+        assert followed.confidence == answer.confidence
         assert followed.cost.calls == 0
 
 

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import (
     BudgetExceeded,
     Cancelled,
@@ -25,10 +27,14 @@ from remembr_ros.errors import (
     ReplyInvalid,
     Ungrounded,
 )
+from remembr_ros.memory.model.recall import ANYTHING as EVERYTHING
+from remembr_ros.memory.model.recall import Scope, Survey
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.patience import patiently
 from test.unit.agent.hanging_chat import HangingChat
+from test.unit.agent.listed_recall import ListedRecall
 
 START_NS = 1_700_000_000 * NS
 
@@ -391,3 +397,47 @@ def test_calls_are_understood_however_a_model_writes_them(ask: Ask) -> None:
     assert ask(chat).kind is Kind.POSITION
     kept = chat.asked[1][0][-2].tool_calls[0]
     assert (kept.name, json.loads(kept.arguments)) == RECALL
+
+
+def test_a_whole_caption_is_read_in_the_second_round(
+    make_memory: Callable[..., Memory], ask_about: Callable[..., Question], run: Run
+) -> None:
+    walls = ' '.join(f'Wall {i} is made of grey stone.' for i in range(60))
+    caption = f'A lift with a steel door. {walls} A note says that it is out of order.'
+    recall = ListedRecall([make_memory(i, (), caption=caption if i == 3 else 'A hall.') for i in range(9)])
+    script = [native(RECALL), native(('read', {'ids': ['m1']})), native(GOOD)]
+    calls = [ScriptedReply(tool_calls=reply.tool_calls) for reply in script]
+    with ScriptedServer(calls) as server:
+        answer = LoopPlanner(OpenAIChat('scripted', server.url)).answer(ask_about('Lift?'), recall, run)
+        results = [request.body['messages'][-1]['content'] for request in server.requests[1:]]
+    assert answer.evidence[0].memory.id == 't03'
+    assert ['out of order' in result for result in results] == [False, True]
+    assert caption in results[1]
+    assert 0.0 < answer.confidence < 1.0
+
+
+def test_no_round_brings_nothing_new_while_something_new_matches(
+    make_memory: Callable[..., Memory], ask_about: Callable[..., Question], run: Run
+) -> None:
+    recall = ListedRecall([make_memory(4 * i, (f'LIFT {i}',)) for i in range(32)])
+    again = native(*[RECALL] * 3)
+    calls = [ScriptedReply(tool_calls=reply.tool_calls) for reply in (again, again, again, native(GOOD))]
+    with ScriptedServer(calls) as server:
+        LoopPlanner(OpenAIChat('scripted', server.url)).answer(ask_about('Lifts?'), recall, run)
+        rounds = [request.body['messages'][-3:] for request in server.requests[1:]]
+    shown = [[message['content'].count('\n[m') for message in of_round] for of_round in rounds]
+    assert shown == [[5, 5, 5], [5, 5, 5], [2, 0, 0]]
+
+
+def test_the_situation_says_what_there_is_and_does_without(
+    ask_about: Callable[..., Question], run: Run
+) -> None:
+    class Unsurveyed(ListedRecall):
+        def survey(self, scope: Scope = EVERYTHING) -> Survey:
+            raise InvalidRequest('it cannot')
+
+    unknown = Unsurveyed([]), 'Here: (42.00, 1.00, 0.00)'
+    for recall, told in ((ListedRecall([]), '\nRemembered: nothing'), unknown):
+        chat = ScriptedChat([native(RECALL), native(('answer', {'kind': 'not_seen'}))])
+        LoopPlanner(chat).answer(ask_about('?'), recall, run)
+        assert chat.asked[0][0][1].content.endswith(told)

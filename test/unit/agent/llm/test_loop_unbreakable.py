@@ -34,15 +34,32 @@ TIMES = [
     'yesterday afternoon',
     'soon',
     'last Tuesday',
+    'earliest',
+    'until the end',
+    'between 9 and 10',
     '1e999',
     '25:61',
     '-1',
 ]
 WORDS = ['lift', 'exit', '', 'printer ' * 400, '\ud800', '\u202e', 'null', 'é' * 5, '{', '"']
-NAMES = ['recall_text', 'recall_position', 'recall_time', 'measure', 'day', 'look_again', 'answer']
+NAMES = ['recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'day', 'look_again', 'answer']
 FIELDS = [
-    *('query', 'position', 'time', 'what', 'ids', 'kind', 'text', 'binary', 'choice', 'start_id', 'end_id'),
-    *('when', 'after', 'before', 'near', 'radius', 'robot', 'floor', 'question', 'limit', 'x' * 50),
+    *(
+        'query',
+        'position',
+        'time',
+        'what',
+        'ids',
+        'kind',
+        'text',
+        'binary',
+        'choice',
+        'start_id',
+        'end_id',
+        'place',
+        'floor',
+    ),
+    *('when', 'after', 'before', 'near', 'radius', 'robot', 'question', 'limit', 'place', 'x' * 50),
 ]
 QUESTIONS = ['Where is the lift?', 'Is there an exit today?', 'What was it?', 'When did you see it?', '?']
 FOLLOW_UPS = ['And before that?', 'Take me there', 'What about the other one?', 'How long did that take?']
@@ -108,8 +125,13 @@ class AnythingChat:
             'recall_text': {'query': rng.choice(WORDS)},
             'recall_position': {'position': rng.choice([*LABELS, [1.0, 2.0], [0, 0, float('nan')]])},
             'recall_time': {'time': rng.choice([*TIMES, *LABELS])},
+            'measure': {
+                'what': rng.choice(['distance', 'elapsed', 'duration', 'nearest']),
+                'ids': ids,
+                'place': rng.choice([*LABELS, [1.0, 2.0]]),
+            },
+            'read': {'ids': ids},
             'day': {'when': rng.choice([*TIMES, *LABELS, '']), 'floor': rng.choice([None, None, 2, -1, 'x'])},
-            'measure': {'what': rng.choice(['distance', 'elapsed', 'duration', 'nearest']), 'ids': ids},
             'look_again': {'ids': ids, 'question': rng.choice(WORDS)},
             'answer': {'kind': rng.choice(list(Kind)).value, 'ids': ids, 'text': rng.choice(WORDS)},
         }[name]
@@ -198,6 +220,7 @@ def test_no_conversation_breaks_the_agent(recall: ListedRecall, ask_about: Calla
             assert {hit.memory.id for hit in answer.evidence} <= set(known)
             assert answer.evidence or answer.kind in (Kind.NOT_SEEN, Kind.BINARY)
             assert answer.kind is not Kind.NOT_SEEN or not answer.evidence
+            assert 0.0 <= answer.confidence <= 1.0
             if answer.pose is not None:  # a place comes from a memory, always
                 assert answer.pose == known[answer.evidence[0].memory.id].pose
             answer.text.encode('utf-8')

@@ -5,13 +5,14 @@ import pytest
 
 from remembr_ros.agent.llm.call_context import MAX_LOOKS, CallContext
 from remembr_ros.agent.llm.recall_tools import SHOWN
-from remembr_ros.agent.llm.tools import AnswerCall, claim, job, parse_arguments
+from remembr_ros.agent.llm.tools import AnswerCall, claim, confident, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.memory_prompt import whereabouts, with_facts
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, Ungrounded, Unsupported
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import zone_named
@@ -320,3 +321,110 @@ def test_without_anything_to_look_with_there_is_no_second_look(context: CallCont
     call(context, 'recall_text', '{"query": "lift"}')
     with pytest.raises(InvalidRequest):
         call(context, 'look_again', '{"ids": ["m1"], "question": "?"}')
+
+
+def test_a_memory_that_is_met_again_shows_what_matches_now_and_was_not_shown(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    filler = ' '.join(f'Wall {i} is made of grey stone.' for i in range(10))
+    memory = make_memory(0, f'A red bicycle leans there. {filler} A dog sleeps. Two cups stand on a table.')
+    context = CallContext(ask_about('?'), ListedRecall([memory]), RUN)
+    assert 'bicycle' in call(context, 'recall_text', '{"query": "bicycle"}')
+    again = call(context, 'recall_text', '{"query": "sleeping dog"}').splitlines()
+    assert again[0].startswith('nothing new among 1 memories')
+    assert again[1].startswith('m1 again: ')
+    assert 'A dog sleeps.' in again[1]
+    assert 'cups' not in again[1]
+    assert 'again: ' not in call(context, 'recall_text', '{"query": "sleeping dog, red bicycle"}')
+    assert 'Two cups' in call(context, 'recall_text', '{"query": "cup"}')
+
+
+def test_no_recall_brings_nothing_new_while_something_new_matches(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    memories = [make_memory(4 * i, (f'LIFT {i}',)) for i in range(23)]
+    context = CallContext(ask_about('?'), ListedRecall(memories), RUN)
+    jobs = [job(parse_arguments('recall_text', '{"query": "lift"}'), context) for _ in range(3)]
+    texts = [tell() for tell in [begun() for begun in jobs]]  # of one round: none knew what the others find
+    texts += [call(context, 'recall_text', f'{{"query": "{query}"}}') for query in ('lift', 'a lift', 'lift')]
+    assert [text.count('\n[m') for text in texts] == [5, 5, 5, 5, 3, 0]
+    assert 'nothing new among 23 memories' in texts[-1]
+    assert 'shown before: m1, m2' in texts[-1]
+
+
+def test_neighbours_that_say_the_same_take_one_place(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    hall = 'A wide hall with a grey floor, two benches, tall windows and a plant.'
+    memories = [make_memory(i, hall, pose=Pose(0.1 * i, 1.0)) for i in range(6)]
+    memories.append(make_memory(6, f'{hall} A dog.', pose=Pose(0.6, 1.0)))
+    memories.append(make_memory(40, hall))  # much later
+    context = CallContext(ask_about('?'), ListedRecall(memories), RUN)
+    text = call(context, 'recall_text', '{"query": "hall with benches"}')
+    assert text.count('\n[m') == 2
+    assert '7 memories from 22:13:20 to 22:14:23 say the same' in text
+    # Of them the one that has what is asked for is shown, and is no more the same as the others.
+    text = call(
+        CallContext(ask_about('?'), ListedRecall(memories), RUN), 'recall_text', '{"query": "dog, hall"}'
+    )
+    assert 'A dog.' in text.splitlines()[1]
+    # Asked by time, each is one.
+    assert '[m3]' in call(
+        context, 'recall_time', '{"time": "22:13:30", "when": "between 22:13:30 and 22:13:33"}'
+    )
+
+
+def test_a_recall_says_how_well_each_fits_and_the_best(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    context = CallContext(ask_about('?'), ListedRecall([make_memory(0, ('LIFT',)), make_memory(9, ())]), RUN)
+    head, first, second = call(context, 'recall_text', '{"query": "lift"}').splitlines()
+    assert head == '2 of 2 memories, the best fits likely:'
+    assert ', likely, ' in first
+    assert ', hardly, ' in second
+    assert 'fits' not in call(context, 'recall_time', '{"time": "now"}')
+
+
+def test_of_a_time_without_memories_the_nearest_are_told(
+    make_memory: Callable[..., Memory], ask_about: AskAbout
+) -> None:
+    context = CallContext(ask_about('?'), ListedRecall([make_memory(0, ()), make_memory(20, ())]), RUN)
+    text = call(context, 'recall_text', '{"query": "door", "when": "between 22:14 and 22:15"}')
+    head, nearest, before, after = text.splitlines()
+    assert head == 'nothing found among 0 memories'
+    assert nearest == 'the nearest times remembered:'
+    assert before.startswith('[m1] 22:13:20, ')
+    assert after.startswith('[m2] 22:16:40, ')
+
+
+@pytest.mark.parametrize(
+    ('time', 'label'), [('earliest', '22:13:20'), ('the end', '22:16:30'), ('latest', '22:16:30')]
+)
+def test_the_ends_of_what_is_remembered_are_times(context: CallContext, time: str, label: str) -> None:
+    text = call(context, 'recall_time', f'{{"time": "{time}"}}')
+    assert text.splitlines()[1].startswith(f'[m1] {label}')
+
+
+def test_a_recall_that_cannot_be_surveyed_has_no_beginning(ask_about: AskAbout) -> None:
+    class Unsurveyed(ListedRecall):
+        def survey(self, scope: Scope = ANYTHING) -> Survey:
+            raise InvalidRequest('it cannot')
+
+    context = CallContext(ask_about('?'), Unsurveyed([]), RUN)
+    assert context.survey is None
+    with pytest.raises(InvalidRequest):
+        call(context, 'recall_time', '{"time": "earliest"}')
+
+
+def test_confidence_is_that_of_what_is_cited(make_memory: Callable[..., Memory], ask_about: AskAbout) -> None:
+    recall = ListedRecall([make_memory(0, ('LIFT',)), make_memory(9, 'A plant.')])
+    context = CallContext(ask_about('Where is the lift?'), recall, RUN)
+    assert confident(Claim(Kind.NOT_SEEN, ''), context).confidence == 0.0  # nobody looked
+    call(context, 'recall_time', '{"time": "now"}')
+    call(context, 'recall_text', '{"query": "lift"}')
+    lift, plant = (
+        answered(context, f'{{"kind": "position", "ids": ["{label}"]}}').confidence for label in ('m2', 'm1')
+    )
+    assert 0.0 < plant < 0.1 < lift < 1.0
+    for absent in ('{"kind": "not_seen"}', '{"kind": "binary", "binary": false}'):
+        assert answered(context, absent).confidence == pytest.approx(1.0 - lift)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, Tool, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.token_budget import LEFT_OUT, PER_PICTURE, estimate, estimate_tools, fit
 from remembr_ros.agent.llm.tools import TOOLS
@@ -35,7 +35,7 @@ def test_an_estimate_grows_with_what_is_said() -> None:
 
 def test_the_oldest_results_are_left_out_first() -> None:
     talk = [Message('system', 's' * 400), Message('user', 'q')]
-    talk += [Message('tool', f'{i}' * 2_000, tool_call_id=f'c{i}') for i in range(3)]
+    talk += [Message('tool', f'{i}' * 2_000, tool_call_id=f'c{i}') for i in range(2)]
     whole = estimate(talk)
     assert fit(talk, whole, 2) == talk
     fitted = fit(talk, whole - 100, 2)
@@ -48,7 +48,7 @@ def test_an_answer_is_forced_before_the_tokens_are_used_up(
     recall: ListedRecall, ask_about: Callable[..., Question], run: Run
 ) -> None:
     chat = ScriptedChat([RECALL, GOOD])
-    answer = LoopPlanner(chat, token_budget=3_500).answer(ask_about('Where?'), recall, run)
+    answer = LoopPlanner(chat, token_budget=3_000).answer(ask_about('Where?'), recall, run)
     assert answer.kind is Kind.POSITION
     assert [must for _, must in chat.asked] == [None, 'answer']
 
@@ -97,3 +97,26 @@ def test_a_budget_too_small_for_anything_leaves_it_to_the_rules(
     with pytest.raises(BudgetExceeded, match='token_budget'):
         loop.answer(ask_about('Where?'), recall, run)
     assert Agent(recall, [loop, OfflinePlanner()]).ask(ask_about('Where is a wall?')).planner == 'offline'
+
+
+def test_a_question_answered_from_one_recall_takes_few_tokens(
+    make_memory: Callable[..., Memory], ask_about: Callable[..., Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of captions as long as NaVQA's, and with two tools of some 120 tokens each besides those here."""
+    seen = 'There is a {} sign at the {} end of a brick building, and a row of parked cars stands before it. '
+    colours = 'red green blue white black brown grey yellow orange pink purple silver golden beige'.split()
+    memories = []
+    for i in range(30):
+        pairs = ((colours[(i + j) % 14], colours[(3 * i + j) % 14]) for j in range(18))
+        memories.append(make_memory(9 * i, ''.join(seen.format(*pair) for pair in pairs)))
+    assert min(len(memory.caption) for memory in memories) > 1_650
+    missing = [Tool(f'tool_{i}', 'x' * 380, {'type': 'object', 'properties': {}}) for i in range(3)]
+    assert 220 <= estimate_tools(missing) <= 260
+    monkeypatch.setattr('remembr_ros.agent.llm.loop.TOOLS', (*TOOLS, *missing))
+    asked = 'Where did you see the yellow sign of a shop?'
+    chat = ScriptedChat([Reply('', (ToolCall('a', 'recall_text', f'{{"query": "{asked}"}}'),)), GOOD])
+    answer = LoopPlanner(chat).answer(ask_about(asked), ListedRecall(memories), Run(float('inf')))
+    assert answer.kind is Kind.POSITION
+    assert len(chat.asked) == 2
+    sent = [estimate(messages) + estimate_tools((*TOOLS, *missing)) for messages, _ in chat.asked]
+    assert sum(sent) <= 2_500

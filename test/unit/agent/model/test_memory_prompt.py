@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.model.memory_prompt import CUT, excerpt
+from remembr_ros.agent.model.memory_prompt import CUT, ago, excerpt, excerpted
+from remembr_ros.timestamps import NS
 
 CAPTION = 'A hall. The floor is grey. A red bicycle leans there. A lamp hangs above. People talk.'
 
@@ -22,6 +23,16 @@ def test_without_anything_in_common_the_beginning_is_shown() -> None:
 
 def test_a_sentence_without_an_end_is_cut() -> None:
     assert excerpt('x' * 500, 'y', 100) == 'x' * 99 + CUT
+
+
+def test_of_what_was_shown_only_other_sentences_about_it_are_shown() -> None:
+    assert excerpted(CAPTION, 'a lamp on the floor', 200, {1}) == (f'{CUT} A lamp hangs above. {CUT}', {3})
+    assert excerpted(CAPTION, 'a lamp', 200, {3}) == ('', set())
+
+
+def test_a_memory_of_now_is_of_now() -> None:
+    for seconds, told in ((0, 'just now'), (1, 'just now'), (-3, '3 seconds ago'), (60, '1 minute from now')):
+        assert ago((100 + seconds) * NS, 100 * NS) == told
 
 
 @given(st.text(max_size=400), st.text(max_size=20), st.integers(10, 300))

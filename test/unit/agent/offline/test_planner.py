@@ -186,6 +186,7 @@ def test_only_the_time_asked_about_counts(ask: Ask) -> None:
     unknown = ask('Did you see the lift between 9:00 and 9:10?')
     assert unknown.kind is Kind.NOT_SEEN
     assert 'nothing of that time' in unknown.text
+    assert 'the nearest that I do is 2023-11-14 22:' in unknown.text
 
 
 def test_what_was_seen_at_a_time_is_told(ask: Ask) -> None:
