@@ -35,7 +35,7 @@ def test_an_estimate_grows_with_what_is_said() -> None:
 
 def test_the_oldest_results_are_left_out_first() -> None:
     talk = [Message('system', 's' * 400), Message('user', 'q')]
-    talk += [Message('tool', f'{i}' * 2_000, tool_call_id=f'c{i}') for i in range(2)]
+    talk += [Message('tool', f'{i}' * 2_000, tool_call_id=f'c{i}') for i in range(3)]
     whole = estimate(talk)
     assert fit(talk, whole, 2) == talk
     fitted = fit(talk, whole - 100, 2)
@@ -110,7 +110,7 @@ def test_a_question_answered_from_one_recall_takes_few_tokens(
         pairs = ((colours[(i + j) % 14], colours[(3 * i + j) % 14]) for j in range(18))
         memories.append(make_memory(9 * i, ''.join(seen.format(*pair) for pair in pairs)))
     assert min(len(memory.caption) for memory in memories) > 1_650
-    missing = [Tool(f'tool_{i}', 'x' * 380, {'type': 'object', 'properties': {}}) for i in range(3)]
+    missing = [Tool(f'tool_{i}', 'x' * 380, {'type': 'object', 'properties': {}}) for i in range(2)]
     assert 220 <= estimate_tools(missing) <= 260
     monkeypatch.setattr('remembr_ros.agent.llm.loop.TOOLS', (*TOOLS, *missing))
     asked = 'Where did you see the yellow sign of a shop?'
