@@ -5,6 +5,7 @@
     │   └── EmbedderLoading     the embedding model is still being loaded
     ├── StoreMismatch       the collection was made with another embedder or schema
     ├── EmbedderUnavailable the embedding model is not installed or cannot be loaded
+    ├── NothingRemembered   there are no memories of the time asked for
     ├── CaptionerFailed     a captioner could not describe a segment
     ├── TranscriberUnavailable  speech recognition is not installed or cannot be loaded
     ├── SoundUnavailable    a microphone, or a program that speaks, is missing or failed
@@ -62,6 +63,10 @@ class StoreMismatch(RemembrError):
 
 class EmbedderUnavailable(RemembrError):
     """Raised when the embedding model is not installed or cannot be loaded."""
+
+
+class NothingRemembered(RemembrError):
+    """Raised when there are no memories of the time asked for."""
 
 
 class CaptionerFailed(RemembrError):

@@ -21,6 +21,7 @@ VERBS = {
     'ingest': 'turn a recording into memories',
     'ask': 'ask the memory a question',
     'recall': 'search the memory by text, position or time',
+    'day': 'tell what the robot did and saw on a day',
     'trace': 'show what happened to the questions that were asked',
     'info': 'say what the memory holds',
     'remember': "store a person's note",
@@ -106,8 +107,9 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
+    room = 'evaluation' if verb == 'eval' else 'verbs'
     # A module cannot have the name of a keyword.
-    return f'remembr_ros.cli.verbs.{verb}{"_" if iskeyword(verb) else ""}'
+    return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 
 
 if __name__ == '__main__':

@@ -115,7 +115,7 @@ def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
         'kind': answer.kind.value,
         'text': answer.text,
         'binary': answer.binary,
-        'position': _position(answer.pose),
+        'position': position_json(answer.pose),
         'yaw': answer.pose.yaw if answer.pose else None,
         'time': format_iso(time_ns) if time_ns is not None else None,
         'minutes_ago': (question.now_ns - time_ns) / (60 * NS) if time_ns is not None else None,
@@ -125,7 +125,7 @@ def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
                 'id': hit.memory.id,
                 'start': format_iso(hit.memory.start_ns),
                 'end': format_iso(hit.memory.end_ns),
-                'position': _position(hit.memory.pose),
+                'position': position_json(hit.memory.pose),
                 'caption': hit.memory.caption,
                 'scene_text': list(hit.memory.scene_text),
             }
@@ -149,7 +149,7 @@ def memory_json(memory: Memory) -> dict[str, Any]:
         'frame_id': memory.frame_id,
         'start': format_iso(memory.start_ns),
         'end': format_iso(memory.end_ns),
-        'position': _position(memory.pose),
+        'position': position_json(memory.pose),
         'yaw': memory.pose.yaw if memory.pose else None,
         'caption': memory.caption,
         'scene_text': list(memory.scene_text),
@@ -195,5 +195,6 @@ def memory_line(memory: Memory, now_ns: int | None = None, zone: tzinfo = timezo
     return f'{memory.id}  {when}  {place}  {caption[:120]}'
 
 
-def _position(pose: Pose | None) -> list[float] | None:
+def position_json(pose: Pose | None) -> list[float] | None:
+    """Return where a pose is as every verb prints it with --json [m]."""
     return list(pose.position) if pose else None

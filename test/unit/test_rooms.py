@@ -34,9 +34,10 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'times': {'model'},
         'chat': {'model', 'planner'},
         'scripted': {'model', 'chat'},
-        'offline': {'model', 'planner', 'times'},
-        'llm': {'model', 'planner', 'times', 'chat'},
-        '': {'model', 'planner', 'times', 'chat', 'offline', 'llm'},
+        'overview': {'model', 'planner', 'times'},
+        'offline': {'model', 'planner', 'times', 'overview'},
+        'llm': {'model', 'planner', 'times', 'chat', 'overview'},
+        '': {'model', 'planner', 'times', 'chat', 'overview', 'offline', 'llm'},
     },
     'nodes': {
         'base': set(),
@@ -60,7 +61,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         '': {'frame_choice', 'sharpness', 'captioners'},
     },
     'speech': {'sound': set(), '': {'sound'}},
-    'cli': {'': set(), 'evaluation': {''}, 'verbs': {'', 'evaluation'}},
+    'cli': {'': set(), 'evaluation': {''}, 'verbs': {''}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""

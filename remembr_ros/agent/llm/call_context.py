@@ -51,6 +51,8 @@ class CallContext:
     recalls: int = field(default=0, init=False)
     searched: list[tuple[bool, int]] = field(default_factory=list, init=False)
     """Of each recall: whether it was about a time or a place, and memories in that."""
+    sure: float = field(default=0.0, init=False)
+    """How likely what a tool told of a whole time is of it, as no recall by text says how well it fits."""
     looks_left: int = field(default=MAX_LOOKS, init=False)
 
     @cached_property

@@ -13,6 +13,7 @@ from remembr_ros.agent.chat.client import Tool
 from remembr_ros.agent.chat.loose_json import read_object
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.llm.day_tool import TellDay, tell_day
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_again, measure, read
 from remembr_ros.agent.llm.recall_tools import (
@@ -72,6 +73,7 @@ _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
     'read': (Read, read),
     LOOK_AGAIN: (LookAgain, look_again),
     'measure': (Measure, measure),
+    'day': (TellDay, tell_day),
 }
 """By name, what each tool is told, and what makes a job of that; raises InvalidRequest or Ungrounded."""
 
@@ -208,6 +210,8 @@ def confident(said: Claim, context: CallContext) -> Claim:
     if absent:
         shown = [evidence.best] if evidence.best is not None else []
     likely = cited_confidence(asked, evidence.scored(shown), context.recall.embedder_name)
+    if shown and evidence.best is None:
+        likely = max(likely, context.sure)
     if absent:
         likely = 1.0 - likely if context.recalls else 0.0
     return replace(said, confidence=likely)

@@ -71,6 +71,7 @@ class Claim:
     :param choice: which of them decides about place and time
     :param start: kind DURATION: the memory in which it began
     :param end: kind DURATION: the memory in which it ended
+    :param duration_s: kind DURATION: how much of that time it was, if code measured it [s]
     :param confidence: see :class:`remembr_ros.agent.model.answer.Answer`
     """
 
@@ -81,6 +82,7 @@ class Claim:
     choice: Choice = Choice.CITED_FIRST
     start: Hit | None = None
     end: Hit | None = None
+    duration_s: float | None = None
     confidence: float = 0.0
 
 
@@ -112,7 +114,9 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
             raise Ungrounded('a duration needs the memory in which it starts and the one in which it ends')
         if end.memory.end_ns < start.memory.start_ns:
             raise Ungrounded('the duration ends before it starts; swap its start and its end')
-        duration_s = (end.memory.end_ns - start.memory.start_ns) / NS
+        duration_s = claim.duration_s
+        if duration_s is None:
+            duration_s = (end.memory.end_ns - start.memory.start_ns) / NS
         evidence = list({hit.memory.id: hit for hit in (start, end, *evidence)}.values())
     if claim.kind is Kind.BINARY and claim.binary is None:
         raise Ungrounded('a yes-or-no answer needs binary: true or false')

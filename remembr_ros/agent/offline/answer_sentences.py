@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
-from remembr_ros.agent.model.same_place import GAP_NS, SamePlace, by_place, stays
-from remembr_ros.agent.offline.matching import asked_stems, readable
+from remembr_ros.agent.model.same_place import GAP_NS, SamePlace
+from remembr_ros.agent.offline.matching import asked_stems
 from remembr_ros.agent.offline.relevance_model import POOL
 from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.overview.highlights import readable
+from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import NS, format_clock
 
+TIMES_TOLD = 20  # Of more times the first are said
 READING_RADIUS_M = 4.0  # What can be read 'at' a place can be read from this near to it
 
 
@@ -39,11 +42,14 @@ def sentences_about(request: Request, hit: Hit) -> str:
     return ' '.join((about or sentences)[:3]) or 'nothing that could be described'
 
 
-def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -> Claim:
-    """Say at how many places the thing was seen."""
-    groups = by_place(hits, same_place)
+def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
+    """Say at how many places the thing was seen.
+
+    :param limit: more memories were not looked at
+    """
+    groups = listing(hits, same_place).places
     number = f'{len(groups)} places' if len(groups) > 1 else 'one place'
-    number += ' or more' if len(hits) >= POOL or any(hit.memory.pose is None for hit in hits) else ''
+    number += ' or more' if len(hits) >= limit or any(hit.memory.pose is None for hit in hits) else ''
     wall = ' without a wall between' if same_place.walls is not None else ''
     text = (
         f'{request.thing}: seen at {number}, those within {same_place.radius_m:g} m of each other{wall} '
@@ -54,22 +60,35 @@ def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace) -
 
 def cite_every_place(request: Request, placed: Sequence[Hit], same_place: SamePlace, note: str) -> Claim:
     """Cite one memory of each place where the thing was seen, so that all of them can be visited."""
-    best = [max(group, key=lambda hit: hit.score) for group in by_place(placed, same_place)]
+    best = [max(group, key=lambda hit: hit.score) for group in listing(placed, same_place).places]
     best.sort(key=lambda hit: -hit.score)
     number = f' at {len(best)} places, the surest one' if len(best) > 1 else ''
     return Claim(Kind.POSITION, f'{was_seen(request, best[0])}{note}{number}', best, choice=Choice.EVERY)
 
 
-def count_visits(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:
-    """Say how many times the thing was seen: each stay at each place is one.
+def count_visits(request: Request, hits: Sequence[Hit], question: Question, limit: int) -> Claim:
+    """Say how many times the thing was seen, and when if that is asked: each stay at each place is one.
 
     :param limit: more memories were not looked at
     """
-    visits = [stay for place in by_place(hits, same_place) for stay in stays(place)]
+    visits = listing(hits, question.same_place).stays
     number = f'{len(visits)} times' if len(visits) > 1 else 'once'
     number += ' or more' if len(hits) >= limit else ''
     text = f'{request.thing}: seen {number}, with more than {GAP_NS // NS} s or another place between.'
-    return Claim(Kind.TEXT, text, sorted((v[0] for v in visits), key=lambda hit: hit.memory.start_ns))
+    if request.every_time:
+        told = [format_clock(visit[0].memory.start_ns, question.zone) for visit in visits[:TIMES_TOLD]]
+        more = f' and {len(visits) - TIMES_TOLD} times later' if len(visits) > TIMES_TOLD else ''
+        text = f'{text} At {", ".join(told)}{more}.'
+    return Claim(Kind.TEXT, text, [visit[0] for visit in visits])
+
+
+def seen_most_often(request: Request, placed: Sequence[Hit], question: Question, note: str) -> Claim:
+    """Return the place where the thing was seen the most times."""
+    found = listing(placed, question.same_place)
+    best = found.most_often()
+    times = sum(stay[0] in best for stay in found.stays)
+    often = f' {times} times of {len(found.stays)}' if len(found.stays) > 1 else ''
+    return Claim(Kind.POSITION, f'{was_seen(request, best[0])}{note}{often}', best)
 
 
 def read_texts(

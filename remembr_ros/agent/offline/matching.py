@@ -17,7 +17,6 @@ MIN_MISREAD = 0.88
 """The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
 
 MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
-_QUOTED = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
 MAX_VARIANTS = 5  # Wordings of a target that are searched for
 
@@ -197,11 +196,6 @@ def is_cut_off(request: Request, around: Sequence[Memory]) -> bool:
 def _continues(word: str, number: str, noun: str, text: str) -> bool:
     rest = word.removeprefix(number) if word.startswith(number) else word.removesuffix(number)
     return rest != word and rest.isdigit() and has_number(text, word, noun)
-
-
-def readable(memory: Memory) -> Sequence[str]:
-    """Return the texts in view; a captioner that does not list them quotes them in its sentences."""
-    return memory.scene_text or [text.strip(' .,') for text in _QUOTED.findall(memory.caption)]
 
 
 def _present(memory: Memory) -> set[str]:

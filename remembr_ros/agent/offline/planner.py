@@ -19,9 +19,12 @@ from remembr_ros.agent.offline.answer_sentences import (
     count_places,
     count_visits,
     read_texts,
+    seen_most_often,
     sentences_about,
     was_seen,
 )
+from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
+from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.relevance_model import POOL, STAY_MARGIN, as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
@@ -29,7 +32,8 @@ from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.timestamps import format_clock
 
 NAME = 'offline'
-STAY_POOL = 300  # Memories looked at for a question about how long or how often: a stay may have many
+STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
+ALL = 1_000  # and for how many there are, how often, and all of them: as many as a recall gives
 
 MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
@@ -54,6 +58,11 @@ class OfflinePlanner:
         if request.clock:
             claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
             return ground(claim, question, NAME)
+        if (day := parse_day(request, question)) is not None:
+            return ground(claim_of_day(day, question, recall), question, NAME)
+        moved = answer_motion(request, question, recall, scope)
+        if moved is not None:
+            return with_facts(ground(moved, question, NAME), question)
         scope = _around_here(request, question, scope)
         total = recall.count(scope)
         found = _find(request, question, recall, scope) if total else Findings(request, scope)
@@ -74,8 +83,10 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     window, here = request.window, question.here
     hits: Sequence[Hit] = ()
     if request.target:
-        many = request.kind is Kind.DURATION or request.visits or request.choice is Choice.EVERY
-        hits = find_sightings(request, recall, scope, STAY_POOL if many else POOL)
+        many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
+        many = many or (request.kind is Kind.TIME and request.choice is Choice.EARLIEST)
+        limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
+        hits = find_sightings(request, recall, scope, limit)
     elif window.at_ns is not None:
         hits = recall.find(Query(time_ns=window.at_ns, scope=scope, limit=1))
     elif request.here:
@@ -129,11 +140,13 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
     best = as_good_as_best(hits)
     note = f' ({found.note})' if found.note else ''
     if request.kind is Kind.POSITION:
-        every = request.choice is Choice.EVERY
+        every = request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         placed = [hit for hit in (hits if every else best) if hit.memory.pose is not None]
         if not placed:
             thing = request.thing or 'that'
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
+        if request.choice is Choice.MOST_OFTEN:
+            return seen_most_often(request, placed, question, note)
         if every:
             return cite_every_place(request, placed, question.same_place, note)
         return Claim(Kind.POSITION, was_seen(request, placed[0]) + note, placed, choice=request.choice)
@@ -150,9 +163,9 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
     if request.reading:
         return read_texts(request, hits, best, found.scope, recall)
     if request.visits:
-        return count_visits(request, hits, question.same_place, STAY_POOL)
+        return count_visits(request, hits, question, ALL)
     if request.counting:
-        return count_places(request, hits, question.same_place)
+        return count_places(request, hits, question.same_place, ALL)
     first = choose(best, request.choice, question)
     evidence = [first, *(hit for hit in best if hit is not first)]
     return Claim(Kind.TEXT, sentences_about(request, first), evidence)

@@ -22,6 +22,7 @@ _PHRASES = re.compile(
     r'|\b(?:in|inside|within|of|on)\s+this\s+(?:building|house|place|area|floor)\b'
     r'|\bin\s+front\s+of\b|\b(?:close|next)\s+to\b|\blook(?:ed|s)?\s+like\b|\bin\s+total\b'
     r'|\b(?:you|we|i)\s+(?:stop|stopped|park|parked|standing|walking|driving)\b'
+    r'|\b(?:how|most)\s+(?:often|frequently)\b|^(?:list|name|enumerate)\b|\b(?:every|each)\s+time\b'
     r'|\b(?:more|less|fewer)\s+than\b|\bat\s+(?:least|most)\b'
     + ''.join(
         rf'|\b(?:{"|".join(group.split())})\b'

@@ -40,6 +40,7 @@ class Request:
     :param counting: the question is about how many there are
     :param clock: the question is about the time of day or the date, not about the memory
     :param visits: how many there are means how many times
+    :param every_time: the question is when, every time
     :param far: the question is how far it is
     :param relation: what narrows down where or when the target is looked for
     """
@@ -58,6 +59,7 @@ class Request:
     whatever: bool
     counting: bool
     visits: bool
+    every_time: bool
     far: bool
     clock: bool
     relation: Relation | None
@@ -106,7 +108,8 @@ _CHOICES = (
     (Choice.NEAREST, re.compile(r'\b(?:nearest|closest|nearby)\b', re.IGNORECASE)),
     (Choice.FARTHEST, re.compile(r'\b(?:farthest|furthest)\b', re.IGNORECASE)),
     (Choice.LATEST, re.compile(r'\b(?:last|latest|most\s+recent(?:ly)?|recently)\b', re.IGNORECASE)),
-    (Choice.EARLIEST, re.compile(r'\b(?:first|earliest)\b', re.IGNORECASE)),
+    (Choice.EARLIEST, re.compile(r'\b(?:first|earliest)\b|^since\s+when\b', re.IGNORECASE)),
+    (Choice.MOST_OFTEN, re.compile(r'\bmost\s+(?:often|frequently)\b', re.IGNORECASE)),
 )
 _NO_CHOICE = re.compile(
     r'\b(?:first|last)(?:\s+(?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b', re.IGNORECASE
@@ -132,6 +135,9 @@ _EVERY = re.compile(
 )
 _FAR = re.compile(r'^how\s+far\b', re.IGNORECASE)
 _VISITS = re.compile(r'^how\s+(?:many\s+times|often)\b', re.IGNORECASE)
+_EVERY_TIME = re.compile(
+    r'\b(?:every|each)\s+time\b|\b(?:all\s+(?:the\s+)?|(?:what|which)\s+)times\b', re.IGNORECASE
+)
 _UNTIL_NOW = re.compile(r'^(?:for\s+)?how\s+(?:long|much\s+time).*\b(?:have|has)\b.*\bbeen\b', re.IGNORECASE)
 _CLAUSE = re.compile(r'(?<=[,.;!?])\s+')
 
@@ -154,6 +160,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     bare = unquoted(about)
     choosing = _NO_CHOICE.sub(' ', bare)
     choice = next((c for c, pattern in _CHOICES if pattern.search(choosing)), Choice.CITED_FIRST)
+    every_time = kind in (Kind.TEXT, Kind.TIME) and _EVERY_TIME.search(plain) is not None
+    kind = Kind.TEXT if every_time else kind
     if every and choice is Choice.CITED_FIRST:
         choice = Choice.EVERY
     if kind is Kind.DURATION and choice is Choice.CITED_FIRST and _UNTIL_NOW.search(plain):
@@ -176,7 +184,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
         reading=kind is Kind.TEXT and bool(_READING.search(bare)),
         whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER.search(plain)),
         counting=kind is Kind.TEXT and bool(_COUNTING.search(plain)),
-        visits=kind is Kind.TEXT and bool(_VISITS.search(plain)),
+        visits=every_time or (kind is Kind.TEXT and bool(_VISITS.search(plain))),
+        every_time=every_time,
         far=bool(_FAR.search(plain)),
         clock=not target and relation is None and bool(_CLOCK.search(plain)),
         relation=relation,

@@ -21,6 +21,9 @@ _AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in _EDGES)
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
 """From which to which hour of a day; a night ends on the day after."""
 
+PARTS_OF_DAY = {'night': 0, **{name: _PARTS[name][0] for name in ('morning', 'afternoon', 'evening')}}
+"""With which hour of the clock each begins; a night that begins at 20 is the evening's until midnight."""
+
 _LAST_NIGHT = (-4, 6)
 _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
 _THIS = re.compile(r'\b(?:this\s+(?:morning|afternoon|evening)|tonight)\b', re.IGNORECASE)

@@ -18,6 +18,7 @@ from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
+from remembr_ros.nodes.agent.day_service import DayService
 from remembr_ros.nodes.agent.markers import AnswerMarkers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
@@ -80,6 +81,14 @@ class AgentNode(ManagedNode):
         self._poses = PoseSubscription(self, self.parameters, self._on_pose, self._on_lost)
         if self._navigator is not None:
             self._navigator.start()
+        if self._recall is not None:
+            DayService(
+                self,
+                self._recall,
+                zone=lambda: self._zone,
+                timeout_s=lambda: self.parameters.timeout,
+                now_ns=self._now_or_newest_ns,
+            )
 
     def stop(self) -> None:
         self._inquiries.cancel_all()

@@ -14,6 +14,7 @@ MISSING = {
     'ask': ['ask', 'Where is the lift?'],
     'recall': ['recall', '--text', 'lift'],
     'info': ['info'],
+    'day': ['day'],
     'forget': ['forget', '--id', 'x'],
     'export': ['export', '/dev/shm/remembr-none.jsonl'],
     'map': ['map', 'rename', 'a', 'b'],

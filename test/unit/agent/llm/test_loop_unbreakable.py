@@ -42,7 +42,7 @@ TIMES = [
     '-1',
 ]
 WORDS = ['lift', 'exit', '', 'printer ' * 400, '\ud800', '\u202e', 'null', 'é' * 5, '{', '"']
-NAMES = ['recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'look_again', 'answer']
+NAMES = ['recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'day', 'look_again', 'answer']
 FIELDS = [
     *(
         'query',
@@ -57,6 +57,7 @@ FIELDS = [
         'start_id',
         'end_id',
         'place',
+        'floor',
     ),
     *('when', 'after', 'before', 'near', 'radius', 'robot', 'question', 'limit', 'place', 'x' * 50),
 ]
@@ -130,6 +131,7 @@ class AnythingChat:
                 'place': rng.choice([*LABELS, [1.0, 2.0]]),
             },
             'read': {'ids': ids},
+            'day': {'when': rng.choice([*TIMES, *LABELS, '']), 'floor': rng.choice([None, None, 2, -1, 'x'])},
             'look_again': {'ids': ids, 'question': rng.choice(WORDS)},
             'answer': {'kind': rng.choice(list(Kind)).value, 'ids': ids, 'text': rng.choice(WORDS)},
         }[name]

@@ -12,7 +12,7 @@ NAMES = {
     'compare': ('compare', 'two runs, question by question, with a paired test'),
     'report': ('report', 'the report of a run, written anew'),
 }
-"""Each name is a module of remembr_ros.cli.evaluation with add_arguments(parser) and run(args)."""
+"""Each name is a module of this room with add_arguments(parser) and run(args)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,119 @@
+"""Questions about a day, a time or a floor as a whole: 'What did you do today?', 'Summarise this morning.'"""
+
+import re
+from dataclasses import dataclass
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.overview.day_text import day_lines, shown_by
+from remembr_ros.agent.overview.floors import floors_in, without_floors
+from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
+from remembr_ros.agent.times.day import DATE_TEXT, WEEKDAYS
+from remembr_ros.agent.times.time_window import Window, parse_window
+from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
+from remembr_ros.timestamps import NS
+
+EPISODES = 40  # Of an answer; who wants more asks for a shorter time
+SENTENCES = 1  # Of each
+LONG_NS = 3_000 * NS  # "What did you see?" in a shorter time has few memories, which are shown as they are
+TEXTS = 5
+
+_PARTS = frozenset(('morning', 'afternoon', 'evening', 'night'))
+_WHOLE = _PARTS.union(
+    'been do doing done happened spend spent day shift tour trip drive patrol journey walk summarise '
+    'summarize summary recap review report overview rundown diary describe list everything'.split()
+)
+"""Words that ask for all of a time, where nothing else is named."""
+
+_ADDED = frozenset(
+    'a about all an and at brief can could did during far for from give go going had has have hey how i in '
+    'is it know like make me my notice noticed observe observed of on our over please robot saw see seen '
+    'short show so sum tell that the there this through to up us want was went were what whole will with '
+    'would write you your'.split()
+)
+"""Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
+
+_BARE_DAY = re.compile(
+    rf'(?:(?:in\s+)?(?:the\s+)?\b(?P<part>{"|".join(sorted(_PARTS))})\s+)?(?:\b(?:of|on|about|for)\s+)?'
+    rf'\b(?P<day>{DATE_TEXT}|{"|".join(WEEKDAYS)})\b',
+    re.IGNORECASE,
+)
+"""'Summarise Tuesday', 'the morning of 2026-11-23'."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayRequest:
+    """A time, or a floor, of which all is asked for.
+
+    :param floor: as in overview.floors; None: none is named
+    """
+
+    scope: Scope
+    floor: int | None
+
+
+def parse_day(request: Request, question: Question) -> DayRequest | None:
+    """Return the time or the floor that a question is about as a whole; None: it asks for something in it."""
+    window = request.window
+    if (window.after_ns, window.before_ns) == (None, None):
+        window = parse_window(_BARE_DAY.sub(_on_the_day, window.rest), question.now_ns, question.zone)
+    text = window.rest
+    if request.kind not in (Kind.TEXT, Kind.POSITION) or request.choice is not Choice.CITED_FIRST:
+        return None
+    if (
+        request.relation is not None
+        or request.here
+        or request.clock
+        or request.far
+        or window.at_ns is not None
+    ):
+        return None
+    floors = floors_in(text)
+    floor = min(floors) if len(floors) == 1 else None
+    said = words(text if floor is None else without_floors(text))
+    if not said or not (_WHOLE | _ADDED).issuperset(said):
+        return None
+    if floor is None and _WHOLE.isdisjoint(said) and not _is_long(window):
+        return None
+    scope = Scope(window.after_ns, window.before_ns)
+    if scope == ANYTHING and floor is None:
+        part = next((f'this {word}' for word in said if word in _PARTS), TODAY)
+        scope = scope_of_day(part, question.now_ns, question.zone)
+    return DayRequest(scope, floor)
+
+
+def _on_the_day(found: re.Match[str]) -> str:
+    return f' on {found["day"]} {found["part"] or ""}'
+
+
+def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim:
+    """Return a list of what robots did, with a memory of each stay and drive as evidence."""
+    scope = asked.scope
+    found = recall_day(recall, scope, question.zone, floor=asked.floor, most=EPISODES)
+    if not found.diary.days:
+        why = nothing_of_day(recall, scope, question.zone)
+        if asked.floor is not None and recall.count(scope):
+            why = (
+                'I remember nothing of that floor.'
+                if found.by
+                else 'Nothing that I remember tells floors apart.'
+            )
+        return Claim(
+            Kind.NOT_SEEN, why, confidence=found.confidence if found.by or asked.floor is None else 0.5
+        )
+    evidence = [Hit(shown_by(episode), 1.0) for episode in found.diary.episodes]
+    text = day_lines(found.diary, question.zone, SENTENCES, TEXTS)
+    if not found.whole:
+        text = f'Of the latest that I remember:\n{text}'
+    return Claim(
+        Kind.TEXT, text, list({hit.memory.id: hit for hit in evidence}.values()), confidence=found.confidence
+    )
+
+
+def _is_long(window: Window) -> bool:
+    """Tell whether a time is asked about that is more than a moment."""
+    if window.after_ns is None or window.before_ns is None:
+        return False
+    return window.before_ns - window.after_ns >= LONG_NS

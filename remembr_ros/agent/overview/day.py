@@ -1,0 +1,147 @@
+"""What robots did and saw, as a tree: days, their parts, the stays and drives in these, and their memories.
+
+A robot stays where it stands (motion), and drives in between; what nobody knows the way of is a stay, too. Of
+more than are told, the longest stays and the longest times without memories divide the rest. A long drive is
+cut where what is seen changes most (TextTiling, Hearst 1997).
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, tzinfo
+from itertools import groupby
+
+from remembr_ros.agent.overview.division import divided, pieces
+from remembr_ros.agent.overview.episode import Episode, by_day, episodes_of, within
+from remembr_ros.agent.overview.highlights import Vocabulary, texts_read
+from remembr_ros.agent.times.day import PARTS_OF_DAY
+from remembr_ros.agent.times.time_expression import local
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+MOST = 100  # Episodes of a time that is told, apart from the pieces of long drives
+PIECES = 8  # A drive is cut where it takes more than this part of the time that was driven and stood in all
+SHORTEST_CUT_NS = 120 * NS  # Shorter drives are not cut
+SENTENCES = 3  # Of each episode
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfDay:
+    """What began in the night, the morning, the afternoon or the evening."""
+
+    name: str
+    episodes: tuple[Episode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiaryDay:
+    """One day of the asker's calendar."""
+
+    date: date
+    parts: tuple[PartOfDay, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diary:
+    """What robots did and saw.
+
+    :param start_ns: of the time that is told, nanoseconds since the Unix epoch
+    :param end_ns: of that time
+    """
+
+    start_ns: int
+    end_ns: int
+    days: tuple[DiaryDay, ...]
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """All of them, in the order of time."""
+        return [episode for day in self.days for part in day.parts for episode in part.episodes]
+
+
+def diary(
+    memories: Iterable[Memory],
+    zone: tzinfo,
+    after_ns: int | None = None,
+    before_ns: int | None = None,
+    most: int = MOST,
+) -> Diary:
+    """Return what robots did and saw; a day is one of the asker's calendar, however many hours it has.
+
+    :param memories: in any order, of any robots and maps
+    :param zone: the asker's time zone
+    :param after_ns: what was before is left out, of a memory, too
+    :param before_ns: what was after it
+    :param most: episodes, apart from the pieces of long drives and the days that they are divided into
+    """
+    of_robot: defaultdict[str, list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda memory: (memory.start_ns, memory.end_ns, memory.id)):
+        of_robot[memory.robot].append(memory)
+    lived = [within(episodes_of(some), after_ns, before_ns) for some in of_robot.values()]
+    told = [
+        _filled([part for whole in some for part in by_day(whole, zone)], of_robot[some[0].robot])
+        for some in divided([some for some in lived if some], most)
+    ]
+    total_ns = sum(episode.end_ns - episode.start_ns for some in told for episode in some)
+    longest_ns = max(SHORTEST_CUT_NS, total_ns // PIECES)
+    whole = [piece for some in told for episode in some for piece in pieces(episode, longest_ns)]
+    words = Vocabulary(episode.memories for episode in whole)
+    episodes = sorted(
+        (_described(episode, words) for episode in whole),
+        key=lambda one: (one.start_ns, one.end_ns, one.robot),
+    )
+    first_ns = min((one.start_ns for one in episodes), default=0)
+    last_ns = max((one.end_ns for one in episodes), default=0)
+    return Diary(
+        first_ns if after_ns is None else after_ns,
+        last_ns if before_ns is None else before_ns,
+        _days(episodes, zone),
+    )
+
+
+def _filled(episodes: Sequence[Episode], memories: Sequence[Memory]) -> list[Episode]:
+    """Return the episodes with their memories: each is of the one that it shares most time with.
+
+    A stay that would have none takes what it shares most time with from the drive before or after it.
+    """
+    held: list[list[Memory]] = [[] for _ in episodes]
+    starts = [episode.start_ns for episode in episodes]
+    for memory in memories:
+        first = max(bisect_right(starts, memory.start_ns) - 1, 0)
+        last = max(bisect_right(starts, memory.end_ns) - 1, first)
+        best = max(range(first, last + 1), key=lambda i: _common(memory, episodes[i]))
+        if _common(memory, episodes[best])[0] >= 0:
+            held[best].append(memory)
+    for i, episode in enumerate(episodes):
+        if not held[i]:
+            memory = max(memories, key=lambda memory: _common(memory, episode))
+            for other, others in zip(episodes, held, strict=True):
+                if memory in others and len(others) > 1 and other.kind is not episode.kind:
+                    others.remove(memory)
+            held[i].append(memory)
+    return [replace(episode, memories=tuple(some)) for episode, some in zip(episodes, held, strict=True)]
+
+
+def _common(memory: Memory, episode: Episode) -> tuple[int, int]:
+    """Return how much time a memory and an episode share [ns]; negative: how far they are apart."""
+    common_ns = min(memory.end_ns, episode.end_ns) - max(memory.start_ns, episode.start_ns)
+    return common_ns, -(episode.end_ns - episode.start_ns)
+
+
+def _described(episode: Episode, words: Vocabulary) -> Episode:
+    seen = words.telling(episode.memories, SENTENCES)
+    return replace(episode, seen=tuple(seen), read=tuple(texts_read(episode.memories)))
+
+
+def _days(episodes: Iterable[Episode], zone: tzinfo) -> tuple[DiaryDay, ...]:
+    def part(episode: Episode) -> str:
+        hour = local(episode.start_ns, zone).hour
+        return max(
+            (name for name, first in PARTS_OF_DAY.items() if first <= hour), key=PARTS_OF_DAY.__getitem__
+        )
+
+    return tuple(
+        DiaryDay(day, tuple(PartOfDay(name, tuple(some)) for name, some in groupby(of_day, key=part)))
+        for day, of_day in groupby(episodes, key=lambda episode: local(episode.start_ns, zone).date())
+    )

@@ -1,0 +1,79 @@
+"""A day in words: one sentence for each stay and drive."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from remembr_ros.agent.overview.day import Diary, DiaryDay, PartOfDay
+from remembr_ros.agent.overview.episode import Episode, EpisodeKind
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import format_clock, format_duration
+
+
+def day_lines(diary: Diary, zone: tzinfo, sentences: int = 2, texts: int = 8) -> str:
+    """Return a diary as a list to show or to speak: a line for each part of a day, and for each episode.
+
+    :param sentences: of each episode, at most
+    :param texts: the same, of what could be read
+    """
+    wording = DayWording(diary.episodes, zone)
+    lines = []
+    for day in diary.days:
+        for part in day.parts:
+            lines.append(heading(day, part))
+            lines += [wording.sentence(one, sentences, texts) for one in part.episodes]
+    return '\n'.join(lines)
+
+
+def heading(day: DiaryDay, part: PartOfDay) -> str:
+    """Return which part of which day it is."""
+    return f'{day.date:%A}, {day.date.isoformat()}, {part.name}:'
+
+
+class DayWording:
+    """Says what robots did, and who of several and on which of several maps.
+
+    :param episodes: all that are told
+    :param zone: the asker's time zone
+    """
+
+    def __init__(self, episodes: Sequence[Episode], zone: tzinfo) -> None:
+        self._zone = zone
+        self._with_robot = len({episode.robot for episode in episodes}) > 1
+        self._with_map = len({episode.map_id for episode in episodes}) > 1
+
+    def deed(self, episode: Episode) -> str:
+        """Return when and where a robot stood or drove: '09:00:05 to 09:00:09 stood 4 seconds at (1, 2)'."""
+        start, end = (format_clock(ns, self._zone)[11:19] for ns in (episode.start_ns, episode.end_ns))
+        who = f'{episode.robot} ' if self._with_robot else ''
+        lasted, where = format_duration(episode.seconds), self._place(episode)
+        if episode.kind is EpisodeKind.STAY:
+            return f'{start} to {end} {who}stood {lasted} at {where}'
+        return f'{start} to {end} {who}drove {episode.driven_m:.0f} m to {where}'
+
+    def sentence(self, episode: Episode, sentences: int, texts: int) -> str:
+        """Return what a robot did, saw and read."""
+        parts = [f'{self.deed(episode)}.', *map(_ended, episode.seen[:sentences])]
+        if episode.read:
+            read = ', '.join(f'"{text}"' for text in episode.read[:texts])
+            parts.append(f'Read: {read}.')
+        return ' '.join(parts)
+
+    def _place(self, episode: Episode) -> str:
+        where = 'a place unknown'
+        if episode.pose is not None:
+            x, y, z = episode.pose.position
+            where = f'({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'({x:.1f}, {y:.1f}, {z:.1f})'
+        return f'{where} on map {episode.map_id}' if self._with_map and episode.map_id else where
+
+
+def shown_by(episode: Episode) -> Memory:
+    """Return the memory that shows most of what is said of an episode."""
+    said = [text.rstrip('\u2026').casefold() for text in episode.seen[:1]]
+    return max(
+        episode.memories,
+        key=lambda one: (any(s in one.caption.casefold() for s in said), len(one.scene_text)),
+    )
+
+
+def _ended(text: str) -> str:
+    return text if text.rstrip('"\')').endswith(('.', '!', '?', '\u2026')) else f'{text}.'

@@ -1,0 +1,167 @@
+"""What one robot did, one thing after the other: its stays and its drives, or legs, between them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta, tzinfo
+from enum import Enum
+
+from remembr_ros.agent.overview.motion import Stretch, legs, stops, stretches
+from remembr_ros.agent.overview.track import GAP_NS, STANDS_M_PER_S
+from remembr_ros.agent.times.time_expression import local, to_ns
+from remembr_ros.geometry import Pose, interpolate
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+NOWHERE_M = 0.5  # A drive that is shorter leads nowhere
+
+
+class EpisodeKind(str, Enum):
+    """What a robot did for a while."""
+
+    STAY = 'stay'
+    LEG = 'leg'
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A stay of a robot at a place, or its drive to the next one.
+
+    :param pose: of a stay: where; of a leg: where it ended, in the map frame; None: not known
+    :param driven_m: length of the path
+    :param seen: what was seen, in sentences, the most telling first
+    :param read: what could be read, in the order of time
+    :param memories: in the order of time; each is of one episode, if it is not longer than several
+    """
+
+    kind: EpisodeKind
+    robot: str
+    start_ns: int
+    end_ns: int
+    pose: Pose | None = None
+    frame_id: str = 'map'
+    map_id: str = ''
+    driven_m: float = 0.0
+    seen: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    memories: tuple[Memory, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.start_ns) / NS
+
+
+def episodes_of(memories: Sequence[Memory]) -> list[Episode]:
+    """Return all that one robot did, in the order of time."""
+    moved = stretches(memories)
+    stood = stops(moved)
+    starts = [stop.start_ns for stop in stood]
+
+    def in_a_stop(leg: Stretch) -> bool:  # the robot turned where it stood
+        before = bisect_right(starts, leg.start_ns) - 1
+        return before >= 0 and leg.end_ns <= stood[before].end_ns
+
+    found = [_episode(EpisodeKind.STAY, stop) for stop in stood]
+    found += [_episode(EpisodeKind.LEG, leg) for leg in legs(moved) if not in_a_stop(leg)]
+    found = _settled(sorted(found, key=_time))
+    return sorted([*found, *_unplaced(memories, found)], key=_time)
+
+
+def _settled(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return the episodes with the drives that lead nowhere as parts of the stays before or after them."""
+    found: list[Episode] = []
+    for one in episodes:
+        before = found[-1] if found else None
+        if before is None or before.end_ns != one.start_ns or before.kind is one.kind:
+            found.append(one)
+        elif before.kind is EpisodeKind.STAY and one.driven_m < NOWHERE_M:
+            found[-1] = replace(before, end_ns=one.end_ns, driven_m=before.driven_m + one.driven_m)
+        elif before.kind is EpisodeKind.LEG and before.driven_m < NOWHERE_M:
+            found[-1] = replace(one, start_ns=before.start_ns, driven_m=before.driven_m + one.driven_m)
+        else:
+            found.append(one)
+    return found
+
+
+def _episode(kind: EpisodeKind, moved: Stretch) -> Episode:
+    memory, pose = moved.memories[0], moved.end
+    if kind is EpisodeKind.STAY and moved.start is not None and moved.end is not None:
+        pose = interpolate(moved.start, moved.end, 0.5)
+    return Episode(
+        kind,
+        memory.robot,
+        moved.start_ns,
+        moved.end_ns,
+        pose,
+        memory.frame_id,
+        memory.map_id,
+        moved.driven_m,
+    )
+
+
+def _unplaced(memories: Sequence[Memory], found: Sequence[Episode]) -> Iterator[Episode]:
+    """Yield episodes of the memories that tell of no motion, where no other one is."""
+    starts = [episode.start_ns for episode in found]
+
+    def is_alone(memory: Memory) -> bool:
+        middle_ns = (memory.start_ns + memory.end_ns) // 2
+        before = bisect_right(starts, middle_ns) - 1
+        return before < 0 or found[before].end_ns < middle_ns
+
+    runs: list[list[Memory]] = []
+    for memory in filter(is_alone, memories):
+        if runs and memory.start_ns - runs[-1][-1].end_ns <= GAP_NS and memory.map_id == runs[-1][-1].map_id:
+            runs[-1].append(memory)
+        else:
+            runs.append([memory])
+    for run in runs:
+        end_ns = max(memory.end_ns for memory in run)
+        driven_m = sum(memory.travelled for memory in run)
+        drove = driven_m > STANDS_M_PER_S * max((end_ns - run[0].start_ns) / NS, 1.0)
+        placed = [memory.pose for memory in run if memory.pose is not None]
+        yield Episode(
+            EpisodeKind.LEG if drove else EpisodeKind.STAY,
+            run[0].robot,
+            run[0].start_ns,
+            end_ns,
+            placed[-1 if drove else 0] if placed else None,
+            run[0].frame_id,
+            run[0].map_id,
+            driven_m,
+        )
+
+
+def _time(episode: Episode) -> tuple[int, int]:
+    return episode.start_ns, episode.end_ns
+
+
+def within(episodes: Iterable[Episode], after_ns: int | None, before_ns: int | None) -> list[Episode]:
+    cut = [
+        _between(
+            one,
+            one.start_ns if after_ns is None else after_ns,
+            one.end_ns if before_ns is None else before_ns,
+        )
+        for one in episodes
+    ]
+    return [one for one in cut if one is not None]
+
+
+def _between(episode: Episode, after_ns: int, before_ns: int) -> Episode | None:
+    """Return the part of an episode in a time; None: there is none."""
+    start_ns, end_ns = max(episode.start_ns, after_ns), min(episode.end_ns, before_ns)
+    if start_ns > end_ns or (start_ns == end_ns and episode.end_ns > episode.start_ns):
+        return None
+    share = (end_ns - start_ns) / max(episode.end_ns - episode.start_ns, 1)
+    driven_m = episode.driven_m * share if (start_ns, end_ns) != _time(episode) else episode.driven_m
+    return replace(episode, start_ns=start_ns, end_ns=end_ns, driven_m=driven_m)
+
+
+def by_day(episode: Episode, zone: tzinfo) -> Iterator[Episode]:
+    """Yield an episode cut at every midnight of the asker's."""
+    left: Episode | None = episode
+    while left is not None:
+        midnight = local(left.start_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        next_ns = to_ns(midnight + timedelta(days=1))
+        yield _between(left, left.start_ns, min(next_ns, left.end_ns)) or left
+        left = _between(left, next_ns, left.end_ns) if next_ns < left.end_ns else None

@@ -1,0 +1,55 @@
+"""All memories that show a thing, told apart by place and by stay: how many there are, and every time."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from remembr_ros.agent.model.same_place import SamePlace, by_place, span, stays
+from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What shows a thing.
+
+    :param places: the memories of one place each, in the order in which these were found
+    :param stays: those of one stay at one place each, in the order of time
+    :param whole: there are no others, as far as anybody knows
+    """
+
+    places: Sequence[Sequence[Hit]]
+    stays: Sequence[Sequence[Hit]]
+    whole: bool
+
+    @property
+    def memories(self) -> int:
+        return sum(map(len, self.places))
+
+    def most_often(self) -> Sequence[Hit]:
+        """Return the place of most stays, of equals that of most memories.
+
+        :raises ValueError: there is none
+        """
+        visits = [(sum(stay[0] in place for stay in self.stays), len(place)) for place in self.places]
+        return self.places[max(range(len(visits)), key=visits.__getitem__)]
+
+
+def listing(hits: Sequence[Hit], same_place: SamePlace, *, whole: bool = True) -> Listing:
+    """Return memories told apart by place and by stay: who went away and came back was there twice.
+
+    :param hits: each memory once
+    """
+    places = by_place(hits, same_place)
+    found = [stay for place in places for stay in stays(place)]
+    return Listing(places, sorted(found, key=lambda stay: (span(stay), stay[0].memory.id)), whole)
+
+
+def naming(memories: Collection[Memory], query: str) -> list[Hit]:
+    """Return the memories that have all words of a query that say something, in their order."""
+    asked = content_stems(query)
+    return [
+        Hit(memory, 1.0)
+        for memory in memories
+        if asked <= content_stems(f'{memory.caption} {" ".join(memory.scene_text)}')
+    ]

@@ -1,0 +1,305 @@
+"""How a robot moved, from the poses of its memories: stops, turns, and the legs between them.
+
+A memory has the mean pose of some seconds and the length of the path through them. A stop or a corner may
+lie within one or two of these: a stop shows as path that is lacking, a turn as the yaw of neighbours.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import takewhile
+
+from remembr_ros.agent.overview.track import STANDS_M_PER_S, Track, tracks
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+
+TURN_RAD = math.radians(15.0)  # A smaller change of heading is no turn but a wiggle
+SHARP_RAD = math.radians(8.0)  # Of which one memory to the next has this much at least: a road may wind
+STILL_RAD = math.radians(3.0)  # Less between two memories is the noise of their yaw
+BRAKES_M_PER_S2 = 0.5  # As robots among people do; the time that braking takes is not stood
+SLOW = 0.55  # Share of the usual speed below which a memory may hold a stop; corners are driven faster
+SHORTEST_STOP_S = 0.5  # [s]
+VALLEY = 0.6  # Share of the changes around it below which a change of heading divides two turns
+ONE_STOP_M = 1.0  # Between two stops the robot drives farther than this
+
+
+class Motion(str, Enum):
+    """What a robot does for a while."""
+
+    STANDING = 'standing'
+    DRIVING = 'driving'
+    LEFT = 'turning left'
+    RIGHT = 'turning right'
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A time in which a robot did one thing.
+
+    :param start: where it was at the beginning, in the map frame
+    :param driven_m: length of the path
+    :param turned_rad: from the heading before to the one after, counter-clockwise positive
+    :param memories: that show it, in the order of time
+    """
+
+    motion: Motion
+    start_ns: int
+    end_ns: int
+    start: Pose | None
+    end: Pose | None
+    driven_m: float
+    turned_rad: float
+    memories: tuple[Memory, ...]
+
+    @property
+    def seconds(self) -> float:
+        return (self.end_ns - self.start_ns) / NS
+
+    @property
+    def speed(self) -> float:
+        """Mean speed [m/s]."""
+        return self.driven_m / self.seconds if self.end_ns > self.start_ns else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stop or a turn within a track: when, and by how much the heading changed [rad]."""
+
+    motion: Motion
+    start_ns: int
+    end_ns: int
+    turned_rad: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of heading [rad] between two times."""
+
+    start_ns: int
+    end_ns: int
+    rad: float
+
+
+def stretches(memories: Iterable[Memory]) -> list[Stretch]:
+    """Return how the robots moved, in the order of time.
+
+    A stretch of one robot follows the one before without a gap, unless there are no memories for a while.
+
+    :param memories: in any order, of any robots and maps
+    """
+    found = [stretch for track in tracks(memories) for stretch in _stretches(track)]
+    return sorted(found, key=lambda stretch: (stretch.start_ns, stretch.end_ns))
+
+
+def stops(of: Sequence[Stretch]) -> list[Stretch]:
+    """Return the stops; a robot that turns where it stands has not gone on."""
+    found: list[list[Stretch]] = []
+    driven_m = math.inf
+    for stretch in of:
+        if stretch.motion is not Motion.STANDING:
+            driven_m += stretch.driven_m
+            continue
+        if found and driven_m <= ONE_STOP_M and _follow(found[-1][-1], stretch):
+            found[-1].append(stretch)
+        else:
+            found.append([stretch])
+        driven_m = 0.0
+    return [_joined(Motion.STANDING, some) for some in found]
+
+
+def legs(of: Sequence[Stretch]) -> list[Stretch]:
+    """Return what was driven from stop to stop, turns included."""
+    found: list[list[Stretch]] = []
+    for before, stretch in zip([None, *of], of, strict=False):
+        if stretch.motion is Motion.STANDING:
+            continue
+        if before is None or before.motion is Motion.STANDING or not _follow(before, stretch):
+            found.append([])
+        found[-1].append(stretch)
+    return [_joined(Motion.DRIVING, some) for some in found]
+
+
+def turns(of: Sequence[Stretch], motion: Motion | None = None) -> list[Stretch]:
+    """Return the turns; only those to the left or to the right, where it is said."""
+    wanted = (Motion.LEFT, Motion.RIGHT) if motion is None else (motion,)
+    return [stretch for stretch in of if stretch.motion in wanted]
+
+
+def _follow(before: Stretch, after: Stretch) -> bool:
+    one, other = before.memories[-1], after.memories[0]
+    return before.end_ns == after.start_ns and (one.robot, one.map_id) == (other.robot, other.map_id)
+
+
+def _joined(motion: Motion, some: Sequence[Stretch]) -> Stretch:
+    return Stretch(
+        motion,
+        some[0].start_ns,
+        some[-1].end_ns,
+        some[0].start,
+        some[-1].end,
+        sum(one.driven_m for one in some),
+        sum(one.turned_rad for one in some),
+        tuple({memory.id: memory for one in some for memory in one.memories}.values()),
+    )
+
+
+def _stretches(track: Track) -> Iterator[Stretch]:
+    at_ns, last_ns = track.memories[0].start_ns, track.memories[-1].end_ns
+    halts = list(_halts(track))
+    parts = sorted((*halts, *_turns(track, halts)), key=lambda part: (part.start_ns, part.end_ns))
+    parts.append(_Part(Motion.DRIVING, last_ns, last_ns))
+    for part, after in zip(parts, [*parts[1:], parts[-1]], strict=True):
+        start_ns = max(part.start_ns, at_ns)
+        end_ns = part.end_ns
+        if part not in halts:  # Where a turn reaches into a stop, it had ended
+            end_ns = max(min(end_ns, after.start_ns), start_ns)
+        if start_ns > at_ns or last_ns == track.memories[0].start_ns:
+            yield _stretch(track, _Part(Motion.DRIVING, at_ns, start_ns))
+        if end_ns > start_ns:
+            yield _stretch(track, _Part(part.motion, start_ns, end_ns, part.turned_rad))
+        at_ns = max(at_ns, end_ns)
+
+
+def _stretch(track: Track, part: _Part) -> Stretch:
+    start, end = track.pose_at(part.start_ns), track.pose_at(part.end_ns)
+    driven_m = track.driven_until(part.end_ns) - track.driven_until(part.start_ns)
+    around = slice(bisect_right(track.starts, part.start_ns) - 1, bisect_left(track.starts, part.end_ns) + 1)
+    near = track.memories[max(around.start, 0) : around.stop]
+    shown = [memory for memory in near if _shows(memory, part)]
+    if not shown:
+        twice_ns = part.start_ns + part.end_ns
+        shown = [min(near, key=lambda memory: abs(memory.start_ns + memory.end_ns - twice_ns))]
+    return Stretch(
+        part.motion, part.start_ns, part.end_ns, start, end, driven_m, part.turned_rad, tuple(shown)
+    )
+
+
+def _shows(memory: Memory, part: _Part) -> bool:
+    """Tell whether half of a memory, or of the part, is of the other."""
+    common_ns = min(memory.end_ns, part.end_ns) - max(memory.start_ns, part.start_ns)
+    lengths = memory.end_ns - memory.start_ns, part.end_ns - part.start_ns
+    return common_ns > 0 and 2 * common_ns >= min(lengths)
+
+
+def _halts(track: Track) -> Iterator[_Part]:
+    """Yield the times in which the robot stood: those for which there is no path, less what braking took."""
+    speeds = [track.speed(i) for i in range(len(track.memories))]
+    stood = [
+        speed < STANDS_M_PER_S or memory.merged > 1
+        for speed, memory in zip(speeds, track.memories, strict=True)
+    ]
+    moving = sorted(speed for speed in speeds if speed >= STANDS_M_PER_S)
+    usual = moving[3 * len(moving) // 4] if moving else 0.0  # m/s
+    slow = [still or speed < SLOW * usual for still, speed in zip(stood, speeds, strict=True)]
+    for run in _runs(track, slow):
+        still = [i for i in run if stood[i]]
+        if not still and len(run) > 2:
+            continue  # It drove slowly
+        first, last = (max(run[0], still[0] - 1), min(run[-1], still[-1] + 1)) if still else (run[0], run[-1])
+        # Of a stop shorter than a memory a neighbour may have the rest.
+        ends = [
+            (one, other)
+            for one, other in ((first, last), (first - 1, last), (first, last + 1), (first - 1, last + 1))
+            if one >= 0
+            and other < len(stood)
+            and ((one, other) == (first, last) or all(stood[one + 1 : other]))
+        ]
+        halts = [_halt(track, one, other, usual) for one, other in ends]
+        long = [halt for halt in halts if halt.end_ns - halt.start_ns >= SHORTEST_STOP_S * NS]
+        if long:
+            yield long[0] if long[0] is halts[0] else max(long, key=lambda halt: halt.end_ns - halt.start_ns)
+
+
+def _runs(track: Track, wanted: Sequence[bool]) -> list[list[int]]:
+    """Return the memories that are wanted, those one after the other and at one place together."""
+    found: list[list[int]] = []
+    for i, one in enumerate(wanted):
+        if not one:
+            continue
+        if found and found[-1][-1] == i - 1 and track.between_m[i - 1] <= ONE_STOP_M:
+            found[-1].append(i)
+        else:
+            found.append([i])
+    return found
+
+
+def _halt(track: Track, first: int, last: int, usual: float) -> _Part:
+    """Return when the robot stood, of some memories in which it came, stood and went; it may end early."""
+    starts, ends = first == 0, last == len(track.memories) - 1
+    into_m, out_m = track.driven_m[first], track.driven_m[last]
+    if first == last:
+        into_m, out_m = (0.0, out_m) if starts else (into_m, 0.0) if ends else (into_m / 2, out_m / 2)
+    start_ns = track.memories[first].start_ns + round(_braking_s(into_m, usual) * NS)
+    end_ns = track.memories[last].end_ns - round(_braking_s(out_m, usual) * NS)
+    return _Part(Motion.STANDING, start_ns, end_ns)
+
+
+def _braking_s(metres: float, speed: float) -> float:
+    """Return how long the last metres before a stop take, or the first after it [s]."""
+    slope_m = speed**2 / (2.0 * BRAKES_M_PER_S2)
+    if metres <= slope_m or speed <= 0.0:
+        return math.sqrt(2.0 * metres / BRAKES_M_PER_S2)
+    return speed / BRAKES_M_PER_S2 + (metres - slope_m) / speed
+
+
+def _turns(track: Track, halts: Sequence[_Part]) -> Iterator[_Part]:
+    """Yield the turns: changes of heading to one side, without a stop or a straight between."""
+    runs: list[list[_Change]] = []
+    for change in _changes(track, halts):
+        before = runs[-1][-1] if runs else None
+        if before and before.end_ns == change.start_ns and before.rad * change.rad > 0.0:
+            runs[-1].append(change)
+        else:
+            runs.append([change])
+    for run in runs:
+        turned = sum(change.rad for change in run)
+        if abs(turned) >= TURN_RAD and max(abs(change.rad) for change in run) >= SHARP_RAD:
+            motion = Motion.LEFT if turned > 0.0 else Motion.RIGHT
+            yield _Part(motion, *_span(run), turned)
+
+
+def _changes(track: Track, halts: Sequence[_Part]) -> Iterator[_Change]:
+    """Yield the changes of heading from memory to memory, each in the time that it may be of.
+
+    Those that touch each other may be of one turn.
+    """
+    changes = [track.turned(i) for i in range(len(track.memories) - 1)]
+    size = [0.0, *map(abs, changes), 0.0]  # of that before, from one on
+    ends = [halt.end_ns for halt in halts]
+    for i, change in enumerate(changes):
+        start_ns, end_ns = track.middles[i], track.middles[i + 1]
+        sides = [changes[i - 2] * change, changes[i + 1] * change] if 2 <= i < len(changes) - 1 else [0.0]
+        if min(sides) > 0.0 and min(size[i : i + 2]) < VALLEY * min(size[i - 1], size[i + 2]):
+            start_ns += 1  # A straight memory between two turns takes a little of both
+        among = halts[bisect_right(ends, start_ns) :]
+        standing = list(takewhile(lambda halt: halt.start_ns < end_ns, among))  # noqa: B023
+        free = [(start_ns, end_ns)]
+        if standing:
+            free = [(start_ns, standing[0].start_ns), (standing[-1].end_ns, end_ns)]
+            free = [(a, b) for a, b in free if a < b] or [(start_ns, end_ns)]
+        shares = [1.0]
+        if len(free) > 1:  # Of the turn before the stop, or of that after
+            before = (size[i] + STILL_RAD) / (size[i] + size[i + 2] + 2 * STILL_RAD)
+            shares = [before, 1.0 - before]
+        for (a, b), share in zip(free, shares, strict=True):
+            if abs(change * share) >= STILL_RAD:
+                yield _Change(a, b, change * share)
+
+
+def _span(changes: Sequence[_Change]) -> tuple[int, int]:
+    """Return from when to when the robot turned, as if evenly.
+
+    What turns evenly for a time w, averaged over memories of a length m, changes with the variance
+    (w^2 + m^2) / 12 around its middle.
+    """
+    whole = sum(abs(change.rad) for change in changes)
+    at = [((change.start_ns + change.end_ns) / 2, abs(change.rad) / whole) for change in changes]
+    middle_ns = sum(time_ns * weight for time_ns, weight in at)
+    variance = sum((time_ns - middle_ns) ** 2 * weight for time_ns, weight in at)
+    length_ns = min(change.end_ns - change.start_ns for change in changes)
+    half_ns = max(math.sqrt(max(12.0 * variance - length_ns**2, 0.0)), length_ns / 2) / 2
+    start_ns, end_ns = changes[0].start_ns, changes[-1].end_ns
+    return max(start_ns, round(middle_ns - half_ns)), min(end_ns, round(middle_ns + half_ns))

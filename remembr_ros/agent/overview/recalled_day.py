@@ -1,0 +1,89 @@
+"""A day of a memory, by the words for its time; and of which days there are memories."""
+
+from dataclasses import dataclass, replace
+from datetime import date, timezone, tzinfo
+
+from remembr_ros.agent.overview.day import MOST, Diary, diary
+from remembr_ros.agent.overview.every import every
+from remembr_ros.agent.overview.floors import on_floor
+from remembr_ros.agent.times.time_expression import local, to_ns
+from remembr_ros.agent.times.time_window import parse_span
+from remembr_ros.memory.model.recall import ANYTHING, Query, Recall, Scope
+
+MOST_DAYS = 7  # That are named where nothing is remembered of the one asked for
+TODAY = 'today'
+
+_SURE = {'': 0.95, 'map': 0.95, 'height': 0.85, 'text': 0.6}
+"""By what tells the floor; by judgement: a time is exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledDay:
+    """What there is of a time.
+
+    :param by: what told the floor, as in OnFloor; empty: nothing did, or none was asked for
+    :param whole: all memories of that time were looked at
+    """
+
+    diary: Diary
+    by: str = ''
+    whole: bool = True
+
+    @property
+    def confidence(self) -> float:
+        """How likely what is told is of the time and the floor asked for."""
+        return _SURE[self.by]
+
+
+def scope_of_day(words: str, now_ns: int, zone: tzinfo, robots: tuple[str, ...] = ()) -> Scope:
+    """Return the scope of a time in words, such as 'yesterday afternoon'; of none, today.
+
+    :raises InvalidRequest: the words name no time
+    """
+    window = parse_span(words.strip() or TODAY, now_ns, zone)
+    return Scope(window.after_ns, window.before_ns, robots=robots)
+
+
+def recall_day(
+    recall: Recall, scope: Scope, zone: tzinfo, *, floor: int | None = None, most: int = MOST
+) -> RecalledDay:
+    """Return what robots did and saw in the time of a scope.
+
+    :param floor: only what was on this one, counted as in floors
+    :raises StoreUnavailable: there is no store
+    """
+    memories, whole = every(recall, scope)
+    by = ''
+    if floor is not None:
+        found = on_floor(memories, floor)
+        memories, by = list(found.memories), found.by
+    return RecalledDay(diary(memories, zone, scope.after_ns, scope.before_ns, most), by, whole)
+
+
+def nothing_of_day(recall: Recall, scope: Scope, zone: tzinfo) -> str:
+    """Return a sentence that nothing is remembered of a time, and of which days there is something."""
+    days = [
+        day.isoformat()
+        for day in days_remembered(recall, replace(scope, after_ns=None, before_ns=None), zone)
+    ]
+    if not days:
+        of = f' of {", ".join(scope.robots)}' if scope.robots else ''
+        return f'The memory holds nothing{of}.'
+    more = ' and earlier' if len(days) > MOST_DAYS else ''
+    return f'Nothing is remembered of that time; there are memories of {", ".join(days[:MOST_DAYS])}{more}.'
+
+
+def days_remembered(recall: Recall, scope: Scope = ANYTHING, zone: tzinfo = timezone.utc) -> list[date]:
+    """Return the days of which there are memories, the latest first; no more than MOST_DAYS + 1."""
+    found: list[date] = []
+    left: Scope | None = scope
+    while left is not None and len(found) <= MOST_DAYS:
+        newest = recall.find(Query(scope=left, limit=1))
+        if not newest:
+            break
+        end_ns = newest[0].memory.end_ns
+        end_ns = end_ns if left.before_ns is None else min(end_ns, left.before_ns)
+        midnight = local(end_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        found.append(midnight.date())
+        left = scope.within(None, to_ns(midnight) - 1) if to_ns(midnight) > 0 else None
+    return found

@@ -1,0 +1,87 @@
+"""remembr day: what the robot did and saw on a day, as a list."""
+
+import argparse
+import time as clock
+from typing import Any
+
+from remembr_ros.agent.overview.day import Diary
+from remembr_ros.agent.overview.day_text import day_lines
+from remembr_ros.agent.overview.episode import Episode
+from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
+from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
+from remembr_ros.cli.options import time as time_option
+from remembr_ros.cli.output import position_json, print_result, stdout_for_json
+from remembr_ros.errors import NothingRemembered
+from remembr_ros.timestamps import format_iso
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        'date',
+        metavar='DATE',
+        nargs='*',
+        help='such as 2026-11-23, yesterday, Tuesday, yesterday afternoon, last 2 hours (default: today)',
+    )
+    add_memory(parser)
+    parser.add_argument(
+        '--robot',
+        metavar='NAME',
+        action='append',
+        default=[],
+        help='only what this robot did; several times: any of these',
+    )
+    parser.add_argument(
+        '--time-zone',
+        type=time_zone,
+        metavar='NAME',
+        default='',
+        help='in which a day begins and ends, such as Europe/Berlin (default: that of this machine)',
+    )
+    parser.add_argument(
+        '--now', type=time_option, metavar='TIME', help='when it is today (default: the clock)'
+    )
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    now_ns, zone = args.now if args.now is not None else clock.time_ns(), args.time_zone
+    scope = scope_of_day(' '.join(args.date) or TODAY, now_ns, zone, tuple(args.robot))
+    with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
+        day = recall_day(store, scope, zone)
+        if not day.diary.days:
+            raise NothingRemembered(nothing_of_day(store, scope, zone))
+    print_result(args.json, _json(day.diary), day_lines(day.diary, zone))
+    return 0
+
+
+def _json(diary: Diary) -> dict[str, Any]:
+    return {
+        'start': format_iso(diary.start_ns),
+        'end': format_iso(diary.end_ns),
+        'days': [
+            {
+                'date': day.date.isoformat(),
+                'parts': [
+                    {'part': part.name, 'episodes': [_episode_json(one) for one in part.episodes]}
+                    for part in day.parts
+                ],
+            }
+            for day in diary.days
+        ],
+    }
+
+
+def _episode_json(episode: Episode) -> dict[str, Any]:
+    return {
+        'kind': episode.kind.value,
+        'robot': episode.robot,
+        'start': format_iso(episode.start_ns),
+        'end': format_iso(episode.end_ns),
+        'position': position_json(episode.pose),
+        'frame_id': episode.frame_id,
+        'map_id': episode.map_id,
+        'travelled': episode.driven_m,
+        'seen': list(episode.seen),
+        'read': list(episode.read),
+        'memories': [memory.id for memory in episode.memories],
+    }

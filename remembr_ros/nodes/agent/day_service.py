@@ -1,0 +1,112 @@
+"""The service day of the agent node: what robots did and saw, as a list."""
+
+import time
+from collections.abc import Callable
+from datetime import tzinfo
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+
+from remembr_msgs.msg import DayEntry
+from remembr_msgs.srv import Day as DaySrv
+from remembr_ros.agent.overview.day import PartOfDay
+from remembr_ros.agent.overview.day_text import day_lines
+from remembr_ros.agent.overview.episode import Episode, EpisodeKind
+from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
+from remembr_ros.errors import BudgetExceeded, InvalidRequest, RemembrError
+from remembr_ros.geometry import StampedPose
+from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.bounds import check_names
+from remembr_ros.nodes.base.conversions import stamped_pose_to_msg, time_to_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.worker_pool import WorkerPool
+
+_KINDS = {EpisodeKind.STAY: DayEntry.STAY, EpisodeKind.LEG: DayEntry.LEG}
+
+
+class DayService:
+    """Tells days while the node is active, one after the other, so that questions need not wait for them.
+
+    :param recall: of the memory node
+    :param zone: the asker's time zone of now
+    :param timeout_s: how long a request may take, of now [s]
+    :param now_ns: called on the service's thread
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        recall: RecallClient,
+        *,
+        zone: Callable[[], tzinfo],
+        timeout_s: Callable[[], float],
+        now_ns: Callable[[], int],
+    ) -> None:
+        self._node = node
+        self._recall = recall
+        self._zone, self._timeout_s, self._now_ns = zone, timeout_s, now_ns
+        self._pool = WorkerPool(node, 1, 'day')
+        service = node.create_service(
+            DaySrv,
+            'day',
+            self._on_request,
+            qos_profile=qos.SERVICES,
+            callback_group=ReentrantCallbackGroup(),
+        )
+        node.while_active.callback(self._pool.close)
+        node.while_active.callback(node.destroy_service, service)
+
+    async def _on_request(self, request: DaySrv.Request, response: DaySrv.Response) -> DaySrv.Response:
+        deadline = time.monotonic() + self._timeout_s()
+        told: DaySrv.Response = await self._pool.call(self._answered, request, response, deadline)
+        return told
+
+    def _answered(
+        self, request: DaySrv.Request, response: DaySrv.Response, deadline: float
+    ) -> DaySrv.Response:
+        try:
+            self._tell(request, response, deadline)
+        except InvalidRequest as error:
+            response.error_code, response.error_msg = DaySrv.Response.INVALID_REQUEST, str(error)
+        except RemembrError as error:
+            response.error_code, response.error_msg = DaySrv.Response.STORE_UNAVAILABLE, str(error)
+        except Exception as error:  # noqa: BLE001  the top of a service's callback
+            reason = f'{type(error).__name__}: {error}'
+            self._node.get_logger().error(f'the day {request.day[:100]!r} failed: {reason}')
+            response.error_code = DaySrv.Response.STORE_UNAVAILABLE
+            response.error_msg = f'unexpected error: {reason}'
+        return response
+
+    def _tell(self, request: DaySrv.Request, response: DaySrv.Response, deadline: float) -> None:
+        if time.monotonic() >= deadline:
+            raise BudgetExceeded('other days took the time allowed; ask again later')
+        check_names(day=request.day, robot=request.robot)
+        zone = self._zone()
+        with self._recall.until(deadline):
+            robots = (request.robot,) if request.robot else ()
+            scope = scope_of_day(request.day, self._now_ns(), zone, robots)
+            diary = recall_day(self._recall, scope, zone).diary
+            text = day_lines(diary, zone) if diary.days else nothing_of_day(self._recall, scope, zone)
+        response.start = time_to_msg(diary.start_ns, clamp=True)
+        response.end = time_to_msg(diary.end_ns, clamp=True)
+        response.text = text
+        response.entries = [
+            _entry(part, one) for day in diary.days for part in day.parts for one in part.episodes
+        ]
+
+
+def _entry(part: PartOfDay, episode: Episode) -> DayEntry:
+    entry = DayEntry(
+        kind=_KINDS[episode.kind],
+        part=part.name,
+        start=time_to_msg(episode.start_ns),
+        end=time_to_msg(episode.end_ns),
+        map_id=episode.map_id,
+        travelled=episode.driven_m,
+        seen=list(episode.seen),
+        read=list(episode.read),
+        memories=[memory.id for memory in episode.memories],
+    )
+    if episode.pose is not None:
+        entry.pose = stamped_pose_to_msg(StampedPose(episode.end_ns, episode.pose, episode.frame_id))
+    return entry
