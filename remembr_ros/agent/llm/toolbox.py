@@ -3,13 +3,16 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.llm.overview_lines import Line, overview, shown
 from remembr_ros.agent.llm.second_look import SecondLook
 from remembr_ros.agent.llm.tools import (
     AnswerCall,
     Arguments,
+    HowMoved,
+    ListAll,
     LookAgain,
     Measure,
     Place,
@@ -50,6 +53,7 @@ class ToolResult:
     :param about: what was looked for
     :param text: anything else, for the model to read
     :param looks: what second looks saw
+    :param lines: what code tells of all memories
     """
 
     hits: Sequence[Hit] = ()
@@ -58,6 +62,7 @@ class ToolResult:
     about: str = ''
     text: str = ''
     looks: Sequence[tuple[str, str]] = ()
+    lines: Sequence[Line] = ()
 
 
 @dataclass
@@ -96,9 +101,19 @@ class Toolbox:
             return lambda: ToolResult(text=measured)
         if isinstance(arguments, LookAgain):
             return self._look(arguments, run, reserve)
-        query = self._query(arguments)
-        scope = query.scope
+        if not isinstance(arguments, RecallArguments):
+            raise InvalidRequest('this is not a recall')
+        scope = self._scope(arguments)
         narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
+        if isinstance(arguments, ListAll | HowMoved):
+            self._recalls += 1
+
+            def told() -> ToolResult:
+                found = overview(arguments, self.question, self.recall, scope)
+                return ToolResult(total=found.looked_at, narrowed=narrowed, lines=found.lines)
+
+            return told
+        query = self._query(arguments, scope)
         self._recalls += 1
         return lambda: ToolResult(
             self.recall.find(query), self.recall.count(scope), narrowed, query.text or ''
@@ -116,6 +131,8 @@ class Toolbox:
         self.searched += found.total
         if found.narrowed:
             self._narrowed.append(found.total)
+        if found.lines:
+            return '\n'.join(shown(line, self.evidence) for line in found.lines)
         if not found.hits:
             return f'nothing found; {found.total} memories in that time and place'
         lines = [f'{len(found.hits)} of {found.total} memories in that time and place:']
@@ -148,12 +165,13 @@ class Toolbox:
                 raise Unsupported('nothing was recalled that could tell "no" from "not seen"; recall first')
             if self._narrowed and not any(self._narrowed):
                 raise Unsupported('nothing is remembered of that time and place: that is not_seen, not no')
+        if claim.start and claim.end:
+            ends = self.evidence.label(claim.start), self.evidence.label(claim.end)
+            claim = replace(claim, duration_s=self.evidence.lasted.get(ends))
         return without_invented_numbers(claim, self.question, self.evidence.told)
 
-    def _query(self, arguments: Arguments) -> Query:
-        if not isinstance(arguments, RecallArguments):
-            raise InvalidRequest('this is not a recall')
-        scope, limit = self._scope(arguments), self.limit
+    def _query(self, arguments: RecallArguments, scope: Scope) -> Query:
+        limit = self.limit
         if isinstance(arguments, RecallText):
             return Query(arguments.query, scope=scope, limit=limit)
         if isinstance(arguments, RecallPosition):

@@ -115,6 +115,19 @@ class RecallTime(RecallArguments):
     time: str = Field(max_length=200)
 
 
+class ListAll(RecallArguments):
+    """List all memories that show something, by stays: how many, every time, since when, where most often."""
+
+    query: str = Field(min_length=1, max_length=2_000)
+    page: int = Field(1, ge=1, le=10_000)
+
+
+class HowMoved(RecallArguments):
+    """List how the robot moved: stops, turns to the left or right, distances, speeds."""
+
+    page: int = Field(1, ge=1, le=10_000)
+
+
 class LookAgain(Arguments):
     """Look at the pictures of memories again, for what their captions leave out."""
 
@@ -150,6 +163,8 @@ _SCHEMAS: dict[str, type[Arguments]] = {
     'recall_text': RecallText,
     'recall_position': RecallPosition,
     'recall_time': RecallTime,
+    'list_all': ListAll,
+    'motion': HowMoved,
     LOOK_AGAIN: LookAgain,
     'measure': Measure,
     ANSWER: AnswerCall,

@@ -154,7 +154,7 @@ def _stretches(track: Track) -> Iterator[Stretch]:
     for part, after in zip(parts, [*parts[1:], parts[-1]], strict=True):
         start_ns = max(part.start_ns, at_ns)
         end_ns = part.end_ns
-        if part not in halts:  # Where a turn reaches into a stop, it had ended
+        if part.motion is not Motion.STANDING:  # Where a turn reaches into a stop, it had ended
             end_ns = max(min(end_ns, after.start_ns), start_ns)
         if start_ns > at_ns or last_ns == track.memories[0].start_ns:
             yield _stretch(track, _Part(Motion.DRIVING, at_ns, start_ns))
@@ -165,6 +165,8 @@ def _stretches(track: Track) -> Iterator[Stretch]:
 
 def _stretch(track: Track, part: _Part) -> Stretch:
     start, end = track.pose_at(part.start_ns), track.pose_at(part.end_ns)
+    if part.motion is Motion.STANDING:
+        start = end = track.pose_at((part.start_ns + part.end_ns) // 2)
     driven_m = track.driven_until(part.end_ns) - track.driven_until(part.start_ns)
     around = slice(bisect_right(track.starts, part.start_ns) - 1, bisect_left(track.starts, part.end_ns) + 1)
     near = track.memories[max(around.start, 0) : around.stop]
@@ -274,8 +276,8 @@ def _changes(track: Track, halts: Sequence[_Part]) -> Iterator[_Change]:
         sides = [changes[i - 2] * change, changes[i + 1] * change] if 2 <= i < len(changes) - 1 else [0.0]
         if min(sides) > 0.0 and min(size[i : i + 2]) < VALLEY * min(size[i - 1], size[i + 2]):
             start_ns += 1  # A straight memory between two turns takes a little of both
-        among = halts[bisect_right(ends, start_ns) :]
-        standing = list(takewhile(lambda halt: halt.start_ns < end_ns, among))  # noqa: B023
+        among = range(bisect_right(ends, start_ns), len(halts))
+        standing = [halts[k] for k in takewhile(lambda k: halts[k].start_ns < end_ns, among)]  # noqa: B023
         free = [(start_ns, end_ns)]
         if standing:
             free = [(start_ns, standing[0].start_ns), (standing[-1].end_ns, end_ns)]
