@@ -27,6 +27,9 @@ class Evidence:
         self.told: list[str] = []
         """What code measured, and what a second look saw: a model may repeat their numbers."""
 
+        self.lasted: dict[tuple[str, str], float] = {}
+        """How long it was from one label to another, where code knows better than from the memories [s]."""
+
     def __len__(self) -> int:
         return len(self._hits)
 

@@ -16,6 +16,7 @@ from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.day_tool import TellDay, tell_day
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_again, measure, read
+from remembr_ros.agent.llm.overview_tools import HowMoved, ListAll, how_moved, list_all
 from remembr_ros.agent.llm.recall_tools import (
     RecallPosition,
     RecallText,
@@ -74,6 +75,8 @@ _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
     LOOK_AGAIN: (LookAgain, look_again),
     'measure': (Measure, measure),
     'day': (TellDay, tell_day),
+    'list_all': (ListAll, list_all),
+    'motion': (HowMoved, how_moved),
 }
 """By name, what each tool is told, and what makes a job of that; raises InvalidRequest or Ungrounded."""
 
@@ -191,6 +194,9 @@ def claim(arguments: AnswerCall, context: CallContext) -> Claim:
     evidence, searched = context.evidence, context.searched
     spoken = without_labels(arguments.text)
     said = cited(arguments.model_copy(update={'text': spoken}), evidence)
+    if said.start and said.end:
+        ends = evidence.label(said.start), evidence.label(said.end)
+        said = replace(said, duration_s=evidence.lasted.get(ends))
     if said.kind is Kind.NOT_SEEN and not context.recalls:
         raise Unsupported('nothing was looked for yet; recall first')
     if said.kind is Kind.BINARY and said.binary is False:

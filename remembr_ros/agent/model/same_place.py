@@ -1,8 +1,10 @@
 """Which memories were made at one place, and which in one stay there."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit
@@ -73,13 +75,23 @@ def _joined(
     hits: Sequence[Hit], mapped: Mapped, some: Sequence[int], same_place: SamePlace
 ) -> Iterator[list[int]]:
     points = {i: pose.position for i in some if (pose := hits[i].memory.pose) is not None}
-    left = list(points)
-    while left:
-        group = [left.pop(0)]
+    size = max(same_place.radius_m, 0.1)  # [m] What joins a point is in its cell or in one next to it
+    cells = {i: tuple(math.floor(value / size) for value in point) for i, point in points.items()}
+    left: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for i, cell in cells.items():
+        left[cell].append(i)
+    for i in points:
+        if i not in left[cells[i]]:
+            continue
+        group = [i]
+        left[cells[i]].remove(i)
         for one in group:  # which grows meanwhile
-            joined = same_place.joins(mapped, points[one], [points[i] for i in left])
-            group += [i for i, joins in zip(left, joined, strict=True) if joins]
-            left = [i for i, joins in zip(left, joined, strict=True) if not joins]
+            for cell in product(*((value - 1, value, value + 1) for value in cells[one])):
+                if not left.get(cell):
+                    continue
+                joined = same_place.joins(mapped, points[one], [points[j] for j in left[cell]])
+                group += [j for j, joins in zip(left[cell], joined, strict=True) if joins]
+                left[cell] = [j for j, joins in zip(left[cell], joined, strict=True) if not joins]
         yield group
 
 

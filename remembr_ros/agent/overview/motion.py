@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import takewhile
+from itertools import groupby, islice, takewhile
 
 from remembr_ros.agent.overview.track import STANDS_M_PER_S, Track, tracks
 from remembr_ros.geometry import Pose
@@ -97,29 +97,27 @@ def stretches(memories: Iterable[Memory]) -> list[Stretch]:
 def stops(of: Sequence[Stretch]) -> list[Stretch]:
     """Return the stops; a robot that turns where it stands has not gone on."""
     found: list[list[Stretch]] = []
-    driven_m = math.inf
-    for stretch in of:
-        if stretch.motion is not Motion.STANDING:
-            driven_m += stretch.driven_m
-            continue
-        if found and driven_m <= ONE_STOP_M and _follow(found[-1][-1], stretch):
-            found[-1].append(stretch)
-        else:
-            found.append([stretch])
-        driven_m = 0.0
-    return [_joined(Motion.STANDING, some) for some in found]
+    for way in _ways(of):
+        driven_m = math.inf
+        for stretch in way:
+            if stretch.motion is not Motion.STANDING:
+                driven_m += stretch.driven_m
+            elif driven_m <= ONE_STOP_M:
+                found[-1].append(stretch)
+                driven_m = 0.0
+            else:
+                found.append([stretch])
+                driven_m = 0.0
+    return _joined(Motion.STANDING, found)
 
 
 def legs(of: Sequence[Stretch]) -> list[Stretch]:
     """Return what was driven from stop to stop, turns included."""
     found: list[list[Stretch]] = []
-    for before, stretch in zip([None, *of], of, strict=False):
-        if stretch.motion is Motion.STANDING:
-            continue
-        if before is None or before.motion is Motion.STANDING or not _follow(before, stretch):
-            found.append([])
-        found[-1].append(stretch)
-    return [_joined(Motion.DRIVING, some) for some in found]
+    for way in _ways(of):
+        for standing, some in groupby(way, lambda stretch: stretch.motion is Motion.STANDING):
+            found += [] if standing else [list(some)]
+    return _joined(Motion.DRIVING, found)
 
 
 def turns(of: Sequence[Stretch], motion: Motion | None = None) -> list[Stretch]:
@@ -128,33 +126,48 @@ def turns(of: Sequence[Stretch], motion: Motion | None = None) -> list[Stretch]:
     return [stretch for stretch in of if stretch.motion in wanted]
 
 
-def _follow(before: Stretch, after: Stretch) -> bool:
-    one, other = before.memories[-1], after.memories[0]
-    return before.end_ns == after.start_ns and (one.robot, one.map_id) == (other.robot, other.map_id)
+def _ways(of: Sequence[Stretch]) -> list[list[Stretch]]:
+    """Return stretches of one robot on one map that follow each other."""
+    found: list[list[Stretch]] = []
+    last: dict[tuple[str, str], list[Stretch]] = {}
+    for stretch in of:
+        robot = stretch.memories[0].robot, stretch.memories[0].map_id
+        if robot not in last or last[robot][-1].end_ns != stretch.start_ns:
+            last[robot] = []
+            found.append(last[robot])
+        last[robot].append(stretch)
+    return found
 
 
-def _joined(motion: Motion, some: Sequence[Stretch]) -> Stretch:
-    return Stretch(
-        motion,
-        some[0].start_ns,
-        some[-1].end_ns,
-        some[0].start,
-        some[-1].end,
-        sum(one.driven_m for one in some),
-        sum(one.turned_rad for one in some),
-        tuple({memory.id: memory for one in some for memory in one.memories}.values()),
+def _joined(motion: Motion, found: Sequence[Sequence[Stretch]]) -> list[Stretch]:
+    """Return each group as one stretch, in the order of time."""
+    joined = (
+        Stretch(
+            motion,
+            some[0].start_ns,
+            some[-1].end_ns,
+            some[0].start,
+            some[-1].end,
+            sum(one.driven_m for one in some),
+            sum(one.turned_rad for one in some),
+            tuple({memory.id: memory for one in some for memory in one.memories}.values()),
+        )
+        for some in found
     )
+    return sorted(joined, key=lambda one: (one.start_ns, one.end_ns))
 
 
 def _stretches(track: Track) -> Iterator[Stretch]:
     at_ns, last_ns = track.memories[0].start_ns, track.memories[-1].end_ns
     halts = list(_halts(track))
-    parts = sorted((*halts, *_turns(track, halts)), key=lambda part: (part.start_ns, part.end_ns))
+    turned = list(_turns(track, halts))
+    standing = [part for halt in halts for part in _but_for(halt, turned)]
+    parts = sorted((*standing, *turned), key=lambda part: (part.start_ns, part.end_ns))
     parts.append(_Part(Motion.DRIVING, last_ns, last_ns))
     for part, after in zip(parts, [*parts[1:], parts[-1]], strict=True):
         start_ns = max(part.start_ns, at_ns)
         end_ns = part.end_ns
-        if part not in halts:  # Where a turn reaches into a stop, it had ended
+        if part.motion is not Motion.STANDING:  # Where a turn reaches into a stop, it had ended
             end_ns = max(min(end_ns, after.start_ns), start_ns)
         if start_ns > at_ns or last_ns == track.memories[0].start_ns:
             yield _stretch(track, _Part(Motion.DRIVING, at_ns, start_ns))
@@ -163,8 +176,20 @@ def _stretches(track: Track) -> Iterator[Stretch]:
         at_ns = max(at_ns, end_ns)
 
 
+def _but_for(halt: _Part, turned: Sequence[_Part]) -> Iterator[_Part]:
+    """Yield what is left of a stop where the robot turned in it."""
+    start_ns = halt.start_ns
+    first = bisect_left(turned, halt.start_ns, key=lambda turn: turn.start_ns)
+    for turn in takewhile(lambda turn: turn.end_ns <= halt.end_ns, islice(turned, first, None)):
+        yield _Part(Motion.STANDING, start_ns, turn.start_ns)
+        start_ns = turn.end_ns
+    yield _Part(Motion.STANDING, start_ns, halt.end_ns)
+
+
 def _stretch(track: Track, part: _Part) -> Stretch:
     start, end = track.pose_at(part.start_ns), track.pose_at(part.end_ns)
+    if part.motion is Motion.STANDING:
+        start = end = track.pose_at((part.start_ns + part.end_ns) // 2)
     driven_m = track.driven_until(part.end_ns) - track.driven_until(part.start_ns)
     around = slice(bisect_right(track.starts, part.start_ns) - 1, bisect_left(track.starts, part.end_ns) + 1)
     near = track.memories[max(around.start, 0) : around.stop]
@@ -274,8 +299,8 @@ def _changes(track: Track, halts: Sequence[_Part]) -> Iterator[_Change]:
         sides = [changes[i - 2] * change, changes[i + 1] * change] if 2 <= i < len(changes) - 1 else [0.0]
         if min(sides) > 0.0 and min(size[i : i + 2]) < VALLEY * min(size[i - 1], size[i + 2]):
             start_ns += 1  # A straight memory between two turns takes a little of both
-        among = halts[bisect_right(ends, start_ns) :]
-        standing = list(takewhile(lambda halt: halt.start_ns < end_ns, among))  # noqa: B023
+        among = range(bisect_right(ends, start_ns), len(halts))
+        standing = [halts[k] for k in takewhile(lambda k: halts[k].start_ns < end_ns, among)]  # noqa: B023
         free = [(start_ns, end_ns)]
         if standing:
             free = [(start_ns, standing[0].start_ns), (standing[-1].end_ns, end_ns)]

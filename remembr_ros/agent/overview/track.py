@@ -21,26 +21,30 @@ class Track:
     """Memories in the order of time, without gaps.
 
     :param memories: placed, one after the other, of one robot, map and camera
+    :param poses: of each in the map frame, with the heading of the path where nobody measured one
     :param driven_m: path length within each, shape (memories,)
     :param between_m: path length from the end of each to the start of the next, shape (memories - 1,)
     """
 
     def __init__(
-        self, memories: Sequence[Memory], driven_m: Sequence[float], between_m: Sequence[float]
+        self,
+        memories: Sequence[Memory],
+        poses: Sequence[Pose],
+        driven_m: Sequence[float],
+        between_m: Sequence[float],
     ) -> None:
-        self.memories, self.driven_m, self.between_m = memories, driven_m, between_m
+        self.memories, self.poses, self.driven_m, self.between_m = memories, poses, driven_m, between_m
         self.starts = [memory.start_ns for memory in memories]
         self.middles = [(memory.start_ns + memory.end_ns) // 2 for memory in memories]
         ways = [metres for pair in zip(driven_m, [*between_m, 0.0], strict=True) for metres in pair]
         self._edges_ns = [edge for memory in memories for edge in (memory.start_ns, memory.end_ns)]
         self._until_m = [0.0, *accumulate(ways)]
-        known = [(at_ns, memory.pose) for memory in memories for at_ns in _times_of_pose(memory)]
-        self._known_ns, self._known = [at_ns for at_ns, _ in known], [pose for _, pose in known if pose]
-
-    def pose(self, index: int) -> Pose:
-        pose = self.memories[index].pose
-        assert pose is not None
-        return pose
+        known = [
+            (at_ns, pose)
+            for memory, pose in zip(memories, poses, strict=True)
+            for at_ns in _times_of_pose(memory)
+        ]
+        self._known_ns, self._known = [at_ns for at_ns, _ in known], [pose for _, pose in known]
 
     def seconds(self, index: int) -> float:
         """Return how long a memory is [s]; of one picture, how long until the next."""
@@ -56,7 +60,7 @@ class Track:
 
     def turned(self, index: int) -> float:
         """Return by how much the heading of the next memory differs [rad], counter-clockwise positive."""
-        return wrap_angle(self.pose(index + 1).yaw - self.pose(index).yaw)
+        return wrap_angle(self.poses[index + 1].yaw - self.poses[index].yaw)
 
     def driven_until(self, time_ns: int) -> float:
         """Return the path length from the start of the track until a time [m]."""
@@ -100,8 +104,8 @@ def tracks(memories: Iterable[Memory]) -> list[Track]:
 
 
 def _track(memories: Sequence[Memory]) -> Track:
-    memories = _headed(memories)
-    apart = [distance(a.pose.position, b.pose.position) for a, b in pairwise(memories) if a.pose and b.pose]
+    poses = _headed([memory.pose for memory in memories if memory.pose is not None])
+    apart = [distance(a.position, b.position) for a, b in pairwise(poses)]
     driven = [memory.travelled for memory in memories]
     if not any(driven):  # Nobody measured it
         lengths = [max(memory.end_ns - memory.start_ns, 1) for memory in memories]
@@ -114,21 +118,19 @@ def _track(memories: Sequence[Memory]) -> Track:
         for metres, memory in zip(driven, memories, strict=True)
     ]
     between = [max(metres - (a + b) / 2, 0.0) for metres, (a, b) in zip(apart, pairwise(driven), strict=True)]
-    return Track(memories, driven, between)
+    return Track(memories, poses, driven, between)
 
 
-def _headed(memories: Sequence[Memory]) -> Sequence[Memory]:
-    """Return the memories with the heading of the path, where all say the same: a source that knows none."""
-    poses = [memory.pose for memory in memories if memory.pose is not None]
-    if len({pose.yaw for pose in poses}) > 1:
-        return memories
-    headed: list[Memory] = []
-    for i, (memory, pose) in enumerate(zip(memories, poses, strict=True)):
-        before, after = poses[max(i - 1, 0)], poses[min(i + 1, len(poses) - 1)]
-        yaw = headed[-1].pose.yaw if headed and headed[-1].pose else pose.yaw
+def _headed(poses: Sequence[Pose]) -> Sequence[Pose]:
+    """Return the poses with the heading of the path, where all are 0: their source knows none."""
+    if any(pose.yaw for pose in poses):
+        return poses
+    headed: list[Pose] = []
+    for before, pose, after in zip([poses[0], *poses], poses, [*poses[1:], poses[-1]], strict=False):
+        yaw = headed[-1].yaw if headed else 0.0
         if distance(before.position, after.position) >= HEADED_M:
             yaw = math.atan2(after.y - before.y, after.x - before.x)
-        headed.append(replace(memory, pose=replace(pose, yaw=yaw)))
+        headed.append(replace(pose, yaw=yaw))
     return headed
 
 

@@ -42,24 +42,14 @@ TIMES = [
     '-1',
 ]
 WORDS = ['lift', 'exit', '', 'printer ' * 400, '\ud800', '\u202e', 'null', 'é' * 5, '{', '"']
-NAMES = ['recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'day', 'look_again', 'answer']
+NAMES = [
+    *('recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'day', 'list_all', 'motion'),
+    *('look_again', 'answer'),
+]
 FIELDS = [
-    *(
-        'query',
-        'position',
-        'time',
-        'what',
-        'ids',
-        'kind',
-        'text',
-        'binary',
-        'choice',
-        'start_id',
-        'end_id',
-        'place',
-        'floor',
-    ),
-    *('when', 'after', 'before', 'near', 'radius', 'robot', 'question', 'limit', 'place', 'x' * 50),
+    *('query', 'position', 'time', 'what', 'ids', 'kind', 'text', 'binary', 'choice', 'start_id', 'end_id'),
+    *('when', 'after', 'before', 'near', 'radius', 'robot', 'question', 'limit', 'place', 'floor', 'page'),
+    'x' * 50,
 ]
 QUESTIONS = ['Where is the lift?', 'Is there an exit today?', 'What was it?', 'When did you see it?', '?']
 FOLLOW_UPS = ['And before that?', 'Take me there', 'What about the other one?', 'How long did that take?']
@@ -132,12 +122,14 @@ class AnythingChat:
             },
             'read': {'ids': ids},
             'day': {'when': rng.choice([*TIMES, *LABELS, '']), 'floor': rng.choice([None, None, 2, -1, 'x'])},
+            'list_all': {'query': rng.choice(WORDS), 'page': rng.choice([1, 2, 10**6])},
+            'motion': {'page': rng.choice([1, -1, '2'])},
             'look_again': {'ids': ids, 'question': rng.choice(WORDS)},
             'answer': {'kind': rng.choice(list(Kind)).value, 'ids': ids, 'text': rng.choice(WORDS)},
         }[name]
         if name == 'answer':
             arguments |= {'binary': rng.choice([True, False, None]), 'start_id': ids[0], 'end_id': ids[-1]}
-        elif name.startswith('recall') and rng.random() < 0.5:
+        elif name.startswith(('recall', 'list', 'motion')) and rng.random() < 0.5:
             arguments[rng.choice(['when', 'after', 'before'])] = rng.choice([*TIMES, *LABELS])
         return name, arguments
 

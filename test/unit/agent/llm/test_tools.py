@@ -114,6 +114,8 @@ def test_every_tool_is_described_by_a_schema() -> None:
         'read',
         'measure',
         'day',
+        'list_all',
+        'motion',
         'answer',
     ]
     for tool in TOOLS:

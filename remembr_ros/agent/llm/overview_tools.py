@@ -1,0 +1,199 @@
+"""Tools that go over all memories: what shows something, by stays, and how the robot moved."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed
+from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.confidence import how_well
+from remembr_ros.agent.model.same_place import span
+from remembr_ros.agent.overview.every import every
+from remembr_ros.agent.overview.journey import journey, turned
+from remembr_ros.agent.overview.listing import listing, naming
+from remembr_ros.agent.overview.motion import Motion, Stretch, legs, stops, turns
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS, format_clock
+
+PER_PAGE = 15  # Lines: some 300 tokens
+PLACES = 5  # that are told
+EDGE_NS = 60 * NS  # Neighbours tell how a robot moved at the edges of a time
+SURE = 0.8  # What code lists of poses, and of all memories with the words, is there
+FITTING = ('surely', 'likely')  # Where no memory has the words, those of which the recall says so
+
+
+class ListAll(Narrowed):
+    """All that show it, by stays: how many, how often, since when, where most."""
+
+    query: str = Field(min_length=1, max_length=2_000)
+    page: int = Field(1, ge=1, le=10_000)
+
+
+class HowMoved(Narrowed):
+    """Stops, turns, legs, speeds of the robot."""
+
+    page: int = Field(1, ge=1, le=10_000, json_schema_extra=UNTOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldLine:
+    """A line for a model.
+
+    :param hits: what it is told of, to be cited by label
+    :param seconds: how long that was, if it is known better than from the memories [s]
+    """
+
+    text: str
+    hits: Sequence[Hit] = ()
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Lines, the first of them a summary, and how many memories were looked at."""
+
+    lines: Sequence[ToldLine]
+    looked_at: int
+
+
+def list_all(call: ListAll, context: CallContext) -> Job:
+    """List all memories that show something."""
+    question, recall = context.question, context.recall
+    return _over_all(call, context, lambda scope: _list_all(call.query, call.page, question, recall, scope))
+
+
+def how_moved(call: HowMoved, context: CallContext) -> Job:
+    """List the stops, turns and legs of the robots."""
+    question, recall = context.question, context.recall
+    return _over_all(call, context, lambda scope: _how_moved(call.page, question, recall, scope))
+
+
+def _over_all(call: Narrowed, context: CallContext, look: Callable[[Scope], Overview]) -> Job:
+    scope = context.scope(call)
+    narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
+    context.recalls += 1
+
+    def job() -> Callable[[], str]:
+        found = look(scope)
+
+        def tell() -> str:
+            context.searched.append((narrowed, found.looked_at))
+            context.sure = max(context.sure, SURE)
+            return '\n'.join(_shown(line, context.evidence) for line in found.lines)
+
+        return tell
+
+    return job
+
+
+def _shown(line: ToldLine, evidence: Evidence) -> str:
+    """Return a line as a model is shown it, under the labels of its memories."""
+    labels = [label for label, *_ in evidence.add(line.hits)]
+    text = evidence.tell(line.text)
+    if labels and line.seconds is not None:
+        evidence.lasted[labels[0], labels[-1]] = line.seconds
+    return f'[{", ".join(labels)}] {text}' if labels else text
+
+
+def _list_all(query: str, page: int, question: Question, recall: Recall, scope: Scope) -> Overview:
+    """Return all memories that show something, by stays.
+
+    :param page: from 1 on
+    """
+    memories, whole = every(recall, scope)
+    hits, by = naming(memories, query), 'have these words'
+    if not hits:
+        found = recall.find(Query(query, scope=scope, limit=100))
+        hits = [hit for hit in found if how_well(hit.score, recall.embedder_name) in FITTING]
+        by = 'may show it, none has all the words'
+    listed = listing(hits, question.same_place, whole=whole)
+    of = f'{len(memories)}{"" if whole else " or more"} memories'
+    if not hits:
+        return Overview([ToldLine(f'none of {of} shows it')], len(memories))
+    head = f'{len(hits)} of {of} {by}: {len(listed.stays)} stays at {len(listed.places)} places'
+    places = {hit.memory.id: number for number, place in enumerate(listed.places, 1) for hit in place}
+    lines = []
+    for stay in listed.stays:
+        start_ns, end_ns = span(stay)
+        pose = stay[0].memory.pose
+        text = (
+            f'{_clock(start_ns, question)} to {_clock(end_ns, question)} at place {places[stay[0].memory.id]}'
+        )
+        lines.append(ToldLine(f'{text} {_at(pose)}', (stay[0],)))
+    most = sorted(listed.places, key=len, reverse=True)[:PLACES]
+    often = [f'place {places[place[0].memory.id]}: {len(place)} memories' for place in most]
+    return Overview([ToldLine(f'{head}; {", ".join(often)}'), *_page(lines, page)], len(memories))
+
+
+def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> Overview:
+    """Return the stops, turns and legs of the robots in a scope.
+
+    :param page: from 1 on
+    """
+    after_ns, before_ns = scope.after_ns, scope.before_ns
+    wide = Scope(
+        None if after_ns is None else max(after_ns - EDGE_NS, 0),
+        None if before_ns is None else before_ns + EDGE_NS,
+        robots=scope.robots,
+        map_id=scope.map_id,
+    )
+    memories, _ = every(recall, wide)
+    way = journey(memories, after_ns, before_ns)
+    events = way.inside([*stops(way.stretches), *turns(way.stretches), *legs(way.stretches)])
+    if scope.near is not None:
+        events = [
+            one
+            for one in events
+            if any(scope.reaches(pose.position) for pose in (one.start, one.end) if pose)
+        ]
+    events.sort(key=lambda one: (one.start_ns, -one.end_ns))
+    if not events:
+        return Overview([ToldLine('nothing is known of the way then and there')], len(memories))
+    stood = [one for one in events if one.motion is Motion.STANDING]
+    left, right = (sum(one.motion is side for one in events) for side in (Motion.LEFT, Motion.RIGHT))
+    head = f'{len(stood)} stops, {left} turns to the left, {right} to the right'
+    if scope.near is None:
+        head = f'{way.driven_m:.1f} m driven, {way.moving_speed:.2f} m/s when moving, {head}'
+    lines = [_moved(one, question) for one in events]
+    return Overview([ToldLine(head), *_page(lines, page)], len(memories))
+
+
+def _moved(one: Stretch, question: Question) -> ToldLine:
+    hits = tuple(Hit(memory, 1.0) for memory in _ends(one.memories))
+    start = f'{_clock(one.start_ns, question)}'
+    if one.motion is Motion.STANDING:
+        facing = f' facing yaw {math.degrees(one.start.yaw):.0f}' if one.start else ''
+        return ToldLine(f'{start} stood {one.seconds:.0f} s at {_at(one.start)}{facing}', hits, one.seconds)
+    if one.motion is Motion.DRIVING:
+        text = f'{start} to {_clock(one.end_ns, question)} drove {one.driven_m:.1f} m at {one.speed:.2f} m/s'
+        return ToldLine(f'{text} from {_at(one.start)} to {_at(one.end)}', hits, one.seconds)
+    return ToldLine(f'{start} turned {turned(one)} at {_at(one.start)}', hits)
+
+
+def _ends(memories: Sequence[Memory]) -> Sequence[Memory]:
+    return memories if len(memories) < 2 else (memories[0], memories[-1])
+
+
+def _page(lines: Sequence[ToldLine], page: int) -> list[ToldLine]:
+    """Return the lines of a page; the last says which it is, if there are others."""
+    pages = -(-len(lines) // PER_PAGE)
+    page = min(page, pages)
+    shown = list(lines[(page - 1) * PER_PAGE : page * PER_PAGE])
+    return shown if pages < 2 else [*shown, ToldLine(f'page {page} of {pages} (`page`)')]
+
+
+def _clock(time_ns: int, question: Question) -> str:
+    """Return a time; of another day with its date."""
+    date, clock, _ = format_clock(time_ns, question.zone).split(' ', 2)
+    today = format_clock(question.now_ns, question.zone)[: len(date)]
+    return clock if date == today else f'{date} {clock}'
+
+
+def _at(pose: Pose | None) -> str:
+    return f'({pose.x:.1f}, {pose.y:.1f})' if pose else '(place unknown)'

@@ -1,0 +1,129 @@
+"""The tools that go over all memories: lists, and how the robot moved; asked by a scripted model."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.llm.tools import ALL_TOOLS
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.planner import Run
+from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS
+from test.unit.agent.offline.test_motion_questions import START_NS as TOUR_NS
+from test.unit.agent.offline.test_motion_questions import drive, recall
+from test.unit.agent.overview.test_listing import SHOWN, START_NS, patrol
+
+Fresh = Callable[..., MemoryStore]
+
+
+def calls(*made: tuple[str, Mapping[str, object]]) -> Reply:
+    return Reply('', tuple(ToolCall(f'c{i}', name, json.dumps(of)) for i, (name, of) in enumerate(made)))
+
+
+def told(chat: ScriptedChat, number: int = 1) -> str:
+    """Return what the last tool before a request told."""
+    return str(chat.asked[number][0][-1].content)
+
+
+def ask(
+    store: Recall, text: str, now_ns: int, *replies: Reply | Callable[[list[Message]], Reply]
+) -> tuple[Answer, ScriptedChat]:
+    chat = ScriptedChat(list(replies))  # type: ignore[arg-type]
+    question = Question(text, now_ns)
+    return LoopPlanner(chat).answer(question, store, Run(deadline=float('inf'))), chat
+
+
+@pytest.fixture
+def store(fresh: Fresh) -> MemoryStore:
+    return fresh(*patrol(SHOWN))
+
+
+def test_all_that_match_are_counted_and_the_count_may_be_said(store: MemoryStore) -> None:
+    answer, chat = ask(
+        store,
+        'How many times did you see a red bicycle?',
+        START_NS + 20_000 * NS,
+        calls(('list_all', {'query': 'red bicycle'})),
+        calls(('answer', {'kind': 'text', 'text': 'A red bicycle, 37 times at 2 places.', 'ids': ['m1']})),
+    )
+    listed = told(chat)
+    assert listed.startswith('37 of 200 memories have these words: 37 stays at 2 places; '), listed
+    assert 'page 1 of 3' in listed
+    assert len(listed) < 2_000  # 500 tokens
+    assert (answer.kind, answer.text) == (Kind.TEXT, 'A red bicycle, 37 times at 2 places.')
+
+
+def test_pages_show_each_stay_once_and_labels_can_be_cited(store: MemoryStore) -> None:
+    answer, chat = ask(
+        store,
+        'Where did you see a red bicycle last?',
+        START_NS + 20_000 * NS,
+        calls(*(('list_all', {'query': 'red bicycle', 'page': page}) for page in (1, 2, 3))),
+        calls(('answer', {'kind': 'time', 'text': 'A red bicycle', 'ids': ['m37'], 'choice': 'latest'})),
+    )
+    shown = [message.content for message in chat.asked[1][0] if message.role == 'tool']
+    labels = re.findall(r'\[(m\d+)\]', '\n'.join(map(str, shown)))
+    assert labels == [f'm{number}' for number in range(1, 38)]
+    assert answer.evidence[0].memory.id == f'p{SHOWN[-1]:03}'
+
+
+def test_a_list_is_narrowed_by_time_and_place(store: MemoryStore) -> None:
+    _, chat = ask(
+        store,
+        'How many red bicycles were there in the first hour?',
+        START_NS + 12_000 * NS,
+        calls(
+            ('list_all', {'query': 'red bicycle', 'near': '60, 0', 'radius': 5}),
+            ('list_all', {'query': 'red bicycle', 'when': 'last 30 minutes'}),
+            ('list_all', {'query': 'green dragons'}),
+        ),
+        calls(('answer', {'kind': 'not_seen', 'text': 'No.'})),
+    )
+    near, late, none = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
+    assert near.startswith('19 of 20 memories')
+    assert late.startswith(f'{sum(i >= 170 for i in SHOWN)} of 30 memories')
+    assert none == 'none of 200 memories shows it'
+
+
+def test_the_way_is_told_with_stops_turns_and_legs() -> None:
+    of = drive(0)
+    now_ns = TOUR_NS + 200 * NS
+    answer, chat = ask(
+        recall(0),
+        'How long did you wait at the cafeteria?',
+        now_ns,
+        calls(('motion', {'when': 'between 9:00:20 and 9:00:50'}), ('motion', {'page': 2})),
+        lambda messages: _wait(str(messages[-2].content)),
+    )
+    first, second = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
+    assert 'stood 2 s at (29.5, 10.4) facing yaw 90' in first, first
+    lines = re.findall(r'turned (left|right) by about (\d+) degrees', first)
+    window = [turn for turn in of.turns if 20 < turn.start < 50]
+    assert [side for side, _ in lines] == [turn.side for turn in window]
+    assert re.search(r'\[m\d+, m\d+\] 09:00:\d\d to 09:00:\d\d drove \d+\.\d m at 0\.\d\d m/s from \(', first)
+    assert 'page 2 of 2' in second
+    assert f'{len(of.halts)} stops, 7 turns to the left, 4 to the right' in second
+    assert max(map(len, (first, second))) < 2_000  # 500 tokens
+    assert answer.kind is Kind.DURATION
+    start, end = of.halts[1]
+    assert answer.duration_s == pytest.approx(end - start, abs=1.5)
+
+
+def _wait(told: str) -> Reply:
+    label = re.search(r'\[(m\d+)\] \S+ stood', told)
+    assert label is not None, told
+    return calls(('answer', {'kind': 'duration', 'ids': [label[1]]}))
+
+
+def test_each_of_these_tools_takes_about_a_hundred_tokens() -> None:
+    for tool in ALL_TOOLS:
+        if tool.name in ('list_all', 'motion'):
+            said = json.dumps(
+                {'name': tool.name, 'description': tool.description, 'parameters': tool.parameters}
+            )
+            assert len(said) / 4 < 110, (tool.name, len(said) / 4)
