@@ -47,13 +47,13 @@ class Evidence:
         """Return the label of a memory that was added."""
         return self._labels[hit.memory.id]
 
-    def shown_as(self, hit: Hit, *, by_text: bool = True) -> str:
-        """Return the label of a memory, or of one that says the same; empty: it was not shown.
+    def has_label(self, memory_id: str) -> bool:
+        """Tell whether a memory was added."""
+        return memory_id in self._labels
 
-        :param by_text: False: of a memory that is looked for by time or place another one tells too little
-        """
-        label = self._labels.get(hit.memory.id, '')
-        return label or (self._same.get(hit.memory.id, '') if by_text else '')
+    def shown_as(self, memory_id: str) -> str:
+        """Return the label of a memory, or of a neighbour that says the same; empty: it was not shown."""
+        return self._labels.get(memory_id) or self._same.get(memory_id, '')
 
     @property
     def shown(self) -> int:

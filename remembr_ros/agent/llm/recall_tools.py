@@ -114,7 +114,7 @@ def introduce(found: Recalled, context: CallContext) -> str:
     evidence, about, embedder = context.evidence, found.about, context.recall.embedder_name
     if about:
         evidence.keep_scores(found.hits)
-    labels = {hit.memory.id: evidence.shown_as(hit, by_text=bool(about)) for hit in found.hits}
+    labels = {hit.memory.id: _known_as(hit, about, context) for hit in found.hits}
     fresh = _in_other_words([hit for hit in found.hits if not labels[hit.memory.id]], about)[: context.limit]
     # What fits no better than the last new one is no news.
     until = found.hits.index(fresh[-1][0]) if len(fresh) == context.limit else len(found.hits)
@@ -135,7 +135,8 @@ def introduce(found: Recalled, context: CallContext) -> str:
         lines += ['the nearest times remembered:', *nearest]
     told = [*chain.from_iterable(fresh), *known]
     memories = [
-        {'label': evidence.shown_as(hit), 'id': hit.memory.id, 'score': round(hit.score, 4)} for hit in told
+        {'label': evidence.shown_as(hit.memory.id), 'id': hit.memory.id, 'score': round(hit.score, 4)}
+        for hit in told
     ]
     context.run.record('hits', {'query': about, 'total': found.total, 'memories': memories})
     return '\n'.join([head, *lines])
@@ -160,11 +161,28 @@ def _line(same: Sequence[Hit], found: Recalled, context: CallContext, *, with_ro
     return describe(label, hit, question, caption=caption, limit=SHOWN, with_robot=with_robot, words=words)
 
 
+def _known_as(hit: Hit, about: str, context: CallContext) -> str:
+    """Return the label of a shown memory, or of one that says as much of a query; empty: neither was shown.
+
+    Of a memory that is looked for by time or place another one tells too little.
+    """
+    evidence, ident = context.evidence, hit.memory.id
+    label = evidence.shown_as(ident)
+    if label and not evidence.has_label(ident):
+        other = evidence.cite(label).memory
+        asked = content_stems(about) & content_stems(hit.memory.caption)
+        if not about or not asked <= content_stems(other.caption):
+            return ''
+    return label
+
+
 def _again(hit: Hit, about: str, context: CallContext) -> str:
     """Return what of a memory is about a query and was not shown; empty: nothing."""
-    label = context.evidence.shown_as(hit)
-    caption = context.evidence.excerpt(hit, about, AGAIN, again=True) if about and label else ''
-    return f'{label} again: {quoted(caption)}' if caption else ''
+    evidence = context.evidence
+    if not about or not evidence.has_label(hit.memory.id):
+        return ''
+    caption = evidence.excerpt(hit, about, AGAIN, again=True)
+    return f'{evidence.label(hit)} again: {quoted(caption)}' if caption else ''
 
 
 def _in_other_words(hits: Sequence[Hit], about: str) -> list[list[Hit]]:

@@ -368,8 +368,10 @@ def test_neighbours_that_say_the_same_take_one_place(
         CallContext(ask_about('?'), ListedRecall(memories), RUN), 'recall_text', '{"query": "dog, hall"}'
     )
     assert 'A dog.' in text.splitlines()[1]
+    # What only one of the neighbours has is shown when it is looked for.
+    assert '\n[m3]' in call(context, 'recall_text', '{"query": "a dog"}')
     # Asked by time, each is one.
-    assert '[m3]' in call(
+    assert '[m4]' in call(
         context, 'recall_time', '{"time": "22:13:30", "when": "between 22:13:30 and 22:13:33"}'
     )
 
