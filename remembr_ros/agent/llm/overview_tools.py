@@ -1,1 +1,0 @@
-"""Tools that go over all memories of a time and place, not the best few."""
