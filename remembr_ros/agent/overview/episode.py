@@ -13,6 +13,7 @@ from remembr_ros.geometry import Pose, interpolate
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
+LONGEST_NS = 31 * 86_400 * NS  # A stay that is longer, by a clock that was wrong, is cut at no midnight
 NOWHERE_M = 0.5  # A drive that is shorter leads nowhere
 
 
@@ -158,7 +159,10 @@ def _between(episode: Episode, after_ns: int, before_ns: int) -> Episode | None:
 
 
 def by_day(episode: Episode, zone: tzinfo) -> Iterator[Episode]:
-    """Yield an episode cut at every midnight of the asker's."""
+    """Yield an episode cut at every midnight of the asker's, unless it is longer than LONGEST_NS."""
+    if episode.end_ns - episode.start_ns > LONGEST_NS:
+        yield episode
+        return
     left: Episode | None = episode
     while left is not None:
         midnight = local(left.start_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)

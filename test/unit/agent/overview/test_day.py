@@ -222,6 +222,12 @@ def test_a_change_of_map_divides_a_drive() -> None:
     assert [episode.map_id for episode in told.episodes] == ['ground', 'first']
 
 
+def test_a_stay_of_years_by_a_wrong_clock_is_one() -> None:
+    stood = memory(0.0, 1.0, merged=9)
+    stood = replace(stood, end_ns=stood.start_ns + 20_000 * 86_400 * NS)
+    assert [one.memories for one in diary([stood], timezone.utc).episodes] == [(stood,)]
+
+
 def test_nothing_remembered_is_an_empty_day() -> None:
     assert diary([], timezone.utc, 5, 9) == Diary(5, 9, ())
 
