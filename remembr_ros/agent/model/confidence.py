@@ -24,16 +24,23 @@ class ScoreCalibration:
 
     :param fits: offset, and weight of the score: a hit shows what a text asks for
     :param cited: offset, weights of the best score and of the share of the asked words: so do cited memories
+    :param shown: offset, weights of the score, of the share of the asked words that the memory has, and of
+        that of those which a short one lacks: it shows the thing that the words are about
     """
 
     fits: tuple[float, float]
     cited: tuple[float, float, float]
+    shown: tuple[float, float, float, float]
 
 
-WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0))
+WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-5.0, 3.0, 4.0, -2.0))
 """For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
-CALIBRATIONS = {OFFLINE: ScoreCalibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0))}
+CALIBRATIONS = {
+    OFFLINE: ScoreCalibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0), shown=(-4.83, 6.11, 3.18, -3.75))
+}
+
+SHORT = 150  # Characters of a text up to which it says no more than what is there
 
 WORDS = ((0.75, 'surely'), (0.5, 'likely'), (0.2, 'perhaps'), (0.0, 'hardly'))
 """What a probability is called that is at least this."""
@@ -60,6 +67,23 @@ def cited_confidence(text: str, hits: Sequence[Hit], embedder: str) -> float:
     asked = content_stems(text)
     covered = max(len(asked & _stems(hit.memory)) for hit in hits) / max(len(asked), 1)
     return logistic(_of(embedder).cited, (max(hit.score for hit in hits), covered))
+
+
+def shown_confidence(hit: Hit, covered: float, embedder: str) -> float:
+    """Return how likely a memory shows the thing that a recall by text was for, 0 to 1.
+
+    A long caption may tell of a thing in other words; a short text that lacks its words does not.
+
+    :param hit: with the score of that recall
+    :param covered: share of the words for the thing that the memory has, in whatever spelling
+    """
+    return logistic(_of(embedder).shown, (hit.score, covered, lacking(hit.memory, covered)))
+
+
+def lacking(memory: Memory, covered: float) -> float:
+    """Return how much it says that a memory lacks a share of the words: less, the longer its text is."""
+    length = len(memory.caption) + sum(map(len, memory.scene_text))
+    return (1.0 - covered) * SHORT / max(length, SHORT)
 
 
 def is_calibrated(embedder: str) -> bool:

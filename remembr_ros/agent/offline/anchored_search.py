@@ -11,7 +11,6 @@ from remembr_ros.agent.offline.answer_sentences import name_as_read
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     POOL,
-    STAY_MARGIN,
     as_good_as_best,
     best_of_each,
     find_sightings,
@@ -137,7 +136,7 @@ def _regions(  # noqa: PLR0911
         middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
         radius_m = (distance(start, end) + DETOUR_M) / 2
         return [_Region(replace(scope, near=middle, radius_m=radius_m), (start, end))]
-    in_sight = as_good_as_best(anchors[0].hits, STAY_MARGIN)
+    in_sight = as_good_as_best(anchors[0].hits)
     if kind is RelationKind.WHILE:
         spans = [span(stay) for stay in stays(in_sight)]
         return [region for times in spans[-MAX_PLACES:] for region in _between(scope, *times)]

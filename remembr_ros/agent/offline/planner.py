@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
-from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -21,7 +21,7 @@ from remembr_ros.agent.offline.answer_sentences import (
     sentences_about,
     was_seen,
 )
-from remembr_ros.agent.offline.relevance_model import POOL, STAY_MARGIN, as_good_as_best, find_sightings
+from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
@@ -61,6 +61,8 @@ class OfflinePlanner:
             claim = found.claim
         elif found.hits:
             claim = _claim(found, question, recall)
+            if claim.kind is not Kind.NOT_SEEN:
+                claim = replace(claim, confidence=_sureness(claim, found, question))
         else:
             claim = _absent(request, question, scope, total)
         return with_facts(ground(claim, question, NAME), question)
@@ -100,9 +102,19 @@ def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
 
 def _absent(request: Request, question: Question, scope: Scope, total: int) -> Claim:
     thing = request.thing or 'that'
+    unlikely = 1.0 - SHOWN if total else 1.0
     if request.kind is Kind.BINARY and total:
-        return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
-    return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {_why_not(request, question, scope, total)}.')
+        text = f'No: none of {total} memories shows {thing}.'
+        return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
+    text = f'I have not seen {thing}: {_why_not(request, question, scope, total)}.'
+    return Claim(Kind.NOT_SEEN, text, confidence=unlikely)
+
+
+def _sureness(claim: Claim, found: Findings, question: Question) -> float:
+    """Return how likely the memory that decides shows it; one asked for by time or place does."""
+    if not found.request.target or not claim.evidence:
+        return 1.0
+    return choose(claim.evidence, claim.choice, question).score
 
 
 def _why_not(request: Request, question: Question, scope: Scope, total: int) -> str:
@@ -133,7 +145,7 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
         choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
         return Claim(Kind.TIME, was_seen(request, best[0]) + note, best, choice=choice)
     if request.kind is Kind.DURATION:
-        stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits, STAY_MARGIN))
+        stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits))
         text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'
         end = max(stay, key=lambda hit: hit.memory.end_ns)
         return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)

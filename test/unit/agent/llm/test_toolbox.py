@@ -6,8 +6,9 @@ import pytest
 from remembr_ros.agent.llm.toolbox import MAX_LOOKS, SHOWN, Toolbox
 from remembr_ros.agent.llm.tools import AnswerCall, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
-from remembr_ros.agent.model.memory_prompt import whereabouts, with_facts
+from remembr_ros.agent.model.memory_prompt import whereabouts
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, Ungrounded, Unsupported
 from remembr_ros.memory.model.recall import Hit
