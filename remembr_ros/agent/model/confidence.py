@@ -37,7 +37,7 @@ WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-5.0, 3
 """For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
 CALIBRATIONS = {
-    OFFLINE: ScoreCalibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0), shown=(-4.83, 6.11, 3.18, -3.75))
+    OFFLINE: ScoreCalibration(fits=(-5.03, 10.94), cited=(-5.0, 5.0, 4.0), shown=(-4.91, 5.59, 3.6, -3.54))
 }
 
 SHORT = 150  # Characters of a text up to which it says no more than what is there
@@ -52,7 +52,7 @@ def how_well(score: float, embedder: str) -> str:
     :param score: of the hit, 0 to 1
     :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
     """
-    likely = logistic(_of(embedder).fits, (score,))
+    likely = logistic(calibration_of(embedder).fits, (score,))
     return next(word for least, word in WORDS if likely >= least)
 
 
@@ -66,7 +66,7 @@ def cited_confidence(text: str, hits: Sequence[Hit], embedder: str) -> float:
         return 0.0
     asked = content_stems(text)
     covered = max(len(asked & _stems(hit.memory)) for hit in hits) / max(len(asked), 1)
-    return logistic(_of(embedder).cited, (max(hit.score for hit in hits), covered))
+    return logistic(calibration_of(embedder).cited, (max(hit.score for hit in hits), covered))
 
 
 def shown_confidence(hit: Hit, covered: float, embedder: str) -> float:
@@ -77,7 +77,7 @@ def shown_confidence(hit: Hit, covered: float, embedder: str) -> float:
     :param hit: with the score of that recall
     :param covered: share of the words for the thing that the memory has, in whatever spelling
     """
-    return logistic(_of(embedder).shown, (hit.score, covered, lacking(hit.memory, covered)))
+    return logistic(calibration_of(embedder).shown, (hit.score, covered, lacking(hit.memory, covered)))
 
 
 def lacking(memory: Memory, covered: float) -> float:
@@ -101,7 +101,8 @@ def logistic(weights: Sequence[float], features: Sequence[float]) -> float:
 
 
 @cache
-def _of(embedder: str) -> ScoreCalibration:
+def calibration_of(embedder: str) -> ScoreCalibration:
+    """Return the coefficients of an embedder; wary ones, and a line in the log, where nobody measured it."""
     if not is_calibrated(embedder):
         logger.warning('the scores of embedder %r are not calibrated: answers are less sure', embedder)
         return WARY
