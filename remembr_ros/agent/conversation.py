@@ -182,19 +182,20 @@ def _known(question: Question, before: Answer, form: str) -> Answer:
     if form == 'duration' and before.kind is Kind.DURATION and before.duration_s is not None:
         return replace(before, cost=Usage())
     if form == 'duration':
-        return _lasted(question, hits)
+        return _lasted(question, hits, before.confidence)
     claim = {'place': Claim(Kind.POSITION, 'There', [hit]), 'time': Claim(Kind.TIME, 'That was', [hit])}[form]
+    claim = replace(claim, confidence=before.confidence)
     return with_facts(ground(claim, question, NAME), question)
 
 
-def _lasted(question: Question, hits: list[Hit]) -> Answer:
+def _lasted(question: Question, hits: list[Hit], confidence: float) -> Answer:
     """Return how long it took, as far as the answer before has shown: one memory is a part of it at least."""
     hit = hits[0]
     # Three lifts one after another are three places, and no stay at one.
     stay = stay_of(hit, next(group for group in by_place(hits, question.same_place) if hit in group))
     end = max(stay, key=lambda shown: shown.memory.end_ns)
     text = 'That took' if len(stay) > 1 else 'That took at least'
-    claim = Claim(Kind.DURATION, text, [hit], start=stay[0], end=end)
+    claim = Claim(Kind.DURATION, text, [hit], start=stay[0], end=end, confidence=confidence)
     return with_facts(ground(claim, question, NAME), question)
 
 

@@ -58,11 +58,10 @@ class OfflinePlanner:
         run.check()
         run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
         if found.claim is not None:
-            claim = found.claim
+            claim = replace(found.claim, confidence=_sureness(found.claim, found, question))
         elif found.hits:
             claim = _claim(found, question, recall)
-            if claim.kind is not Kind.NOT_SEEN:
-                claim = replace(claim, confidence=_sureness(claim, found, question))
+            claim = replace(claim, confidence=_sureness(claim, found, question))
         else:
             claim = _absent(request, question, scope, total)
         return with_facts(ground(claim, question, NAME), question)
@@ -111,10 +110,17 @@ def _absent(request: Request, question: Question, scope: Scope, total: int) -> C
 
 
 def _sureness(claim: Claim, found: Findings, question: Question) -> float:
-    """Return how likely the memory that decides shows it; one asked for by time or place does."""
-    if not found.request.target or not claim.evidence:
-        return 1.0
-    return choose(claim.evidence, claim.choice, question).score
+    """Return how likely what decides shows what was asked; what is asked for by time or place alone does.
+
+    Of what was not found: how likely it is not there. That it was found without a place is as sure as it is.
+    """
+    if claim.binary is False or (claim.kind is Kind.NOT_SEEN and not found.hits):
+        return 1.0 - SHOWN
+    if not found.request.target:
+        return found.sure
+    if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or found.request.reading or not claim.evidence:
+        return min(found.sure, max(hit.score for hit in found.hits))
+    return min(found.sure, choose(claim.evidence, claim.choice, question).score)
 
 
 def _why_not(request: Request, question: Question, scope: Scope, total: int) -> str:

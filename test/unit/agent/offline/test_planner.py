@@ -136,6 +136,31 @@ def test_yes_and_no(ask: Ask, text: str, expected: bool) -> None:
     assert answer.text.startswith('Yes' if expected else 'No')
 
 
+@pytest.mark.parametrize('text', ['Where is the lift?', 'When did you see a dog?', 'Is there a printer?'])
+def test_an_answer_is_as_sure_as_its_best_memory(ask: Ask, text: str) -> None:
+    answer = ask(text)
+    assert answer.confidence == answer.evidence[0].score
+    assert answer.text.startswith('Perhaps') is (answer.confidence < 0.5)
+
+
+def test_what_has_half_of_the_words_is_told_but_not_driven_to(
+    minilm_tour: MemoryStore, ask_store: Ask
+) -> None:
+    answer = ask_store(minilm_tour, 'Take me to a person with an umbrella')
+    assert answer.kind is Kind.POSITION
+    assert 0.0 < answer.confidence < 0.5
+    assert answer.text.startswith('Perhaps a person with an umbrella was seen: at (')
+
+
+def test_what_is_absent_is_surely_so(ask: Ask) -> None:
+    assert ask('Where is the swimming pool?').confidence == ask('Is there a room 104?').confidence == 0.98
+
+
+def test_sentences_are_in_the_askers_words(minilm_tour: MemoryStore, ask_store: Ask) -> None:
+    told = ask_store(minilm_tour, 'Where did you see two people talking?').text
+    assert 'wo people talking were seen: at (' in told
+
+
 def test_nearest_and_farthest_are_measured_from_here(ask: Ask) -> None:
     assert ask('Take me to the nearest exit', here=Pose(39.0, 1.0)).pose == Pose(40.0, 1.0, 0.0, 0.5)
     assert ask('Take me to the nearest exit', here=Pose(90.0, 1.0)).pose == Pose(85.0, 1.0, 0.0, 0.5)
