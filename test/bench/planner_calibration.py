@@ -1,49 +1,53 @@
-"""Fits when the offline planner takes a thing for seen, from questions whose answers are there and are not.
+"""Fits how sure the offline planner is, and tells what each of its rules is worth, one sequence left out.
 
-    python -m test.bench.planner_calibration --data NAVQA --building DIR ... --memory FILE
+    python -m test.bench.planner_calibration --data NAVQA --building DIR ... --memory FILE [--rules]
 
-Prints the coefficients of remembr_ros.agent.offline.relevance_model and how well they tell both apart, also
-on sequences that they were not fitted on.
+Prints the coefficients of remembr_ros.agent.model.confidence; what things that are there and things that are
+not there are taken for by coefficients fitted on the other sequences; the planner's correctness with those
+and with the ones fitted on all; with --rules, its correctness without each rule, word and constant.
 """
 
 import argparse
 import sys
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.agent.model import confidence
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.offline.matching import has_what_it_must, variants
-from remembr_ros.agent.offline.relevance_model import (
-    LEAST,
-    POOL,
-    RECALL_WEIGHT,
-    Coefficients,
-    MatchFeatures,
-    features_of,
-    probability,
-)
+from remembr_ros.agent.offline import matching, other_words, relevance_model, request
+from remembr_ros.agent.offline.matching import asked_words, has_what_it_must, words_found
+from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.planner import Run
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.evaluation.datasets import sample
 from remembr_ros.evaluation.datasets.building import ABSENT_THINGS
+from remembr_ros.evaluation.metrics.scores import score
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.runner import remember
 from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
+from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.opening import open_store
 
 RIDGE = 0.1
 """Pull of the coefficients towards 0, in cases: few cases shall not make them endless."""
 
+THERE = 0.25
+"""Share of the things asked for that are there, for which probabilities are right. Chosen for at most 0.1 of
+what is not there to be as likely as not."""
 
-LEASTS = (*sorted(set(LEAST.values())), 0.5)
-"""Least chances at which a report tells what is taken for seen."""
+LEASTS = (relevance_model.SHOWN, 0.5)
+BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+READ = 15  # Memories that a reader of a recall is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,11 @@ class Case:
     """One thing asked of one memory, and whether it is there.
 
     :param group: the sequence that was asked
-    :param source: how it is known whether it is there
-    :param like: of the memory that shows it best
+    :param features: of the memory that shows it best: score, share of the words, what a short text lacks
     """
 
     group: str
-    source: str
-    like: MatchFeatures
+    features: tuple[float, ...]
     there: bool
 
 
@@ -67,49 +69,68 @@ def cases_of(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) ->
     There: what the questions ask for, each in its own window. Not there: the absent things of the buildings'
     questions; those and the things of other sequences' questions, among the memories that hold no answer,
     if none of these has all the words.
-
-    :param recalls: one for each sequence
     """
     found: list[Case] = []
-    things: list[tuple[str, Request]] = [
-        ('', parse_request(f'Where is {thing}?', 0)) for thing in ABSENT_THINGS
-    ]
+    things: list[tuple[str, Request]] = [('', parse_request(f'Where is {it}?', 0)) for it in ABSENT_THINGS]
     for sequence, recall in zip(sequences, recalls, strict=True):
         for one in sequence.samples:
-            request = parse_request(one.question.text, one.question.now_ns)
-            if not request.target or one.truth.binary is False:
+            asked = parse_request(one.question.text, one.question.now_ns)
+            if not asked.target:
                 continue
-            there = one.truth.kind is not Kind.NOT_SEEN
+            there = one.truth.kind is not Kind.NOT_SEEN and one.truth.binary is not False
             if there:
-                things.append((sequence.name, request))
-            best = _best(request, WindowedRecall(recall, one.scope), None)
-            if best is not None:
-                found.append(Case(sequence.name, 'question', best, there))
+                things.append((sequence.name, asked))
+            if best := _best(asked, WindowedRecall(recall, one.scope), None):
+                found.append(Case(sequence.name, best, there))
     for sequence, recall in zip(sequences, recalls, strict=True):
         answers = frozenset[str]().union(*(one.relevant for one in sequence.samples))
         others = {memory.id: memory for memory in sequence.memories if memory.id not in answers}
-        asked: set[str] = set()
-        for owner, request in things:
-            if owner == sequence.name or request.target in asked:
+        done: set[str] = set()
+        for owner, asked in things:
+            if owner == sequence.name or asked.target in done:
                 continue
-            asked.add(request.target)
-            if any(_has_all_words(request, memory) for memory in others.values()):
+            done.add(asked.target)
+            if any(all(words_found(asked_words(asked), memory)) for memory in others.values()):
                 continue
-            best = _best(request, recall, frozenset(others))
-            if best is not None:
-                found.append(Case(sequence.name, 'elsewhere', best, False))
+            if best := _best(asked, recall, frozenset(others)):
+                found.append(Case(sequence.name, best, there=False))
     return found
 
 
-def fit(cases: Sequence[Case]) -> Coefficients:
-    """Return the coefficients of the likeliest logistic model, both outcomes weighing the same.
+def cited_of(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> list[Case]:
+    """Return what a reader who knows the truth would cite of a recall by the question, and what is wrong.
+
+    Wrong: the best other hit, and the best one for a question about another sequence, if it lacks a word.
+    """
+    found: list[Case] = []
+    everything = [(sequence.name, one.question.text) for sequence in sequences for one in sequence.samples]
+    for sequence, recall in zip(sequences, recalls, strict=True):
+        for one in sequence.samples:
+            text = one.question.text
+            hits = WindowedRecall(recall, one.scope).find(Query(text, limit=READ))
+            right = next((hit for hit in hits if hit.memory.id in one.relevant), None)
+            wrong = next((hit for hit in hits if hit.memory.id not in one.relevant), None)
+            for hit, there in ((right, True), (wrong, False)):
+                if hit is not None:
+                    found.append(Case(sequence.name, (hit.score, _covered(text, hit)), there))
+        for text in dict.fromkeys(text for owner, text in everything if owner != sequence.name):
+            first = recall.find(Query(text, limit=1))
+            if first and _covered(text, first[0]) < 1.0:
+                found.append(Case(sequence.name, (first[0].score, _covered(text, first[0])), there=False))
+    return found
+
+
+def fit(cases: Sequence[Case], there: float = THERE) -> tuple[float, ...]:
+    """Return the coefficients of the likeliest logistic model, an offset first.
 
     :param cases: of both outcomes
+    :param there: the share of those that are there, by weight
     """
-    x, y = _matrix(cases)
-    weight = np.where(y, 0.5 / max(y.sum(), 1.0), 0.5 / max((1 - y).sum(), 1.0)) * len(y)
+    x = np.array([[1.0, *case.features] for case in cases])
+    y = np.array([float(case.there) for case in cases])
+    weight = np.where(y, there / max(y.sum(), 1.0), (1.0 - there) / max((1 - y).sum(), 1.0)) * len(y)
     ridge = np.diag([0.0, *[RIDGE] * (x.shape[1] - 1)])
-    beta = np.zeros(x.shape[1])
+    beta: NDArray[np.float64] = np.zeros(x.shape[1])
     for _ in range(50):  # Newton's method; it takes about ten
         p = 1.0 / (1.0 + np.exp(-x @ beta))
         gradient = x.T @ (weight * (y - p)) - ridge @ beta
@@ -118,38 +139,129 @@ def fit(cases: Sequence[Case]) -> Coefficients:
         beta += step
         if np.abs(step).max() < 1e-9:
             break
-    return Coefficients(*(round(float(b), 2) for b in beta))
+    return tuple(round(float(b), 2) for b in beta)
 
 
-def shares(cases: Sequence[Case], by: Coefficients, least: float) -> tuple[float, float]:
-    """Return the share of things that are there and are taken for seen, and of those that are not there."""
-    taken = [(case.there, probability(case.like, by) >= least) for case in cases]
-    there = [seen for is_there, seen in taken if is_there]
-    absent = [seen for is_there, seen in taken if not is_there]
-    return sum(there) / max(len(there), 1), sum(absent) / max(len(absent), 1)
+def left_out(cases: Sequence[Case], there: float = THERE) -> list[tuple[Case, float]]:
+    """Return each case with how likely it is by coefficients fitted on the other sequences."""
+    by = {group: fit([c for c in cases if c.group != group], there) for group in {c.group for c in cases}}
+    return [(case, confidence.logistic(by[case.group], case.features)) for case in cases]
 
 
-def _best(request: Request, recall: Recall, among: frozenset[str] | None) -> MatchFeatures | None:
-    likes = [
-        features_of(request, hit)
-        for text in variants(request.target)
-        for hit in recall.find(Query(text, limit=POOL))
-        if (among is None or hit.memory.id in among) and has_what_it_must(request, hit.memory)
+def report(cases: Sequence[Case]) -> str:
+    """Return what is taken for seen, and whether what is said to be likely is, on sequences left out."""
+    told = left_out(cases)
+    lines = [f'| asked of | there | not there |{"".join(f" at {least:g} |" for least in LEASTS)}']
+    lines.append('| --- | --- | --- |' + ' --- |' * len(LEASTS))
+    for group in (*sorted({case.group for case in cases}), ''):
+        rows = [(case.there, p) for case, p in told if group in ('', case.group)]
+        there = [p for is_there, p in rows if is_there]
+        absent = [p for is_there, p in rows if not is_there]
+        cells = [f'{_share(there, least):.2f} / {_share(absent, least):.2f}' for least in LEASTS]
+        lines.append(f'| {group or "all"} | {len(there)} | {len(absent)} | {" | ".join(cells)} |')
+    lines += ['', '| said to be likely | cases | are there |', '| --- | --- | --- |']
+    here = sum(case.there for case in cases)
+    weigh = {True: THERE / max(here, 1), False: (1.0 - THERE) / max(len(cases) - here, 1)}
+    for low, high in pairwise(BINS):
+        inside = [case.there for case, p in told if low <= p < high]
+        share = sum(weigh[it] for it in inside if it) / max(sum(weigh[it] for it in inside), 1e-9)
+        lines.append(f'| {low:g} to {high:g} | {len(inside)} | {share:.2f} |')
+    return '\n'.join(lines)
+
+
+def right(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> dict[str, list[bool]]:
+    """Return whether the planner's answers are right, by sequence, without those in words."""
+    return {
+        sequence.name: [
+            bool(score(one.truth, OfflinePlanner().answer(one.question, _seen(recall, one), _run())).correct)
+            for one in sequence.samples
+            if one.truth.kind is not Kind.TEXT and not one.truth.unscored_because
+        ]
+        for sequence, recall in zip(sequences, recalls, strict=True)
+    }
+
+
+@contextmanager
+def coefficients(shown: tuple[float, ...]) -> Iterator[None]:
+    """Make the planner sure by these coefficients for a while."""
+    known = confidence.CALIBRATIONS[OFFLINE]
+    confidence.calibration_of.cache_clear()
+    with patch.dict(confidence.CALIBRATIONS, {OFFLINE: replace(known, shown=shown)}):
+        yield
+    confidence.calibration_of.cache_clear()
+
+
+def correctness(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall], cases: list[Case]) -> str:
+    """Return the planner's correctness with coefficients fitted without each sequence, and with all."""
+    lines = ['| sequence | fitted on others | fitted on all |', '| --- | --- | --- |']
+    for sequence, recall in zip(sequences, recalls, strict=True):
+        with coefficients(fit([case for case in cases if case.group != sequence.name])):
+            (held,) = right([sequence], [recall]).values()
+        with coefficients(fit(cases)):
+            (known,) = right([sequence], [recall]).values()
+        lines.append(f'| {sequence.name} | {sum(held)}/{len(held)} | {sum(known)}/{len(known)} |')
+    return '\n'.join(lines)
+
+
+def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> str:
+    """Return the planner's correctness without each of its rules, word groups and constants."""
+    cuts: list[tuple[str, object, str, object]] = [
+        ('nothing left out', relevance_model, 'POOL', relevance_model.POOL),
+        ('what must be there', relevance_model, 'has_what_it_must', lambda *_: True),
+        ('colours', matching, '_has_other_colour', lambda *_: False),
+        ('sorts of rooms', matching, '_SORTS', frozenset()),
+        ('cut-off numbers', relevance_model, 'is_cut_off', lambda *_: False),
+        ('relations', request, 'parse_relation', lambda _: None),
+        ('nearest, last, first', request, '_CHOICES', ()),
+        ('purposes', other_words, '_THINGS', {}),
+        ('all other words', other_words, '_SAME', ()),
     ]
-    return max(
-        likes,
-        key=lambda like: RECALL_WEIGHT * like.score + (1.0 - RECALL_WEIGHT) * like.covered,
-        default=None,
-    )
+    groups = other_words._SAME
+    cuts += [(' '.join(g), other_words, '_SAME', tuple(x for x in groups if x != g)) for g in groups]
+    cuts += [(f'AS_GOOD = {x}', relevance_model, 'AS_GOOD', x) for x in (0.0, 0.05, 0.2, 0.3)]
+    cuts += [(f'SHOWN = {x}', relevance_model, 'SHOWN', x) for x in (0.0, 0.01, 0.04)]
+    lines = [f'| without | {" | ".join(s.name for s in sequences)} |', '| --- |' + ' --- |' * len(sequences)]
+    for title, module, name, value in cuts:
+        with patch.object(module, name, value):
+            other_words.same.cache_clear()
+            told = [f'{sum(marks)}/{len(marks)}' for marks in right(sequences, recalls).values()]
+        other_words.same.cache_clear()
+        lines.append(f'| {title} | {" | ".join(told)} |')
+    return '\n'.join(lines)
 
 
-def _has_all_words(request: Request, memory: Memory) -> bool:
-    return features_of(request, Hit(memory, 0.0)).covered == 1.0
+def _covered(text: str, hit: Hit) -> float:
+    asked = content_stems(text)
+    told = content_stems(' '.join((hit.memory.caption, *hit.memory.scene_text)))
+    return len(asked & told) / max(len(asked), 1)
 
 
-def _matrix(cases: Sequence[Case]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    x = np.array([[1.0, *map(float, astuple(case.like))] for case in cases])
-    return x, np.array([float(case.there) for case in cases])
+def _run() -> Run:
+    return Run(float('inf'))
+
+
+def _seen(recall: Recall, one: sample.Sample) -> Recall:
+    return WindowedRecall(recall, one.scope)
+
+
+def _share(chances: Sequence[float], least: float) -> float:
+    return sum(p >= least for p in chances) / max(len(chances), 1)
+
+
+def _best(asked: Request, recall: Recall, among: frozenset[str] | None) -> tuple[float, ...]:
+    known = confidence.calibration_of(OFFLINE).shown
+    likes = [
+        _features(asked, hit)
+        for hit in recall.find(Query(asked.target, limit=relevance_model.POOL))
+        if (among is None or hit.memory.id in among) and has_what_it_must(asked, hit.memory)
+    ]
+    return max(likes, key=lambda like: confidence.logistic(known, like), default=())
+
+
+def _features(asked: Request, hit: Hit) -> tuple[float, ...]:
+    found = words_found(asked_words(asked), hit.memory)
+    covered = sum(found) / max(len(found), 1)
+    return hit.score, covered, confidence.lacking(hit.memory, covered)
 
 
 def main() -> None:
@@ -157,45 +269,30 @@ def main() -> None:
     parser.add_argument('--data', required=True, metavar='NAVQA')
     parser.add_argument('--building', nargs='*', default=[], metavar='DIR', help='rendered buildings')
     parser.add_argument('--memory', type=Path, required=True, metavar='FILE', help='made if missing')
-    parser.add_argument('--embedder', default=OFFLINE)
     parser.add_argument('--cache', type=Path, default=Path('~/.cache/remembr').expanduser())
+    parser.add_argument('--rules', action='store_true', help='tell what each rule is worth')
     args = parser.parse_args()
-    embedder = get_embedder(args.embedder)
+    embedder = get_embedder(OFFLINE)
     configs = [run_config(data='navqa', folder=args.data)]
     configs += [run_config(data='building', folder=folder) for folder in args.building]
     sequences = [s for config in configs for s in datasets.load(config, args.cache / 'captions', embedder)]
-    cases = []
     stores = []
     for sequence in sequences:
         store = open_store(str(args.memory), embedder, collection=sequence.name.replace('-', '_'))
         remember(sequence, store)
         stores.append(store)
-    cases = cases_of(sequences, stores)
+    cases, cited = cases_of(sequences, stores), cited_of(sequences, stores)
+    parts = [
+        f'shown={fit(cases)}',
+        f'fits={fit([replace(case, features=case.features[:1]) for case in cases], 0.5)}',
+        f'cited={fit(cited, 0.5)}',
+        report(cases),
+        correctness(sequences, stores, cases),
+    ]
+    parts += [rules(sequences, stores)] if args.rules else []
+    sys.stdout.write('\n\n'.join(parts) + '\n')
     for store in stores:
         store.close()
-    sys.stdout.write(f'{report(cases)}\n')
-
-
-def report(cases: Sequence[Case]) -> str:
-    """Return the coefficients fitted on all cases, and how those fitted without a sequence do on it."""
-    lines = [
-        f'{fit(cases)}',
-        '',
-        f'| asked of | there | not there |{"".join(f" at {least:g} |" for least in LEASTS)}',
-        '| --- | --- | --- |' + ' --- |' * len(LEASTS),
-    ]
-    for group in sorted({case.group for case in cases}):
-        inside = [case for case in cases if case.group == group]
-        by = fit([case for case in cases if case.group != group])
-        lines.append(_row(f'{group}, not fitted on', inside, by))
-    lines.append(_row('all, fitted on', cases, fit(cases)))
-    return '\n'.join(lines)
-
-
-def _row(title: str, cases: Sequence[Case], by: Coefficients) -> str:
-    there = sum(case.there for case in cases)
-    cells = ['{:.2f} / {:.2f}'.format(*shares(cases, by, least)) for least in LEASTS]
-    return f'| {title} | {there} | {len(cases) - there} | {" | ".join(cells)} |'
 
 
 if __name__ == '__main__':

@@ -32,8 +32,9 @@ from remembr_ros.agent.llm.tools import (
     tool_name,
 )
 from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
-from remembr_ros.agent.model.memory_prompt import situation, with_facts
+from remembr_ros.agent.model.memory_prompt import situation
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import InvalidRequest, RemembrError, ReplyInvalid, Ungrounded, Unsupported

@@ -24,16 +24,23 @@ class ScoreCalibration:
 
     :param fits: offset, and weight of the score: a hit shows what a text asks for
     :param cited: offset, weights of the best score and of the share of the asked words: so do cited memories
+    :param shown: offset, weights of the score, of the share of the asked words that the memory has, and of
+        that of those which a short one lacks: it shows the thing that the words are about
     """
 
     fits: tuple[float, float]
     cited: tuple[float, float, float]
+    shown: tuple[float, float, float, float]
 
 
-WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0))
+WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-5.0, 3.0, 4.0, -2.0))
 """For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
-CALIBRATIONS = {OFFLINE: ScoreCalibration(fits=(-5.5, 9.0), cited=(-5.0, 5.0, 4.0))}
+CALIBRATIONS = {
+    OFFLINE: ScoreCalibration(fits=(-5.05, 10.98), cited=(-2.67, 2.84, 2.38), shown=(-4.93, 5.78, 3.5, -3.56))
+}
+
+SHORT = 150  # Characters of a text up to which it says no more than what is there
 
 WORDS = ((0.75, 'surely'), (0.5, 'likely'), (0.2, 'perhaps'), (0.0, 'hardly'))
 """What a probability is called that is at least this."""
@@ -45,7 +52,7 @@ def how_well(score: float, embedder: str) -> str:
     :param score: of the hit, 0 to 1
     :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
     """
-    likely = logistic(_of(embedder).fits, (score,))
+    likely = logistic(calibration_of(embedder).fits, (score,))
     return next(word for least, word in WORDS if likely >= least)
 
 
@@ -59,7 +66,24 @@ def cited_confidence(text: str, hits: Sequence[Hit], embedder: str) -> float:
         return 0.0
     asked = content_stems(text)
     covered = max(len(asked & _stems(hit.memory)) for hit in hits) / max(len(asked), 1)
-    return logistic(_of(embedder).cited, (max(hit.score for hit in hits), covered))
+    return logistic(calibration_of(embedder).cited, (max(hit.score for hit in hits), covered))
+
+
+def shown_confidence(hit: Hit, covered: float, embedder: str) -> float:
+    """Return how likely a memory shows the thing that a recall by text was for, 0 to 1.
+
+    A long caption may tell of a thing in other words; a short text that lacks its words does not.
+
+    :param hit: with the score of that recall
+    :param covered: share of the words for the thing that the memory has, in whatever spelling
+    """
+    return logistic(calibration_of(embedder).shown, (hit.score, covered, lacking(hit.memory, covered)))
+
+
+def lacking(memory: Memory, covered: float) -> float:
+    """Return how much it says that a memory lacks a share of the words: less, the longer its text is."""
+    length = len(memory.caption) + sum(map(len, memory.scene_text))
+    return (1.0 - covered) * SHORT / max(length, SHORT)
 
 
 def is_calibrated(embedder: str) -> bool:
@@ -77,7 +101,8 @@ def logistic(weights: Sequence[float], features: Sequence[float]) -> float:
 
 
 @cache
-def _of(embedder: str) -> ScoreCalibration:
+def calibration_of(embedder: str) -> ScoreCalibration:
+    """Return the coefficients of an embedder; wary ones, and a line in the log, where nobody measured it."""
     if not is_calibrated(embedder):
         logger.warning('the scores of embedder %r are not calibrated: answers are less sure', embedder)
         return WARY

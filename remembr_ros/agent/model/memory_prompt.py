@@ -1,10 +1,9 @@
-"""Answers and memories in words, with every number filled in by code."""
+"""Memories in words, as a model is shown them, with every number filled in by code."""
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
-from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.grounding import comparable
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.geometry import distance
@@ -31,27 +30,6 @@ def ago(then_ns: int, now_ns: int) -> str:
     if seconds < 0:
         return f'{format_duration(-seconds)} from now'
     return f'{format_duration(seconds)} ago'
-
-
-def with_facts(answer: Answer, question: Question) -> Answer:
-    """Return the answer with its place, time or duration appended to the text, on the asker's clock."""
-    facts = ''
-    if answer.kind is Kind.POSITION:
-        facts = 'at an unknown place'
-        if answer.pose is not None:
-            x, y, _ = answer.pose.position
-            at = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
-            facts = ', '.join([at, *_from_here(answer, question)])
-        if answer.evidence:
-            facts += f'; seen {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
-    elif answer.kind is Kind.TIME and answer.time_ns is not None:
-        facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'
-    elif answer.kind is Kind.DURATION and answer.duration_s is not None:
-        facts = format_duration(answer.duration_s)
-    if not facts:
-        return answer
-    text = answer.text.rstrip().rstrip('.:')
-    return replace(answer, text=f'{text}: {facts}.' if text else f'{facts}.')
 
 
 def situation(question: Question, survey: Survey | None = None) -> str:
@@ -133,11 +111,11 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
     else:
         x, y, z = memory.pose.position
         parts.append(f'at ({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'at ({x:.1f}, {y:.1f}, {z:.1f})')
-        parts += _from_here(memory, question)
+        parts += from_here(memory, question)
     return ', '.join(parts)
 
 
-def _from_here(placed: Answer | Memory, question: Question) -> list[str]:
+def from_here(placed: Answer | Memory, question: Question) -> list[str]:
     """Return how far it is, if that is known."""
     if placed.pose is None or question.here is None or not comparable(placed, question):
         return []

@@ -11,7 +11,6 @@ from remembr_ros.agent.offline.answer_sentences import name_as_read
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     POOL,
-    STAY_MARGIN,
     as_good_as_best,
     best_of_each,
     find_sightings,
@@ -46,6 +45,7 @@ class Findings:
     :param hits: memories that show what was asked for, there and then, best first
     :param claim: the answer, if there is nothing left to choose
     :param note: what the answer has to say of the anchors
+    :param sure: how likely the anchors are what they are taken for, 0 to 1
     """
 
     request: Request
@@ -53,6 +53,7 @@ class Findings:
     hits: Sequence[Hit] = ()
     claim: Claim | None = None
     note: str = ''
+    sure: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ def search_by_anchors(
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
         return _without(lacking, request, kind, recall, scope)
+    sure = min(anchor.hits[0].score for anchor in anchors)
     if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
-        return Findings(request, scope, claim=_apart(request, anchors))
+        return Findings(request, scope, anchors[0].hits, claim=_apart(request, anchors), sure=sure)
     regions = _regions(kind, anchors, question, scope)
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
@@ -106,7 +108,7 @@ def search_by_anchors(
         hits.sort(key=lambda hit: -hit.score)
     where = f'{_WORDS[kind]} {" and ".join(name_as_read(one.request, one.hits[0]) for one in anchors)}'
     if hits:
-        return Findings(request, regions[0].scope if regions else scope, hits, note=where)
+        return Findings(request, regions[0].scope if regions else scope, hits, note=where, sure=sure)
     return Findings(request, scope, claim=_nothing(request, where, anchors, recall, scope))
 
 
@@ -137,7 +139,7 @@ def _regions(  # noqa: PLR0911
         middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
         radius_m = (distance(start, end) + DETOUR_M) / 2
         return [_Region(replace(scope, near=middle, radius_m=radius_m), (start, end))]
-    in_sight = as_good_as_best(anchors[0].hits, STAY_MARGIN)
+    in_sight = as_good_as_best(anchors[0].hits)
     if kind is RelationKind.WHILE:
         spans = [span(stay) for stay in stays(in_sight)]
         return [region for times in spans[-MAX_PLACES:] for region in _between(scope, *times)]

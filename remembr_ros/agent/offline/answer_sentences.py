@@ -7,6 +7,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.same_place import GAP_NS, SamePlace
 from remembr_ros.agent.offline.matching import asked_stems
+from remembr_ros.agent.offline.noun_phrase import is_plural
 from remembr_ros.agent.offline.relevance_model import POOL
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.highlights import readable
@@ -22,7 +23,10 @@ READING_RADIUS_M = 4.0  # What can be read 'at' a place can be read from this ne
 
 def was_seen(request: Request, hit: Hit) -> str:
     """Return the beginning of a sentence about where or when it was."""
-    return f'{name_as_read(request, hit)} was seen' if request.target else 'I was'
+    if not request.target:
+        return 'I was'
+    name = name_as_read(request, hit)
+    return f'{name[0].upper()}{name[1:]} {"were" if is_plural(name) else "was"} seen'
 
 
 def name_as_read(request: Request, hit: Hit) -> str:

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from functools import cache
 
+from remembr_ros.agent.offline.other_words import is_purpose, same
 from remembr_ros.agent.offline.question_terms import ROOMS
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
@@ -18,30 +18,6 @@ MIN_MISREAD = 0.88
 
 MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
-MAX_VARIANTS = 5  # Wordings of a target that are searched for
-
-_SYNONYMS = tuple(
-    tuple(same.split())
-    for same in (
-        'lift elevator, toilet wc restroom bathroom washroom lavatory, cafeteria canteen, tv television, '
-        'sofa couch settee, bicycle bike, cyclist bicyclist biker, motorcycle motorbike, drink beverage, '
-        'food meal snack, stair staircase stairway stairwell, bin trash garbage dustbin wastebasket, '
-        'person people man woman pedestrian someone somebody anyone anybody men women human, '
-        'fridge refrigerator, phone telephone, car vehicle automobile, copier photocopier, '
-        'airplane plane aeroplane, monitor screen, cupboard cabinet, sidewalk pavement, bookshelf bookcase, '
-        'picture painting'
-    ).split(',')
-)
-"""Stems of words that people and signs use for the same thing."""
-
-_LOOKS = {
-    **dict.fromkeys(('enter', 'entered', 'entering'), ('entrance',)),
-    **dict.fromkeys(('leave', 'leaving', 'left'), ('exit',)),
-    'sit': ('seat', 'seating', 'bench', 'chair'),
-    'eat': ('food', 'restaurant', 'cafeteria'),
-    'call': ('phone', 'telephone'),
-}
-"""Stems of what a robot or a person does, and of what a camera sees there."""
 
 _NUMBERED = ROOMS | frozenset(
     'aisle bay building classroom desk dock elevator exit floor gate hall lab laboratory level lift line '
@@ -61,19 +37,10 @@ _SORTS = frozenset(
 """What there are many sorts of: the word before it says which."""
 
 
-def variants(target: str) -> list[str]:
-    """Return the wordings under which a thing may be remembered, the asker's own first."""
-    found = [target]
-    for word in words(target):
-        for other in _same(stem(word)):
-            found.append(re.sub(rf'\b{re.escape(word)}\b', other, target.lower(), count=1))
-    return found[:MAX_VARIANTS]
-
-
 def asked_stems(request: Request) -> frozenset[str]:
     """Return the stems of what is asked about, and those of words for the same."""
     asked = content_stems(request.target) if request.target else frozenset[str]()
-    return asked.union(*map(_same, asked))
+    return asked.union(*map(same, asked))
 
 
 def asked_words(request: Request) -> list[str]:
@@ -88,11 +55,6 @@ def words_found(asked: Sequence[str], memory: Memory) -> list[bool]:
     return [_is_present(word, present, MIN_MISREAD) for word in asked]
 
 
-def has_head(request: Request, memory: Memory) -> bool:
-    """Tell whether a memory has the noun that says what is asked for."""
-    return bool(request.head) and _is_present(request.head, _present(memory))
-
-
 def has_what_it_must(request: Request, memory: Memory) -> bool:
     """Tell whether a memory has the numbers, quotations, names and colours that are asked for."""
     texts, present = _texts(memory), _present(memory)
@@ -101,7 +63,7 @@ def has_what_it_must(request: Request, memory: Memory) -> bool:
     if not all(any(has_number(text, *of) for text in texts) for of in request.numbered):
         return False
     named = sum(_is_present(name, present) for name in request.names)
-    which = set(asked_words(request)) - {request.head} - _SORTS - _LOOKS.keys()
+    which = {w for w in asked_words(request) if w not in (request.head, *_SORTS) and not is_purpose(w)}
     if request.head in _SORTS and which:
         # A sign that says 'ROOM' is no server room, and two people are no men's room.
         of_that_sort = _is_present(request.head, present) or (named > 0 and named == len(request.names))
@@ -130,7 +92,7 @@ def _has_other_colour(target: str, texts: tuple[str, ...]) -> bool:
 
 def _colours_of(thing: str, text: str) -> list[set[str]]:
     """Return the colours of a thing wherever a text names it; none where it tells none."""
-    names = {stem(thing), *_same(stem(thing))}
+    names = {stem(thing), *same(stem(thing))}
     found = []
     for clause in _CLAUSE.split(text):
         told = words(clause)
@@ -207,7 +169,7 @@ def _texts(memory: Memory) -> tuple[str, ...]:
 
 
 def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE) -> bool:
-    return asked in present or not present.isdisjoint(_same(asked)) or _is_alike(asked, present, least)
+    return asked in present or not present.isdisjoint(same(asked)) or _is_alike(asked, present, least)
 
 
 def _is_alike(asked: str, present: set[str], least: float) -> bool:
@@ -217,10 +179,3 @@ def _is_alike(asked: str, present: set[str], least: float) -> bool:
     if len(asked) >= MIN_ROOT and any(word.startswith(asked) for word in present):
         return True  # 'skateboarding' shows a skateboard
     return any(SequenceMatcher(None, asked, word).ratio() >= least for word in present if len(word) > 3)
-
-
-@cache
-def _same(word: str) -> tuple[str, ...]:
-    """Return the other stems for the same thing, the commonest first."""
-    found = [other for group in _SYNONYMS if word in group for other in group if other != word]
-    return (*found, *_LOOKS.get(word, ()))

@@ -8,7 +8,7 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.same_place import span, stay_of
 from remembr_ros.agent.offline.motion_request import MotionRequest, parse_motion
 from remembr_ros.agent.offline.relation import RelationKind
-from remembr_ros.agent.offline.relevance_model import STAY_MARGIN, as_good_as_best, find_sightings
+from remembr_ros.agent.offline.relevance_model import as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.journey import Journey, journey
@@ -71,7 +71,8 @@ def _stay(text: str, question: Question, recall: Recall, scope: Scope) -> list[H
     if not hits:
         return []
     choice = Choice.LATEST if wanted.choice is Choice.CITED_FIRST else wanted.choice
-    return stay_of(choose(as_good_as_best(hits), choice, question), as_good_as_best(hits, STAY_MARGIN))
+    best = as_good_as_best(hits)
+    return stay_of(choose(best, choice, question), best)
 
 
 def _journey(

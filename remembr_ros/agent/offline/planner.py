@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
-from remembr_ros.agent.model.memory_prompt import ago, with_facts
+from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.nearest_times import nearest_in_time
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
@@ -25,7 +26,7 @@ from remembr_ros.agent.offline.answer_sentences import (
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.motion_questions import answer_motion
-from remembr_ros.agent.offline.relevance_model import POOL, STAY_MARGIN, as_good_as_best, find_sightings
+from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
@@ -69,9 +70,10 @@ class OfflinePlanner:
         run.check()
         run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
         if found.claim is not None:
-            claim = found.claim
+            claim = replace(found.claim, confidence=_sureness(found.claim, found, question))
         elif found.hits:
             claim = _claim(found, question, recall)
+            claim = replace(claim, confidence=_sureness(claim, found, question))
         else:
             claim = _absent(request, question, recall, scope, total)
         return with_facts(ground(claim, question, NAME), question)
@@ -113,10 +115,26 @@ def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
 
 def _absent(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
     thing = request.thing or 'that'
+    unlikely = 1.0 - SHOWN if total else 1.0
     if request.kind is Kind.BINARY and total:
-        return Claim(Kind.BINARY, f'No: none of {total} memories shows {thing}.', binary=False)
-    why_not = _why_not(request, question, recall, scope, total)
-    return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why_not}.')
+        text = f'No: none of {total} memories shows {thing}.'
+        return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
+    text = f'I have not seen {thing}: {_why_not(request, question, recall, scope, total)}.'
+    return Claim(Kind.NOT_SEEN, text, confidence=unlikely)
+
+
+def _sureness(claim: Claim, found: Findings, question: Question) -> float:
+    """Return how likely what decides shows what was asked; what is asked for by time or place alone does.
+
+    Of what was not found: how likely it is not there. That it was found without a place is as sure as it is.
+    """
+    if claim.binary is False or (claim.kind is Kind.NOT_SEEN and not found.hits):
+        return 1.0 - SHOWN
+    if not found.request.target:
+        return found.sure
+    if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or found.request.reading or not claim.evidence:
+        return min(found.sure, max(hit.score for hit in found.hits))
+    return min(found.sure, choose(claim.evidence, claim.choice, question).score)
 
 
 def _why_not(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> str:
@@ -154,7 +172,7 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
         choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
         return Claim(Kind.TIME, was_seen(request, best[0]) + note, best, choice=choice)
     if request.kind is Kind.DURATION:
-        stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits, STAY_MARGIN))
+        stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits))
         text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'
         end = max(stay, key=lambda hit: hit.memory.end_ns)
         return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)

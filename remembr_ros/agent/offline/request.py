@@ -7,6 +7,7 @@ from datetime import timezone, tzinfo
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quotation import quoted, unquoted
+from remembr_ros.agent.offline.noun_phrase import noun_phrase
 from remembr_ros.agent.offline.question_terms import (
     PLACES,
     ROOMS,
@@ -27,7 +28,7 @@ class Request:
 
     :param kind: what the answer shall consist of
     :param target: what is asked about, in the asker's words; empty: whatever was there
-    :param thing: the same as an answer names it: the target of 'room 117' is 117
+    :param thing: as an answer names it: the target of 'Is there a room 117?' is 117, this 'a room 117'
     :param head: stem of the noun in it that says what it is; empty: there is none
     :param identifiers: stems that evidence must have: of quoted text
     :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
@@ -173,7 +174,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     return Request(
         kind=kind,
         target=target,
-        thing=' '.join([target_of(bare, rooms=True), *texts]).strip(),
+        thing=noun_phrase(about, ' '.join([target_of(bare, rooms=True), *texts]).strip()),
         head=head_of(about),
         identifiers=frozenset(literal),
         numbered=frozenset(numbers),

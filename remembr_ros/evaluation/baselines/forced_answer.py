@@ -12,8 +12,8 @@ from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.reply_text import MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.tools import ANSWER, TOOLS, AnswerCall, cited, parse_arguments
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground, without_invented_numbers
-from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import ReplyInvalid, Ungrounded
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope

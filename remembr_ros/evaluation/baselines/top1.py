@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
-from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.offline.request import parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Query, Recall, Scope

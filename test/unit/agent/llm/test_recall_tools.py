@@ -7,8 +7,9 @@ from remembr_ros.agent.llm.call_context import MAX_LOOKS, CallContext
 from remembr_ros.agent.llm.recall_tools import SHOWN
 from remembr_ros.agent.llm.tools import AnswerCall, claim, confident, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground
-from remembr_ros.agent.model.memory_prompt import whereabouts, with_facts
+from remembr_ros.agent.model.memory_prompt import whereabouts
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, Ungrounded, Unsupported
 from remembr_ros.geometry import Pose

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.model.confidence import WORDS, cited_confidence, how_well, is_calibrated, logistic
+from remembr_ros.agent.model.confidence import (
+    WORDS,
+    cited_confidence,
+    how_well,
+    is_calibrated,
+    lacking,
+    logistic,
+    shown_confidence,
+)
 from remembr_ros.embedding.embedders import OFFLINE
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -47,3 +55,23 @@ def test_cited_memories_that_say_what_was_asked_are_surer(make_memory: Callable[
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2), st.floats(0.0, 1.0))
 def test_a_probability_is_one(weights: list[float], feature: float) -> None:
     assert 0.0 < logistic(weights, [feature]) < 1.0
+
+
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.sampled_from([OFFLINE, 'new']))
+def test_more_words_and_a_higher_score_make_a_thing_likelier(
+    score: float, one: float, other: float, embedder: str
+) -> None:
+    short = Memory('m', 'robot', 0, 1, 'A bench.')
+    low, high = sorted((one, other))
+
+    def sure(scored: float, covered: float) -> float:
+        return shown_confidence(Hit(short, scored), covered, embedder)
+
+    assert sure(score, low) <= sure(score, high)
+    assert sure(low, score) <= sure(high, score)
+
+
+def test_a_short_text_without_the_word_says_more_than_a_long_one() -> None:
+    short, long = (Memory('m', 'robot', 0, 1, 'A bench. ' * times) for times in (1, 100))
+    assert lacking(short, 0.0) == 1.0 > lacking(long, 0.0) > lacking(long, 1.0) == 0.0
+    assert shown_confidence(Hit(short, 0.5), 0.0, OFFLINE) < shown_confidence(Hit(long, 0.5), 0.0, OFFLINE)

@@ -4,8 +4,8 @@ import pytest
 
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground, without_invented_numbers
-from remembr_ros.agent.model.memory_prompt import with_facts
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Ungrounded
 from remembr_ros.geometry import Pose

@@ -136,6 +136,31 @@ def test_yes_and_no(ask: Ask, text: str, expected: bool) -> None:
     assert answer.text.startswith('Yes' if expected else 'No')
 
 
+@pytest.mark.parametrize('text', ['Where is the lift?', 'When did you see a dog?', 'Is there a printer?'])
+def test_an_answer_is_as_sure_as_its_best_memory(ask: Ask, text: str) -> None:
+    answer = ask(text)
+    assert answer.confidence == answer.evidence[0].score
+    assert answer.text.startswith('Perhaps') is (answer.confidence < 0.5)
+
+
+def test_what_has_half_of_the_words_is_told_but_not_driven_to(
+    minilm_tour: MemoryStore, ask_store: Ask
+) -> None:
+    answer = ask_store(minilm_tour, 'Take me to a person with an umbrella')
+    assert answer.kind is Kind.POSITION
+    assert 0.0 < answer.confidence < 0.5
+    assert answer.text.startswith('Perhaps a person with an umbrella was seen: at (')
+
+
+def test_what_is_absent_is_surely_so(ask: Ask) -> None:
+    assert ask('Where is the swimming pool?').confidence == ask('Is there a room 104?').confidence == 0.98
+
+
+def test_sentences_are_in_the_askers_words(minilm_tour: MemoryStore, ask_store: Ask) -> None:
+    told = ask_store(minilm_tour, 'Where did you see two people talking?').text
+    assert 'wo people talking were seen: at (' in told
+
+
 def test_nearest_and_farthest_are_measured_from_here(ask: Ask) -> None:
     assert ask('Take me to the nearest exit', here=Pose(39.0, 1.0)).pose == Pose(40.0, 1.0, 0.0, 0.5)
     assert ask('Take me to the nearest exit', here=Pose(90.0, 1.0)).pose == Pose(85.0, 1.0, 0.0, 0.5)
@@ -438,7 +463,7 @@ def test_nothing_is_told_by_a_mark_that_was_not_seen(ask: Ask) -> None:
     # The printer is worth telling, if one knows that this was left out.
     answer = ask('Where is the printer near the elephant?')
     assert (answer.kind, ids(answer)) == (Kind.POSITION, ['t05'])
-    assert 'no memory shows elephant' in answer.text
+    assert 'no memory shows the elephant' in answer.text
 
 
 def test_a_wish_in_a_second_clause_is_understood(ask: Ask) -> None:
@@ -627,7 +652,7 @@ def test_what_is_near_a_mark_is_looked_for_at_each_of_its_places(
         ('Take me to Room 117', 'I have not seen Room 117:'),
         ('When did you pass room B12?', 'I have not seen room B12:'),
         ('What is in room number 117?', 'I have not seen room number 117:'),
-        ('Is there a room 117?', 'none of 20 memories shows room 117.'),
+        ('Is there a room 117?', 'none of 20 memories shows a room 117.'),
         ('Where is the lift near room 117?', 'I have not seen room 117: no memory shows it.'),
         ('What did you see after room 117?', 'I have not seen room 117: no memory shows it.'),
         ('Where is room 117 near the lift?', 'I have not seen room 117 within 10 m of "LIFT".'),

@@ -1,27 +1,42 @@
+from collections.abc import Callable
+
 import pytest
 
-from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.offline.relevance_model import FITTED, LEAST, MatchFeatures, probability
+from remembr_ros.agent.offline.relevance_model import AS_GOOD, SHOWN, as_good_as_best, find_sightings
+from remembr_ros.agent.offline.request import parse_request
+from remembr_ros.memory.model.recall import ANYTHING, Hit
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.store import MemoryStore
+from test.unit.agent.listed_recall import ListedRecall
+
+Make = Callable[..., Memory]
 
 
-def test_every_sign_of_a_thing_makes_it_likelier() -> None:
-    base = MatchFeatures(0.4, 0.5, named=False)
-    for more in (
-        MatchFeatures(0.5, 0.5, False),
-        MatchFeatures(0.4, 0.7, False),
-        MatchFeatures(0.4, 0.5, True),
-    ):
-        assert probability(more) > probability(base)
-    assert min(FITTED.score, FITTED.covered, FITTED.named) > 0.0
+def sightings(recall: ListedRecall | MemoryStore, text: str) -> list[Hit]:
+    return find_sightings(parse_request(text, 0), recall, ANYTHING)
 
 
-@pytest.mark.parametrize('kind', LEAST)
-def test_what_is_like_by_chance_was_not_seen(kind: Kind) -> None:
-    # MiniLM's cosine of 'bakery' to a cafeteria, and what a drive to a thing by its name scores
-    assert probability(MatchFeatures(0.52, 0.0, named=False)) < LEAST[kind]
-    assert probability(MatchFeatures(0.3, 1.0, named=True)) >= LEAST[kind]
+def test_what_has_the_words_is_likelier_and_comes_first(make_memory: Make) -> None:
+    recall = ListedRecall([make_memory(0, 'A bench.'), make_memory(1, 'A red bench by a tree.')])
+    found = sightings(recall, 'Where is the red bench?')
+    assert [hit.memory.id for hit in found] == ['t01', 't00']
+    assert found[0].score > found[1].score >= SHOWN
 
 
-def test_driving_needs_more_than_telling() -> None:
-    assert LEAST[Kind.POSITION] == max(LEAST.values())
-    assert set(LEAST) == set(Kind) - {Kind.NOT_SEEN}
+@pytest.mark.parametrize(
+    ('question', 'caption'),
+    [
+        ('Where can I throw something away?', 'A green recycling bin by the wall.'),
+        ('Where can I get food?', 'Two food trucks are parked on the plaza.'),
+        ('Where can I sit down?', 'A wooden bench under a tree.'),
+        ('Where can I call somebody?', 'A blue emergency phone on a pole.'),
+    ],
+)
+def test_what_a_thing_is_for_finds_it(make_memory: Make, question: str, caption: str) -> None:
+    recall = ListedRecall([make_memory(0, 'A brick wall.'), make_memory(1, caption)])
+    assert [hit.memory.id for hit in sightings(recall, question)][:1] == ['t01']
+
+
+def test_as_good_as_the_best_are_those_that_are_nearly_as_likely(make_memory: Make) -> None:
+    hits = [Hit(make_memory(i, 'A bench.'), score) for i, score in enumerate((0.9, 0.9 - AS_GOOD / 2, 0.5))]
+    assert as_good_as_best(hits) == hits[:2]

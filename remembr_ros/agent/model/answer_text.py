@@ -1,0 +1,44 @@
+"""Answers in words: the place, time or duration that code knows, and how sure it is."""
+
+import re
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.memory_prompt import ago, from_here
+from remembr_ros.timestamps import format_clock, format_duration
+
+EVEN = 0.5  # An answer that is rather wrong than right says so
+
+_LOWERED = re.compile(r'(?:The|An?|Yes|No|There|It|They|In|On|At|That|You)\b')
+
+
+def with_facts(answer: Answer, question: Question) -> Answer:
+    """Return the answer with its place, time or duration appended to the text, on the asker's clock.
+
+    Of one that is rather wrong than right the text says "perhaps".
+    """
+    facts = ''
+    if answer.kind is Kind.POSITION:
+        facts = 'at an unknown place'
+        if answer.pose is not None:
+            x, y, _ = answer.pose.position
+            at = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
+            facts = ', '.join([at, *from_here(answer, question)])
+        if answer.evidence:
+            facts += f'; seen {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
+    elif answer.kind is Kind.TIME and answer.time_ns is not None:
+        facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'
+    elif answer.kind is Kind.DURATION and answer.duration_s is not None:
+        facts = format_duration(answer.duration_s)
+    text = answer.text
+    if facts:
+        text = text.rstrip().rstrip('.:')
+        text = f'{text}: {facts}.' if text else f'{facts}.'
+    return replace(answer, text=hedged(text) if 0.0 < answer.confidence < EVEN else text)
+
+
+def hedged(text: str) -> str:
+    """Return a sentence as one that may be wrong."""
+    if _LOWERED.match(text):
+        return f'Perhaps {text[0].lower()}{text[1:]}'
+    return f'Perhaps: {text}'

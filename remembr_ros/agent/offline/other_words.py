@@ -1,0 +1,53 @@
+"""Other words for the same thing, and what one does a thing with: a captioner's words are not the asker's."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from remembr_ros.memory.matching.terms import stem, words
+
+_SAME = tuple(
+    tuple(same.split())
+    for same in (
+        'lift elevator, toilet wc restroom bathroom washroom lavatory, cafeteria canteen, tv television, '
+        'sofa couch settee, bicycle bike, cyclist bicyclist biker, motorcycle motorbike, food meal snack, '
+        'stair staircase stairway stairwell, bin trash garbage dustbin wastebasket, '
+        'person people man woman pedestrian someone somebody anyone anybody men women human, '
+        'phone telephone, car vehicle automobile, picture painting'
+    ).split(',')
+)
+"""Stems of words that people and signs use for the same thing."""
+
+_PURPOSES = {
+    ('throw', 'dispose', 'recycle'): 'trash can bin recycling',
+    ('sit', 'rest'): 'seat seating bench chair sofa',
+    ('eat', 'food', 'hungry', 'lunch'): 'food restaurant cafe cafeteria',
+    ('drink', 'thirsty'): 'drink coffee cafe fountain vending',
+    ('buy', 'shop'): 'shop store vending',
+    ('call',): 'phone telephone',
+    ('park',): 'parking',
+    ('wash',): 'sink restroom',
+    ('enter', 'entered', 'entering'): 'entrance',
+    ('leave', 'leaving', 'left'): 'exit',
+}
+"""Stems of what one does or lacks, and the things that a camera sees where that can be done."""
+
+_THINGS = {doing: tuple(things.split()) for doings, things in _PURPOSES.items() for doing in doings}
+
+
+def things_for(target: str) -> str:
+    """Return what serves the purposes that a target names, such as bins for 'throw away'; else nothing."""
+    things = [thing for word in words(target) for thing in _THINGS.get(stem(word), ())]
+    return ' '.join(dict.fromkeys(things))
+
+
+def is_purpose(stemmed: str) -> bool:
+    """Tell whether a word says what is done rather than with what."""
+    return stemmed in _THINGS
+
+
+@cache
+def same(stemmed: str) -> Sequence[str]:
+    """Return the other stems for the same thing, and those of what serves the same purpose."""
+    found = [other for group in _SAME if stemmed in group for other in group]
+    found += [stem(thing) for thing in _THINGS.get(stemmed, ())]
+    return tuple(other for other in dict.fromkeys(found) if other != stemmed)
