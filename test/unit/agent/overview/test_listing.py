@@ -59,7 +59,7 @@ def test_nothing_is_at_no_place() -> None:
 
 @pytest.mark.parametrize('count', [1, 37, 120])
 def test_the_offline_planner_counts_all_that_match(fresh, count: int) -> None:  # type: ignore[no-untyped-def]
-    show = sorted(range(0, 200))[:count] if count > 100 else SHOWN[:count]
+    show = sorted(range(200))[:count] if count > 100 else SHOWN[:count]
     store = fresh(*patrol(show))
     question = Question('How many times did you see a red bicycle?', START_NS + 20_000 * NS)
     answer = OfflinePlanner().answer(question, store, Run(deadline=float('inf')))
