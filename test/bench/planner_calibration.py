@@ -182,11 +182,12 @@ def right(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> di
 
 
 @contextmanager
-def coefficients(shown: tuple[float, ...]) -> Iterator[None]:
+def coefficients(shown: Sequence[float]) -> Iterator[None]:
     """Make the planner sure by these coefficients for a while."""
-    known = confidence.CALIBRATIONS[OFFLINE]
+    offset, scored, covered, lacking = shown
+    fitted = replace(confidence.CALIBRATIONS[OFFLINE], shown=(offset, scored, covered, lacking))
     confidence.calibration_of.cache_clear()
-    with patch.dict(confidence.CALIBRATIONS, {OFFLINE: replace(known, shown=shown)}):
+    with patch.dict(confidence.CALIBRATIONS, {OFFLINE: fitted}):
         yield
     confidence.calibration_of.cache_clear()
 

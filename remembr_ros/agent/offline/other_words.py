@@ -8,11 +8,9 @@ from remembr_ros.memory.matching.terms import stem, words
 _SAME = tuple(
     tuple(same.split())
     for same in (
-        'lift elevator, toilet wc restroom bathroom washroom lavatory, cafeteria canteen, tv television, '
-        'sofa couch settee, bicycle bike, cyclist bicyclist biker, motorcycle motorbike, food meal snack, '
-        'stair staircase stairway stairwell, bin trash garbage dustbin wastebasket, '
-        'person people man woman pedestrian someone somebody anyone anybody men women human, '
-        'phone telephone, car vehicle automobile, picture painting'
+        'lift elevator, toilet restroom bathroom washroom, sofa couch, bicycle bike, '
+        'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
+        'person people man woman pedestrian someone somebody anyone anybody men women human'
     ).split(',')
 )
 """Stems of words that people and signs use for the same thing."""
