@@ -37,7 +37,9 @@ WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-5.0, 3
 """For an embedder that nobody measured: nothing is likely until scores and words are high."""
 
 CALIBRATIONS = {
-    OFFLINE: ScoreCalibration(fits=(-5.08, 11.04), cited=(-2.67, 2.84, 2.38), shown=(-4.88, 6.07, 3.24, -3.69))
+    OFFLINE: ScoreCalibration(
+        fits=(-5.08, 11.04), cited=(-2.67, 2.84, 2.38), shown=(-4.88, 6.07, 3.24, -3.69)
+    )
 }
 
 SHORT = 150  # Characters of a text up to which it says no more than what is there
