@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
 from enum import Enum
 
+from remembr_ros.agent.overview.halts import STANDS_M_PER_S
 from remembr_ros.agent.overview.motion import Stretch, legs, stops, stretches
-from remembr_ros.agent.overview.track import GAP_NS, STANDS_M_PER_S
+from remembr_ros.agent.overview.track import GAP_NS
 from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.geometry import Pose, interpolate
 from remembr_ros.memory.model.record import Memory

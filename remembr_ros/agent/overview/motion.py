@@ -1,7 +1,7 @@
 """How a robot moved, from the poses of its memories: stops, turns, and the legs between them.
 
-A memory has the mean pose of some seconds and the length of the path through them. A stop or a corner may
-lie within one or two of these: a stop shows as path that is lacking, a turn as the yaw of neighbours.
+A memory has the mean pose of some seconds. A corner may lie within one or two of these: it shows as the yaw
+of their neighbours; see remembr_ros.agent.overview.halts for stops.
 """
 
 import math
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby, islice, takewhile
 
-from remembr_ros.agent.overview.track import STANDS_M_PER_S, Track, tracks
+from remembr_ros.agent.overview.halts import ONE_STOP_M, halts
+from remembr_ros.agent.overview.track import Track, tracks
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
@@ -19,11 +20,7 @@ from remembr_ros.timestamps import NS
 TURN_RAD = math.radians(15.0)  # A smaller change of heading is no turn but a wiggle
 SHARP_RAD = math.radians(8.0)  # Of which one memory to the next has this much at least: a road may wind
 STILL_RAD = math.radians(3.0)  # Less between two memories is the noise of their yaw
-BRAKES_M_PER_S2 = 0.5  # As robots among people do; the time that braking takes is not stood
-SLOW = 0.55  # Share of the usual speed below which a memory may hold a stop; corners are driven faster
-SHORTEST_STOP_S = 0.5  # [s]
 VALLEY = 0.6  # Share of the changes around it below which a change of heading divides two turns
-ONE_STOP_M = 1.0  # Between two stops the robot drives farther than this
 
 
 class Motion(str, Enum):
@@ -159,9 +156,9 @@ def _joined(motion: Motion, found: Sequence[Sequence[Stretch]]) -> list[Stretch]
 
 def _stretches(track: Track) -> Iterator[Stretch]:
     at_ns, last_ns = track.memories[0].start_ns, track.memories[-1].end_ns
-    halts = list(_halts(track))
-    turned = list(_turns(track, halts))
-    standing = [part for halt in halts for part in _but_for(halt, turned)]
+    stood = [_Part(Motion.STANDING, *halt) for halt in halts(track)]
+    turned = list(_turns(track, stood))
+    standing = [part for halt in stood for part in _but_for(halt, turned)]
     parts = sorted((*standing, *turned), key=lambda part: (part.start_ns, part.end_ns))
     parts.append(_Part(Motion.DRIVING, last_ns, last_ns))
     for part, after in zip(parts, [*parts[1:], parts[-1]], strict=True):
@@ -209,71 +206,10 @@ def _shows(memory: Memory, part: _Part) -> bool:
     return common_ns > 0 and 2 * common_ns >= min(lengths)
 
 
-def _halts(track: Track) -> Iterator[_Part]:
-    """Yield the times in which the robot stood: those for which there is no path, less what braking took."""
-    speeds = [track.speed(i) for i in range(len(track.memories))]
-    stood = [
-        speed < STANDS_M_PER_S or memory.merged > 1
-        for speed, memory in zip(speeds, track.memories, strict=True)
-    ]
-    moving = sorted(speed for speed in speeds if speed >= STANDS_M_PER_S)
-    usual = moving[3 * len(moving) // 4] if moving else 0.0  # m/s
-    slow = [still or speed < SLOW * usual for still, speed in zip(stood, speeds, strict=True)]
-    for run in _runs(track, slow):
-        still = [i for i in run if stood[i]]
-        if not still and len(run) > 2:
-            continue  # It drove slowly
-        first, last = (max(run[0], still[0] - 1), min(run[-1], still[-1] + 1)) if still else (run[0], run[-1])
-        # Of a stop shorter than a memory a neighbour may have the rest.
-        ends = [
-            (one, other)
-            for one, other in ((first, last), (first - 1, last), (first, last + 1), (first - 1, last + 1))
-            if one >= 0
-            and other < len(stood)
-            and ((one, other) == (first, last) or all(stood[one + 1 : other]))
-        ]
-        halts = [_halt(track, one, other, usual) for one, other in ends]
-        long = [halt for halt in halts if halt.end_ns - halt.start_ns >= SHORTEST_STOP_S * NS]
-        if long:
-            yield long[0] if long[0] is halts[0] else max(long, key=lambda halt: halt.end_ns - halt.start_ns)
-
-
-def _runs(track: Track, wanted: Sequence[bool]) -> list[list[int]]:
-    """Return the memories that are wanted, those one after the other and at one place together."""
-    found: list[list[int]] = []
-    for i, one in enumerate(wanted):
-        if not one:
-            continue
-        if found and found[-1][-1] == i - 1 and track.between_m[i - 1] <= ONE_STOP_M:
-            found[-1].append(i)
-        else:
-            found.append([i])
-    return found
-
-
-def _halt(track: Track, first: int, last: int, usual: float) -> _Part:
-    """Return when the robot stood, of some memories in which it came, stood and went; it may end early."""
-    starts, ends = first == 0, last == len(track.memories) - 1
-    into_m, out_m = track.driven_m[first], track.driven_m[last]
-    if first == last:
-        into_m, out_m = (0.0, out_m) if starts else (into_m, 0.0) if ends else (into_m / 2, out_m / 2)
-    start_ns = track.memories[first].start_ns + round(_braking_s(into_m, usual) * NS)
-    end_ns = track.memories[last].end_ns - round(_braking_s(out_m, usual) * NS)
-    return _Part(Motion.STANDING, start_ns, end_ns)
-
-
-def _braking_s(metres: float, speed: float) -> float:
-    """Return how long the last metres before a stop take, or the first after it [s]."""
-    slope_m = speed**2 / (2.0 * BRAKES_M_PER_S2)
-    if metres <= slope_m or speed <= 0.0:
-        return math.sqrt(2.0 * metres / BRAKES_M_PER_S2)
-    return speed / BRAKES_M_PER_S2 + (metres - slope_m) / speed
-
-
-def _turns(track: Track, halts: Sequence[_Part]) -> Iterator[_Part]:
+def _turns(track: Track, stood: Sequence[_Part]) -> Iterator[_Part]:
     """Yield the turns: changes of heading to one side, without a stop or a straight between."""
     runs: list[list[_Change]] = []
-    for change in _changes(track, halts):
+    for change in _changes(track, stood):
         before = runs[-1][-1] if runs else None
         if before and before.end_ns == change.start_ns and before.rad * change.rad > 0.0:
             runs[-1].append(change)
@@ -286,21 +222,21 @@ def _turns(track: Track, halts: Sequence[_Part]) -> Iterator[_Part]:
             yield _Part(motion, *_span(run), turned)
 
 
-def _changes(track: Track, halts: Sequence[_Part]) -> Iterator[_Change]:
+def _changes(track: Track, stood: Sequence[_Part]) -> Iterator[_Change]:
     """Yield the changes of heading from memory to memory, each in the time that it may be of.
 
     Those that touch each other may be of one turn.
     """
     changes = [track.turned(i) for i in range(len(track.memories) - 1)]
     size = [0.0, *map(abs, changes), 0.0]  # of that before, from one on
-    ends = [halt.end_ns for halt in halts]
+    ends = [halt.end_ns for halt in stood]
     for i, change in enumerate(changes):
         start_ns, end_ns = track.middles[i], track.middles[i + 1]
         sides = [changes[i - 2] * change, changes[i + 1] * change] if 2 <= i < len(changes) - 1 else [0.0]
         if min(sides) > 0.0 and min(size[i : i + 2]) < VALLEY * min(size[i - 1], size[i + 2]):
             start_ns += 1  # A straight memory between two turns takes a little of both
-        among = range(bisect_right(ends, start_ns), len(halts))
-        standing = [halts[k] for k in takewhile(lambda k: halts[k].start_ns < end_ns, among)]  # noqa: B023
+        among = range(bisect_right(ends, start_ns), len(stood))
+        standing = [stood[k] for k in takewhile(lambda k: stood[k].start_ns < end_ns, among)]  # noqa: B023
         free = [(start_ns, end_ns)]
         if standing:
             free = [(start_ns, standing[0].start_ns), (standing[-1].end_ns, end_ns)]

@@ -12,7 +12,6 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
 GAP_NS = 30 * NS  # Of a longer time without memories nobody knows how the robot moved
-STANDS_M_PER_S = 0.1  # Poses that are 1 cm off make a robot that stands this fast at most
 HEADED_M = 1.0  # From one place to another this far the robot had a heading, if nobody measured one
 STAYED_M = 2.0  # Before and after a stay, a memory of several segments at one place has driven less
 
