@@ -49,6 +49,8 @@ LEASTS = (relevance_model.SHOWN, 0.5)
 BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 READ = 15  # Memories that a reader of a recall is shown
 
+CITED_RIGHT = 0.76  # Share of places that a strong language model in this loop cited rightly on NaVQA
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -286,7 +288,7 @@ def main() -> None:
     parts = [
         f'shown={fit(cases)}',
         f'fits={fit([replace(case, features=case.features[:1]) for case in cases], 0.5)}',
-        f'cited={fit(cited, 0.5)}',
+        f'cited={fit(cited, CITED_RIGHT)}',
         report(cases),
         correctness(sequences, stores, cases),
     ]

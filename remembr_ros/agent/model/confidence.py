@@ -38,7 +38,7 @@ WARY = ScoreCalibration(fits=(-4.0, 4.0), cited=(-5.0, 3.0, 3.0), shown=(-5.0, 3
 
 CALIBRATIONS = {
     OFFLINE: ScoreCalibration(
-        fits=(-5.08, 11.04), cited=(-2.67, 2.84, 2.38), shown=(-4.88, 6.07, 3.24, -3.69)
+        fits=(-5.08, 11.04), cited=(-1.52, 2.84, 2.38), shown=(-4.88, 6.07, 3.24, -3.69)
     )
 }
 
