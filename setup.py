@@ -81,6 +81,7 @@ setup(
         'rosbags>=0.10',
         'scipy>=1.11',
         'setuptools<80',  # milvus-lite 2.5.1 imports pkg_resources
+        'snowballstemmer>=2.2',
         'tqdm>=4.60',
         'tzdata',
     ],

@@ -16,11 +16,6 @@ STOP_WORDS = frozenset(
     'today told too under until up us very want was way we went were what when where whether which '
     'while who whom whose why will with would yesterday you your'.split(' ')
 )
-# Words that full-text search leaves out; of all others their frequency tells what they are worth.
-COMMON_WORDS = frozenset(
-    'a an and are as at be but by for if in into is it no not of on or such that the their then there these '
-    'they this to was will with'.split(' ')
-)
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
@@ -34,7 +29,10 @@ def words(text: str) -> list[str]:
 
 @lru_cache(100_000)
 def stem(word: str) -> str:
-    """Return a word without its commonest English endings, so that 'signs' meets 'sign'."""
+    """Return a word without the ending of a plural, so that 'signs' meets 'sign': a name for the same thing.
+
+    Full-text search goes further, see :func:`remembr_ros.memory.matching.bm25.term_of`.
+    """
     if len(word) > 4 and word.endswith('ies'):
         return word[:-3] + 'y'
     if len(word) > 4 and word.endswith(('ches', 'shes', 'sses', 'xes')):
@@ -44,26 +42,15 @@ def stem(word: str) -> str:
     return word
 
 
-def forms(stemmed: str) -> list[str]:
-    """Return the words that have this stem."""
-    endings = (stemmed, f'{stemmed}s', f'{stemmed}es', f'{stemmed.removesuffix("y")}ies')
-    return [word for word in dict.fromkeys(endings) if stem(word) == stemmed]
-
-
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; of all words if none does."""
-    return frozenset(_stems_without(STOP_WORDS, text))
+    return frozenset(map(stem, without(STOP_WORDS, text)))
 
 
-def asked_stems(text: str) -> list[str]:
-    """Return the stems that a full-text search looks for, each once; of all words if all are common."""
-    return _stems_without(COMMON_WORDS, text)
-
-
-def _stems_without(meaningless: frozenset[str], text: str) -> list[str]:
+def without(meaningless: frozenset[str], text: str) -> list[str]:
+    """Return the words of a text that tell something; all of them if none does."""
     everything = words(text)
-    telling = [w for w in everything if w not in meaningless] or everything
-    return list(dict.fromkeys(map(stem, telling)))
+    return [w for w in everything if w not in meaningless] or everything
 
 
 def essence(text: str) -> str:

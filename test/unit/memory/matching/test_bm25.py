@@ -5,10 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.memory.matching.bm25 import K1, B, WordIndex, shares_among
-from remembr_ros.memory.matching.terms import asked_stems, stem, words
+from remembr_ros.memory.matching.bm25 import (
+    K1,
+    B,
+    WordIndex,
+    asked_terms,
+    rarities_among,
+    shares_among,
+    term_of,
+)
+from remembr_ros.memory.matching.terms import words
 
-WORDS = ['the', 'red', 'sofa', 'sofas', 'room', '417B', 'lift', 'a', 'Where']
+WORDS = ['the', 'red', 'sofa', 'sofas', 'room', '417B', 'lift', 'lifted', 'a', 'Where']
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(' '.join)
 STEPS = st.lists(st.tuples(st.integers(0, 6), st.none() | TEXTS), max_size=30)
 
@@ -19,10 +27,10 @@ def scores_of(index: WordIndex, query: str) -> np.ndarray:
 
 def naive(texts: dict[int, str], query: str) -> dict[int, float]:
     """Return the score of each slot, by the formula."""
-    documents = {slot: [stem(word) for word in words(text)] for slot, text in texts.items()}
+    documents = {slot: [term_of(word) for word in words(text)] for slot, text in texts.items()}
     average = sum(map(len, documents.values())) / max(len(documents), 1)
     scores = dict.fromkeys(documents, 0.0)
-    for term in asked_stems(query):
+    for term in asked_terms(query):
         holding = sum(term in document for document in documents.values())
         idf = math.log(1.0 + (len(documents) - holding + 0.5) / (holding + 0.5))
         for slot, document in documents.items():
@@ -51,6 +59,18 @@ def test_scores_are_those_of_the_formula_whatever_was_removed(
     assert scores == pytest.approx([expected.get(slot, 0.0) for slot in range(len(scores))], rel=1e-5)
     shares = index.shares(query)
     assert ((shares >= 0.0) & (shares <= 1.0)).all()
+
+
+def test_a_full_text_search_looks_for_each_telling_word_once() -> None:
+    assert asked_terms('Where are the signs of this sign?') == ['where', 'sign']
+    assert asked_terms('to be') == ['to', 'be']
+
+
+def test_a_word_is_met_in_its_other_forms() -> None:
+    texts = ['Anna painted a wall', 'a painting', 'a pain', 'ROOM 417B']
+    assert (shares_among('What does Anna paint?', texts) > 0).tolist() == [True, True, False, False]
+    assert (shares_among('417b', texts) > 0).tolist() == [False, False, False, True]
+    assert rarities_among(['paints'], texts) == rarities_among(['painting'], texts) < 1
 
 
 def test_what_was_removed_is_swept_out() -> None:
@@ -90,6 +110,13 @@ def test_words_that_are_nowhere_and_texts_without_words_score_nothing() -> None:
     index.remove(7)
     index.remove(2)
     assert not index.shares('sofa').any()
+
+
+@given(st.text(alphabet="abcdeghinorstxyé'3", min_size=1, max_size=9))
+def test_what_a_word_is_found_by_does_not_depend_on_its_length_or_letters(word: str) -> None:
+    index = WordIndex()
+    index.add(0, word)
+    assert words(word) == [] or index.shares(word)[0] == pytest.approx(1.0)
 
 
 @given(st.lists(TEXTS, max_size=6), TEXTS)

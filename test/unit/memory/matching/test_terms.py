@@ -1,12 +1,8 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from remembr_ros.memory.matching.terms import (
-    asked_stems,
     content_stems,
     essence,
-    forms,
     identifiers,
     stem,
     told_apart,
@@ -36,11 +32,6 @@ def test_words_are_lower_case_letters_and_digits() -> None:
 def test_stop_words_count_only_where_there_is_nothing_else() -> None:
     assert content_stems('Where is the red sofa?') == {'red', 'sofa'}
     assert content_stems('where is it') == {'where', 'is', 'it'}
-
-
-def test_a_full_text_search_looks_for_each_telling_word_once() -> None:
-    assert asked_stems('Where are the signs of this sign?') == ['where', 'sign']
-    assert asked_stems('to be') == ['to', 'be']
 
 
 @pytest.mark.parametrize(
@@ -88,8 +79,3 @@ def test_words_are_told_apart_where_there_are_several() -> None:
 )
 def test_other_words_may_be_said_otherwise(question: str) -> None:
     assert identifiers(question) == []
-
-
-@given(st.text(alphabet='abchsxyiu', min_size=1, max_size=7))
-def test_any_word_is_among_the_forms_of_its_stem(word: str) -> None:
-    assert word in forms(stem(word))
