@@ -22,7 +22,7 @@ from remembr_ros.memory.opening import open_store
 
 GRID = {
     'WORD_BY_WORD': (0.0, 0.15, 0.3, 0.5, 1.0),
-    'WORDS_WEIGHT': (0.3, 0.6),
+    'WORDS_WEIGHT': (0.4, 0.8),
     'SAME_MOMENT_S': (0.0, 5.0, 8.0),
 }
 AMONG = (1, 5, 15)

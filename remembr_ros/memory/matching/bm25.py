@@ -1,5 +1,6 @@
 """BM25 over the memories' words, in memory; what is kept of them on the disk is up to who asks."""
 
+import threading
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,7 +23,8 @@ COMMON_WORDS = frozenset(
     'they this to was will with'.split(' ')
 )
 _MOST = np.iinfo(np.uint16).max
-_stem_word = snowballstemmer.stemmer('english').stemWord
+_stemmer = snowballstemmer.stemmer('english')  # keeps the word that it works on: one thread at a time
+_stemming = threading.Lock()
 
 
 @lru_cache(100_000)  # without PyStemmer a word takes 35 microseconds
@@ -31,7 +33,8 @@ def term_of(word: str) -> str:
 
     It also joins 'park' and 'parking': good enough to find a text by, not to say what it shows.
     """
-    return str(_stem_word(word))
+    with _stemming:
+        return str(_stemmer.stemWord(word))
 
 
 _QUESTION_TERMS = frozenset(map(term_of, STOP_WORDS))

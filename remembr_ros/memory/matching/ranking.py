@@ -21,7 +21,7 @@ from remembr_ros.timestamps import NS
 WORD_BY_WORD = 0.3  # of one: how much the words of a text one by one count beside the text as a whole
 # Part of what is missing to a full score that a memory is given which has all words, if it is short: a long
 # caption has many words by the way. So it falls with the length from SHORT characters on.
-WORDS_WEIGHT, SHORT = 0.6, 150
+WORDS_WEIGHT, SHORT = 0.8, 100
 # Share of numbers and rare names in the score for a text with some: to an embedder room 117 is like room 118.
 EXACT_WEIGHT = 0.2
 # Part of what is missing to a full score that a note by a person is given: it was meant to be found.
@@ -121,7 +121,8 @@ def score(memory: Memory, meant: float, shared: float | None, exact: Exact | Non
     if shared is not None:
         length = len(memory.caption) + sum(map(len, memory.scene_text))
         weight = WORDS_WEIGHT * SHORT / max(length, SHORT)
-        total += weight * min(max(shared, 0.0), 1.0) * (1.0 - total)
+        # Squared: a word in common is often chance, most of them hardly ever.
+        total += weight * min(max(shared, 0.0), 1.0) ** 2 * (1.0 - total)
     if exact is not None:
         total += EXACT_WEIGHT * exact.weight * (exact.share - total)
     if memory.source == 'person':

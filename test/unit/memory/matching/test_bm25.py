@@ -1,4 +1,6 @@
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -71,6 +73,20 @@ def test_a_word_is_met_in_its_other_forms() -> None:
     assert (shares_among('What does Anna paint?', texts) > 0).tolist() == [True, True, False, False]
     assert (shares_among('417b', texts) > 0).tolist() == [False, False, False, True]
     assert rarities_among(['paints'], texts) == rarities_among(['painting'], texts) < 1
+
+
+def test_words_are_found_by_the_same_terms_in_every_thread() -> None:
+    of_one = term_of.__wrapped__  # behind the cache
+    asked = [f'{start}{end}' for start in 'abcdefgh' for end in ('utation', 'utational', 'uting', 'uter') * 9]
+    alone = [of_one(word) for word in asked]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(lambda _: [of_one(word) for word in asked], range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert together == [alone] * 8
 
 
 def test_what_was_removed_is_swept_out() -> None:

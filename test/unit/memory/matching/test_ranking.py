@@ -132,6 +132,8 @@ def test_words_count_for_more_in_a_short_text() -> None:
     short, long = text_memory('s', 'The keys hang there.'), text_memory('l', 'The keys hang there. ' * 80)
     assert score(short, 0.4, 1.0, None) > score(long, 0.4, 1.0, None) + 0.3
     assert score(long, 0.4, 1.0, None) > score(long, 0.4, 0.0, None) == score(short, 0.4, 0.0, None)
+    a_few_words, the_others = score(short, 0.4, 0.3, None) - 0.4, score(short, 0.4, 1.0, None) - 0.7
+    assert 0.0 < a_few_words < the_others / 3
 
 
 @pytest.mark.parametrize(
