@@ -5,12 +5,12 @@ more than are told, the longest stays and the longest times without memories div
 cut where what is seen changes most (TextTiling, Hearst 1997).
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, tzinfo
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from remembr_ros.agent.overview.division import divided, pieces
 from remembr_ros.agent.overview.episode import Episode, by_day, episodes_of, within
@@ -107,8 +107,9 @@ def _filled(episodes: Sequence[Episode], memories: Sequence[Memory]) -> list[Epi
     """
     held: list[list[Memory]] = [[] for _ in episodes]
     starts = [episode.start_ns for episode in episodes]
+    ends = list(accumulate((episode.end_ns for episode in episodes), max))  # of one or any before it
     for memory in memories:
-        first = max(bisect_right(starts, memory.start_ns) - 1, 0)
+        first = min(bisect_left(ends, memory.start_ns), len(episodes) - 1)
         last = max(bisect_right(starts, memory.end_ns) - 1, first)
         best = max(range(first, last + 1), key=lambda i: _common(memory, episodes[i]))
         if _common(memory, episodes[best])[0] >= 0:

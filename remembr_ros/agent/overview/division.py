@@ -31,7 +31,8 @@ def divided(of_robots: Sequence[list[Episode]], most: int) -> list[list[Episode]
     dividers.sort(reverse=True)
     groups: list[list[list[Episode]]] = []
     # Each divides one into two or three; it may also lie where another one divides.
-    for count in range(min(most, len(dividers)), most // 2 - 1, -1):
+    fewest = min(most // 2, len(dividers))
+    for count in range(min(most, len(dividers)), fewest - 1, -1):
         groups = _groups(of_robots, {divider[1:] for divider in dividers[:count]})
         if sum(map(len, groups)) <= most:
             break

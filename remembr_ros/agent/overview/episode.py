@@ -1,10 +1,11 @@
 """What one robot did, one thing after the other: its stays and its drives, or legs, between them."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta, tzinfo
 from enum import Enum
+from itertools import accumulate
 
 from remembr_ros.agent.overview.halts import STANDS_M_PER_S
 from remembr_ros.agent.overview.motion import Stretch, legs, stops, stretches
@@ -57,16 +58,28 @@ def episodes_of(memories: Sequence[Memory]) -> list[Episode]:
     """Return all that one robot did, in the order of time."""
     moved = stretches(memories)
     stood = stops(moved)
-    starts = [stop.start_ns for stop in stood]
-
-    def in_a_stop(leg: Stretch) -> bool:  # the robot turned where it stood
-        before = bisect_right(starts, leg.start_ns) - 1
-        return before >= 0 and leg.end_ns <= stood[before].end_ns
-
+    in_a_stop = _inside(stood)  # there the robot turned where it stood
     found = [_episode(EpisodeKind.STAY, stop) for stop in stood]
-    found += [_episode(EpisodeKind.LEG, leg) for leg in legs(moved) if not in_a_stop(leg)]
+    found += [
+        _episode(EpisodeKind.LEG, leg) for leg in legs(moved) if not in_a_stop(leg.start_ns, leg.end_ns)
+    ]
     found = _settled(sorted(found, key=_time))
     return sorted([*found, *_unplaced(memories, found)], key=_time)
+
+
+def _inside(some: Sequence[Stretch] | Sequence[Episode]) -> Callable[[int, int], bool]:
+    """Return what tells whether a time lies in one of these, which may overlap.
+
+    :param some: in the order of time
+    """
+    starts = [one.start_ns for one in some]
+    ends = list(accumulate((one.end_ns for one in some), max))  # of one or any before it
+
+    def is_inside(start_ns: int, end_ns: int) -> bool:
+        before = bisect_right(starts, start_ns) - 1
+        return before >= 0 and end_ns <= ends[before]
+
+    return is_inside
 
 
 def _settled(episodes: Sequence[Episode]) -> list[Episode]:
@@ -103,12 +116,11 @@ def _episode(kind: EpisodeKind, moved: Stretch) -> Episode:
 
 def _unplaced(memories: Sequence[Memory], found: Sequence[Episode]) -> Iterator[Episode]:
     """Yield episodes of the memories that tell of no motion, where no other one is."""
-    starts = [episode.start_ns for episode in found]
+    in_one = _inside(found)
 
     def is_alone(memory: Memory) -> bool:
         middle_ns = (memory.start_ns + memory.end_ns) // 2
-        before = bisect_right(starts, middle_ns) - 1
-        return before < 0 or found[before].end_ns < middle_ns
+        return not in_one(middle_ns, middle_ns)
 
     runs: list[list[Memory]] = []
     for memory in filter(is_alone, memories):

@@ -188,8 +188,8 @@ def _stretch(track: Track, part: _Part) -> Stretch:
     if part.motion is Motion.STANDING:
         start = end = track.pose_at((part.start_ns + part.end_ns) // 2)
     driven_m = track.driven_until(part.end_ns) - track.driven_until(part.start_ns)
-    around = slice(bisect_right(track.starts, part.start_ns) - 1, bisect_left(track.starts, part.end_ns) + 1)
-    near = track.memories[max(around.start, 0) : around.stop]
+    first, last = bisect_left(track.starts, part.start_ns) - 1, bisect_right(track.starts, part.end_ns)
+    near = track.memories[max(first, 0) : last + 1]
     shown = [memory for memory in near if _shows(memory, part)]
     if not shown:
         twice_ns = part.start_ns + part.end_ns

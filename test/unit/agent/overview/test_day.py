@@ -222,6 +222,22 @@ def test_a_change_of_map_divides_a_drive() -> None:
     assert [episode.map_id for episode in told.episodes] == ['ground', 'first']
 
 
+def test_what_lies_in_an_episode_that_another_one_interrupts_is_told() -> None:
+    roof = [memory(at_s, 0.0, map_id='roof', pose=None, seconds=0) for at_s in (0.0, 2.0)]
+    told = diary([*roof, memory(1.0, 0.0, seconds=0)], timezone.utc)
+    assert sum(len(one.memories) for one in told.episodes) == 3
+
+
+def test_what_overlaps_is_told_once() -> None:
+    told = diary([memory(0.0, 0.0, merged=5), memory(1.0, 2.0, seconds=0)], timezone.utc)
+    assert sorted(one.id for episode in told.episodes for one in episode.memories) == ['m0.0', 'm1.0']
+
+
+def test_drives_without_a_stay_between_are_told_however_few_may_be() -> None:
+    told = diary([memory(2.0 * i, 2.0 * i, travelled=2.0) for i in range(9)], timezone.utc, most=2)
+    assert sum(len(one.memories) for one in told.episodes) == 9
+
+
 def test_a_stay_of_years_by_a_wrong_clock_is_one() -> None:
     stood = memory(0.0, 1.0, merged=9)
     stood = replace(stood, end_ns=stood.start_ns + 20_000 * 86_400 * NS)
@@ -236,8 +252,8 @@ def test_nothing_remembered_is_an_empty_day() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.integers(0, 100_000),
-            st.integers(0, 5_000),
+            st.integers(0, 30) | st.integers(0, 100_000),
+            st.integers(0, 5) | st.integers(0, 5_000),
             st.one_of(st.none(), st.integers(-50, 50)),
             st.sampled_from(['ann', 'bob']),
             st.sampled_from(['', 'roof']),

@@ -50,6 +50,14 @@ def test_a_straight_is_driven() -> None:
     assert len(one.memories) == 5
 
 
+def test_two_pictures_of_one_moment_are_one_stretch() -> None:
+    first, second = way(STRAIGHT, STRAIGHT)
+    second = replace(second, start_ns=first.start_ns, end_ns=first.start_ns)
+    (one,) = stretches([replace(first, end_ns=first.start_ns), second])
+    assert one.seconds == 0.0
+    assert one.memories
+
+
 def test_a_stay_is_a_stop_between_two_legs() -> None:
     found = stretches(way(STRAIGHT, STRAIGHT, *[(0.0, 0.0)] * 4, STRAIGHT, STRAIGHT))
     assert kinds(found) == ['driving', 'standing', 'driving']
