@@ -50,7 +50,7 @@ def _told(found: RecalledDay, missing: str, context: CallContext) -> str:
         return context.evidence.tell(missing)
     context.sure = found.confidence
     wording = DayWording(episodes, context.question.zone)
-    lines = []
+    lines = [] if found.whole else ['only the latest of that time:']
     for date in found.diary.days:
         for part in date.parts:
             lines.append(context.evidence.tell(heading(date, part)))

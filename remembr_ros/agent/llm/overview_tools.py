@@ -143,7 +143,7 @@ def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> O
         robots=scope.robots,
         map_id=scope.map_id,
     )
-    memories, _ = every(recall, wide)
+    memories, whole = every(recall, wide)
     way = journey(memories, after_ns, before_ns)
     events = way.inside([*stops(way.stretches), *turns(way.stretches), *legs(way.stretches)])
     if scope.near is not None:
@@ -160,6 +160,7 @@ def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> O
     head = f'{len(stood)} stops, {left} turns to the left, {right} to the right'
     if scope.near is None:
         head = f'{way.driven_m:.1f} m driven, {way.moving_speed:.2f} m/s when moving, {head}'
+    head += '' if whole else '; only the latest of that time'
     lines = [_moved(one, question) for one in events]
     return Overview([ToldLine(head), *_page(lines, page)], len(memories))
 

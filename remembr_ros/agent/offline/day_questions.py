@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.overview.day_text import day_lines, shown_by
+from remembr_ros.agent.overview.day_text import shown_by
 from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.agent.times.day import DATE_TEXT, WEEKDAYS
@@ -104,11 +104,11 @@ def claim_of_day(asked: DayRequest, question: Question, recall: Recall) -> Claim
             Kind.NOT_SEEN, why, confidence=found.confidence if found.by or asked.floor is None else 0.5
         )
     evidence = [Hit(shown_by(episode), 1.0) for episode in found.diary.episodes]
-    text = day_lines(found.diary, question.zone, SENTENCES, TEXTS)
-    if not found.whole:
-        text = f'Of the latest that I remember:\n{text}'
     return Claim(
-        Kind.TEXT, text, list({hit.memory.id: hit for hit in evidence}.values()), confidence=found.confidence
+        Kind.TEXT,
+        found.lines(question.zone, SENTENCES, TEXTS),
+        list({hit.memory.id: hit for hit in evidence}.values()),
+        confidence=found.confidence,
     )
 
 

@@ -33,7 +33,7 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
         anchors.append(_stay(text, question, recall, scope))
         if not anchors[-1]:
             return Claim(Kind.NOT_SEEN, f'I have not seen {text}: no memory shows it.', confidence=SURE)
-    way = _journey(motion, anchors, recall, scope)
+    way, whole = _journey(motion, anchors, recall, scope)
     if not way.tracks:
         return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: no memory tells where I was.')
     hits = [hit for stay in anchors for hit in stay]
@@ -41,6 +41,8 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
     if motion.now and not hits and asked.at_ns is None:
         asked = replace(asked, at_ns=max(track.memories[-1].end_ns for track in way.tracks))
     claim = motion_answer(asked, way)
+    if not whole:
+        claim = replace(claim, text=f'Of the latest that I remember: {claim.text}')
     return replace(claim, confidence=SURE * max((hit.score for hit in hits), default=1.0))
 
 
@@ -77,8 +79,10 @@ def _stay(text: str, question: Question, recall: Recall, scope: Scope) -> list[H
 
 def _journey(
     motion: MotionRequest, anchors: Sequence[Sequence[Hit]], recall: Recall, scope: Scope
-) -> Journey:
-    """Return the way in the time that a question is about, which its anchors narrow down."""
+) -> tuple[Journey, bool]:
+    """Return the way in the time that a question is about, which its anchors narrow down, and whether all
+    memories of that time were read.
+    """
     after_ns, before_ns = scope.after_ns, scope.before_ns
     if anchors:
         # An anchor is passed while it is seen for the last time; who turns then, turns after it.
@@ -92,5 +96,5 @@ def _journey(
     wide_ns = AROUND_NS if anchors else EDGE_NS
     earliest_ns = None if after_ns is None else max(after_ns - wide_ns, 0)
     latest_ns = None if before_ns is None else before_ns + wide_ns
-    memories, _ = every(recall, replace(scope, after_ns=earliest_ns, before_ns=latest_ns))
-    return journey(memories, after_ns, before_ns)
+    memories, whole = every(recall, replace(scope, after_ns=earliest_ns, before_ns=latest_ns))
+    return journey(memories, after_ns, before_ns), whole

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timezone, tzinfo
 
 from remembr_ros.agent.overview.day import MOST, Diary, diary
+from remembr_ros.agent.overview.day_text import day_lines
 from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.floors import on_floor
 from remembr_ros.agent.times.time_expression import local, to_ns
@@ -22,7 +23,7 @@ class RecalledDay:
     """What there is of a time.
 
     :param by: what told the floor, as in OnFloor; empty: nothing did, or none was asked for
-    :param whole: all memories of that time were looked at
+    :param whole: all memories of that time were looked at; else the diary begins with the first that was
     """
 
     diary: Diary
@@ -33,6 +34,11 @@ class RecalledDay:
     def confidence(self) -> float:
         """How likely what is told is of the time and the floor asked for."""
         return _SURE[self.by]
+
+    def lines(self, zone: tzinfo, sentences: int = 2, texts: int = 8) -> str:
+        """Return it as a list to show or to speak; see day_text.day_lines."""
+        told = day_lines(self.diary, zone, sentences, texts)
+        return told if self.whole else f'Only the latest that is remembered of that time:\n{told}'
 
 
 def scope_of_day(words: str, now_ns: int, zone: tzinfo, robots: tuple[str, ...] = ()) -> Scope:
@@ -57,7 +63,8 @@ def recall_day(
     if floor is not None:
         found = on_floor(memories, floor)
         memories, by = list(found.memories), found.by
-    return RecalledDay(diary(memories, zone, scope.after_ns, scope.before_ns, most), by, whole)
+    after_ns = scope.after_ns if whole else None
+    return RecalledDay(diary(memories, zone, after_ns, scope.before_ns, most), by, whole)
 
 
 def nothing_of_day(recall: Recall, scope: Scope, zone: tzinfo) -> str:

@@ -4,10 +4,14 @@ import argparse
 import time as clock
 from typing import Any
 
-from remembr_ros.agent.overview.day import Diary
-from remembr_ros.agent.overview.day_text import day_lines
 from remembr_ros.agent.overview.episode import Episode
-from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
+from remembr_ros.agent.overview.recalled_day import (
+    TODAY,
+    RecalledDay,
+    nothing_of_day,
+    recall_day,
+    scope_of_day,
+)
 from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import position_json, print_result, stdout_for_json
@@ -50,14 +54,16 @@ def run(args: argparse.Namespace) -> int:
         day = recall_day(store, scope, zone)
         if not day.diary.days:
             raise NothingRemembered(nothing_of_day(store, scope, zone))
-    print_result(args.json, _json(day.diary), day_lines(day.diary, zone))
+    print_result(args.json, _json(day), day.lines(zone))
     return 0
 
 
-def _json(diary: Diary) -> dict[str, Any]:
+def _json(found: RecalledDay) -> dict[str, Any]:
+    diary = found.diary
     return {
         'start': format_iso(diary.start_ns),
         'end': format_iso(diary.end_ns),
+        'whole': found.whole,
         'days': [
             {
                 'date': day.date.isoformat(),

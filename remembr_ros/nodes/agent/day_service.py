@@ -9,7 +9,6 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from remembr_msgs.msg import DayEntry
 from remembr_msgs.srv import Day as DaySrv
 from remembr_ros.agent.overview.day import PartOfDay
-from remembr_ros.agent.overview.day_text import day_lines
 from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import BudgetExceeded, InvalidRequest, RemembrError
@@ -85,8 +84,9 @@ class DayService:
         with self._recall.until(deadline):
             robots = (request.robot,) if request.robot else ()
             scope = scope_of_day(request.day, self._now_ns(), zone, robots)
-            diary = recall_day(self._recall, scope, zone).diary
-            text = day_lines(diary, zone) if diary.days else nothing_of_day(self._recall, scope, zone)
+            found = recall_day(self._recall, scope, zone)
+            diary = found.diary
+            text = found.lines(zone) if diary.days else nothing_of_day(self._recall, scope, zone)
         response.start = time_to_msg(diary.start_ns, clamp=True)
         response.end = time_to_msg(diary.end_ns, clamp=True)
         response.text = text

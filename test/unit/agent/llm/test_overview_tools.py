@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.llm import overview_tools
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import ALL_TOOLS
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline import motion_questions
+from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.planner import Run
 from remembr_ros.memory.model.recall import Recall
 from remembr_ros.memory.store import MemoryStore
@@ -127,3 +131,19 @@ def test_each_of_these_tools_takes_about_a_hundred_tokens() -> None:
                 {'name': tool.name, 'description': tool.description, 'parameters': tool.parameters}
             )
             assert len(said) / 4 < 110, (tool.name, len(said) / 4)
+
+
+def test_of_more_memories_than_are_read_the_latest_count_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (overview_tools, motion_questions):
+        monkeypatch.setattr(module, 'every', lambda recall, scope: every(recall, scope, 5))
+    tour_end_ns = recall(0).survey().last_ns or 0
+    _, chat = ask(
+        recall(0), 'Stops?', tour_end_ns, calls(('motion', {})), calls(('answer', {'kind': 'not_seen'}))
+    )
+    assert 'only the latest of that time' in told(chat).splitlines()[0]
+    answer = OfflinePlanner().answer(
+        Question('How far did you drive?', tour_end_ns), recall(0), Run(deadline=float('inf'))
+    )
+    assert answer.text.startswith('Of the latest that I remember: I drove ')

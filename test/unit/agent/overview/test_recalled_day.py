@@ -5,6 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from remembr_ros.agent.overview import recalled_day
+from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.recalled_day import days_remembered, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
@@ -51,6 +53,15 @@ def test_a_day_is_found_by_words(words: str, ids: list[str]) -> None:
     day = recall_day(RECALL, scope_of_day(words, NOW_NS, timezone.utc), timezone.utc)
     assert [memory.id for one in day.diary.episodes for memory in one.memories] == ids
     assert day.whole
+
+
+def test_of_more_memories_than_are_read_the_latest_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recalled_day, 'every', lambda recall, scope: every(recall, scope, 1))
+    day = recall_day(RECALL, scope_of_day('since yesterday', NOW_NS, timezone.utc), timezone.utc)
+    assert [memory.id for one in day.diary.episodes for memory in one.memories] == ['r2026-11-23T09:00:00Z']
+    assert not day.whole
+    assert day.diary.start_ns == parse_time('2026-11-23T09:00:00Z')
+    assert day.lines(timezone.utc).startswith('Only the latest')
 
 
 def test_what_is_no_time_is_refused() -> None:
