@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from remembr_ros.embedding.embedders import OFFLINE, canonical_name
+from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -65,7 +66,8 @@ def cited_confidence(text: str, hits: Sequence[Hit], embedder: str) -> float:
     if not hits:
         return 0.0
     asked = content_stems(text)
-    covered = max(len(asked & _stems(hit.memory)) for hit in hits) / max(len(asked), 1)
+    having = max(len(asked & content_stems(searchable(hit.memory))) for hit in hits)
+    covered = having / max(len(asked), 1)
     return logistic(calibration_of(embedder).cited, (max(hit.score for hit in hits), covered))
 
 
@@ -107,7 +109,3 @@ def calibration_of(embedder: str) -> ScoreCalibration:
         logger.warning('the scores of embedder %r are not calibrated: answers are less sure', embedder)
         return WARY
     return CALIBRATIONS[canonical_name(embedder)]
-
-
-def _stems(memory: Memory) -> frozenset[str]:
-    return content_stems(' '.join((memory.caption, *memory.scene_text)))

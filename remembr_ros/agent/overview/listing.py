@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from remembr_ros.agent.model.same_place import SamePlace, by_place, span, stays
+from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -48,8 +49,4 @@ def listing(hits: Sequence[Hit], same_place: SamePlace, *, whole: bool = True) -
 def naming(memories: Collection[Memory], query: str) -> list[Hit]:
     """Return the memories that have all words of a query that say something, in their order."""
     asked = content_stems(query)
-    return [
-        Hit(memory, 1.0)
-        for memory in memories
-        if asked <= content_stems(f'{memory.caption} {" ".join(memory.scene_text)}')
-    ]
+    return [Hit(memory, 1.0) for memory in memories if asked <= content_stems(searchable(memory))]

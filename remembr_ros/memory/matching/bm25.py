@@ -11,7 +11,7 @@ import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
-from remembr_ros.memory.matching.terms import STOP_WORDS, without, words
+from remembr_ros.memory.matching.terms import STOP_WORDS, words, words_without
 
 K1 = 1.2  # how soon saying a word again adds nothing (Robertson and Zaragoza 2009, eq. 3.15)
 B = 0.75  # how much a long text has to say a word more often
@@ -42,7 +42,7 @@ _QUESTION_TERMS = frozenset(map(term_of, STOP_WORDS))
 
 def asked_terms(text: str) -> list[str]:
     """Return the terms that are looked for, each once; of all words if all are common."""
-    return list(dict.fromkeys(map(term_of, without(COMMON_WORDS, text))))
+    return list(dict.fromkeys(map(term_of, words_without(COMMON_WORDS, text))))
 
 
 class WordIndex:

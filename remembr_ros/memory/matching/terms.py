@@ -44,10 +44,10 @@ def stem(word: str) -> str:
 
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; of all words if none does."""
-    return frozenset(map(stem, without(STOP_WORDS, text)))
+    return frozenset(map(stem, words_without(STOP_WORDS, text)))
 
 
-def without(meaningless: frozenset[str], text: str) -> list[str]:
+def words_without(meaningless: frozenset[str], text: str) -> list[str]:
     """Return the words of a text that tell something; all of them if none does."""
     everything = words(text)
     return [w for w in everything if w not in meaningless] or everything
