@@ -142,6 +142,7 @@ def _searches(
     times = [int(t) for t in START_NS + rng.integers(0, count * EVERY_NS, CALLS)]
     figures += _latency(f'{name}: position', store.find, [Query(place=place) for place in places])
     figures += _latency(f'{name}: time', store.find, [Query(time_ns=time_ns) for time_ns in times])
+    figures += _latency(f'{name}: survey', store.survey, [ANYTHING] * 10)
     return figures
 
 

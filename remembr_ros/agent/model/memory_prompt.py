@@ -55,7 +55,9 @@ def _surveyed(survey: Survey, question: Question) -> str:
     )
     if last.split(' ')[0] == first.split(' ')[0]:
         last = last.split(' ', 1)[1]
-    told = [f'{survey.memories} memories from {first} to {last}', f'{survey.driven_m:.0f} m driven']
+    told = [f'{survey.memories} memories from {first} to {last}']
+    if survey.driven_m is not None:
+        told.append(f'{survey.driven_m:.0f} m driven')
     for area in survey.areas[:MOST_AREAS]:
         (x0, y0, _), (x1, y1, _) = area.low, area.high
         on = f' on map {quoted(area.map_id[:40])}' if len(survey.areas) > 1 else ''

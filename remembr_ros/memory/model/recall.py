@@ -196,14 +196,15 @@ class Survey:
 
     :param first_ns: start of the earliest memory; None: there is none
     :param last_ns: end of the latest
-    :param driven_m: how far the robots drove, in straight lines from memory to memory
-    :param areas: where, map by map, most memories first
+    :param driven_m: how far the robots drove, in straight lines from memory to memory; None: nobody told,
+        as a server of many memories does not
+    :param areas: where, map by map, most memories first; empty if nobody told
     """
 
     memories: int
     first_ns: int | None = None
     last_ns: int | None = None
-    driven_m: float = 0.0
+    driven_m: float | None = 0.0
     areas: tuple[MapArea, ...] = ()
 
 

@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _PLACE_AND_TIME = ['id', 'start_ns', 'end_ns', 'placed', 'x', 'y', 'z']
 
+SURVEYED = 2_000  # Memories whose places a survey reads: a row takes a tenth of a millisecond
 NAMES = 100  # keyframes asked for at once: each is a term of the filter
 
 
@@ -51,6 +52,7 @@ class ServerEngine:
         self._beside = ThreadPoolExecutor(4, 'milvus')
         self._half_ns = 64 * NS
         self._latest_ns = 0
+        self._earliest_ns = 0
 
     compares = 30
     """In 5 ms, where the server is on the same machine."""
@@ -124,9 +126,16 @@ class ServerEngine:
             return sum(within(scope, row) for row in records.rows(condition, _PLACE_AND_TIME))
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
-        """Return what there is in the scope: every memory's place and time is read, not what was seen."""
+        """Return what there is in the scope; of more than SURVEYED memories only how many and since when.
+
+        Place and time of each are read: of 14,000 memories that took 1.4 s before every question.
+        """
         condition = filters.expression(scope)
         with self._tables() as (records, _):
+            if scope.near is None and (held := records.count(condition)) > SURVEYED:
+                newest = self.newest(scope, 1)
+                first_ns = self._first_ns(records, condition)
+                return Survey(held, first_ns, newest[0].end_ns if newest else None, driven_m=None)
             rows = records.rows(condition, [*_PLACE_AND_TIME, 'robot', 'map_id'])
             return survey_of(_whereabouts(row) for row in rows if within(scope, row))
 
@@ -134,16 +143,11 @@ class ServerEngine:
         """Return what is stored."""
         with self._tables() as (records, _):
             memories = records.count(filters.EVERYTHING)
-            first: list[Row] = []
-            if memories:
-                _, first = records.reach(
-                    lambda v: f'start_ns <= {v}', bool, ['start_ns'], 1, start=0, low=0, high=MAX_NS
-                )
             last = self.newest(ANYTHING, 1)
             return Summary(
                 memories=memories,
                 placed=records.count('placed == true'),
-                first_ns=min((int(row['start_ns']) for row in first), default=None),
+                first_ns=self._first_ns(records, filters.EVERYTHING) if memories else None,
                 last_ns=last[0].end_ns if last else None,
                 robots=records.distinct('robot'),
                 maps=records.distinct('map_id'),
@@ -274,6 +278,19 @@ class ServerEngine:
         """Let go of the connection."""
         self._beside.shutdown(wait=False, cancel_futures=True)
         self._link.close()
+
+    def _first_ns(self, records: Table, condition: str) -> int | None:
+        """Return the start of the earliest memory that a condition admits."""
+        self._earliest_ns, rows = records.reach(
+            lambda reach: f'start_ns <= {reach} and {condition}',
+            bool,
+            ['start_ns'],
+            1,
+            start=self._earliest_ns,
+            low=0,
+            high=MAX_NS,
+        )
+        return min((int(row['start_ns']) for row in rows), default=None)
 
     def _select(self, condition: str, scope: Scope) -> Iterator[Memory]:
         with self._tables() as (records, _):

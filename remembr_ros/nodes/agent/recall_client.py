@@ -103,7 +103,8 @@ class RecallClient:
         if not told.total:
             return Survey(0)
         times = time_from_msg(told.first), time_from_msg(told.last)
-        return Survey(told.total, *times, told.driven, tuple(areas))
+        driven_m = None if math.isnan(told.driven) else told.driven
+        return Survey(told.total, *times, driven_m, tuple(areas))
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.

@@ -1,5 +1,6 @@
 """The services of the memory node: recall, remember, forget, get_keyframe."""
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -204,7 +205,7 @@ def _tell(survey: Survey, response: Recall.Response) -> None:
     if survey.first_ns is not None and survey.last_ns is not None:
         response.first = time_to_msg(survey.first_ns, clamp=True)
         response.last = time_to_msg(survey.last_ns, clamp=True)
-    response.driven = survey.driven_m
+    response.driven = math.nan if survey.driven_m is None else survey.driven_m
     response.areas = [
         MapArea(map_id=a.map_id, low=point_to_msg(a.low), high=point_to_msg(a.high), memories=a.memories)
         for a in survey.areas

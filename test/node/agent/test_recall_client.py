@@ -1,6 +1,7 @@
 """Recall through the memory node's service finds what the store itself finds."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,13 @@ def test_every_recall_agrees_with_the_store_in_every_scope(recalls):
         distances = [[hit.distance_m for hit in hits] for hits in by_place]
         assert distances[0] == pytest.approx(distances[1], rel=1e-6), scope
         assert client.count(scope) == store.count(scope), scope
+
+
+def test_what_a_survey_does_not_tell_is_not_told(recalls, monkeypatch):
+    client, store = recalls
+    told = replace(store.survey(), driven_m=None, areas=())
+    monkeypatch.setattr(store, 'survey', lambda scope: told)
+    assert client.survey() == told
 
 
 class TestClient(RecallContract):

@@ -436,8 +436,13 @@ def test_the_situation_says_what_there_is_and_does_without(
         def survey(self, scope: Scope = EVERYTHING) -> Survey:
             raise InvalidRequest('it cannot')
 
+    class Counted(ListedRecall):
+        def survey(self, scope: Scope = EVERYTHING) -> Survey:
+            return Survey(9_000, 0, NS, driven_m=None)
+
     unknown = Unsurveyed([]), 'Here: (42.00, 1.00, 0.00)'
-    for recall, told in ((ListedRecall([]), '\nRemembered: nothing'), unknown):
+    counted = Counted([]), '\nRemembered: 9000 memories from 1970-01-01 00:00:00 to 00:00:01'
+    for recall, told in ((ListedRecall([]), '\nRemembered: nothing'), unknown, counted):
         chat = ScriptedChat([native(RECALL), native(('answer', {'kind': 'not_seen'}))])
         LoopPlanner(chat).answer(ask_about('?'), recall, run)
         assert chat.asked[0][0][1].content.endswith(told)

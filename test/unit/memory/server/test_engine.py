@@ -14,10 +14,11 @@ from remembr_ros.errors import InvalidRequest, StoreMismatch, StoreUnavailable
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.milvus.table import Table
 from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.server import engine as server_engine
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.engine import ServerEngine
 from remembr_ros.memory.server.opening import open_server
@@ -74,6 +75,20 @@ def test_words_are_found_in_the_scope(empty: Engine) -> None:
     assert empty.with_words('thing7', Scope(robots=('anna',)), 5) == []
     for text in ('', ' ', '" or id != "', "it's 🚪\n\0"):
         empty.with_words(text, ANYTHING, 5)
+
+
+def test_a_survey_of_many_memories_reads_few_of_them(
+    empty: ServerEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty.put([entry(memory(i, robot=('anna', 'bob')[i % 2])) for i in range(9)])
+    monkeypatch.setattr(server_engine, 'SURVEYED', 3)
+    for scope in (ANYTHING, Scope(robots=('bob',)), Scope(after_ns=memory(2).start_ns + 1)):
+        there = survey_of(empty.select(scope))
+        assert empty.survey(scope) == replace(there, driven_m=None, areas=())
+    few = Scope(before_ns=memory(1).start_ns)
+    near = Scope(near=(0.0, 0.0, 0.0), radius_m=1e6)
+    for scope in (few, near):
+        assert empty.survey(scope) == survey_of(empty.select(scope))
 
 
 def test_what_one_stored_another_finds(served: str, empty: Engine) -> None:
