@@ -11,6 +11,7 @@ from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.confidence import how_well
+from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.journey import journey, turned
@@ -160,14 +161,18 @@ def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> O
     head = f'{len(stood)} stops, {left} turns to the left, {right} to the right'
     if scope.near is None:
         head = f'{way.driven_m:.1f} m driven, {way.moving_speed:.2f} m/s when moving, {head}'
+    robots = {one.memories[0].robot for one in events}
+    if len(robots) > 1:
+        head = f'{len(robots)} robots; `robot` narrows to one'
     head += '' if whole else '; only the latest of that time'
-    lines = [_moved(one, question) for one in events]
+    lines = [_moved(one, question, with_robot=len(robots) > 1) for one in events]
     return Overview([ToldLine(head), *_page(lines, page)], len(memories))
 
 
-def _moved(one: Stretch, question: Question) -> ToldLine:
+def _moved(one: Stretch, question: Question, *, with_robot: bool) -> ToldLine:
     hits = tuple(Hit(memory, 1.0) for memory in _ends(one.memories))
-    start = f'{_clock(one.start_ns, question)}'
+    who = f'robot {quoted(one.memories[0].robot[:60])} ' if with_robot else ''
+    start = f'{who}{_clock(one.start_ns, question)}'
     if one.motion is Motion.STANDING:
         facing = f' facing yaw {math.degrees(one.start.yaw):.0f}' if one.start else ''
         return ToldLine(f'{start} stood {one.seconds:.0f} s at {_at(one.start)}{facing}', hits, one.seconds)

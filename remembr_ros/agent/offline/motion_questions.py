@@ -33,7 +33,7 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
         anchors.append(_stay(text, question, recall, scope))
         if not anchors[-1]:
             return Claim(Kind.NOT_SEEN, f'I have not seen {text}: no memory shows it.', confidence=SURE)
-    way, whole = _journey(motion, anchors, recall, scope)
+    way, note = _journey(motion, anchors, recall, scope)
     if not way.tracks:
         return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: no memory tells where I was.')
     hits = [hit for stay in anchors for hit in stay]
@@ -41,9 +41,9 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
     if motion.now and not hits and asked.at_ns is None:
         asked = replace(asked, at_ns=max(track.memories[-1].end_ns for track in way.tracks))
     claim = motion_answer(asked, way)
-    if not whole:
-        claim = replace(claim, text=f'Of the latest that I remember: {claim.text}')
-    return replace(claim, confidence=SURE * max((hit.score for hit in hits), default=1.0))
+    return replace(
+        claim, text=note + claim.text, confidence=SURE * max((hit.score for hit in hits), default=1.0)
+    )
 
 
 def _asked(motion: MotionRequest, request: Request, anchors: Sequence[Hit]) -> MotionQuestion:
@@ -79,9 +79,11 @@ def _stay(text: str, question: Question, recall: Recall, scope: Scope) -> list[H
 
 def _journey(
     motion: MotionRequest, anchors: Sequence[Sequence[Hit]], recall: Recall, scope: Scope
-) -> tuple[Journey, bool]:
-    """Return the way in the time that a question is about, which its anchors narrow down, and whether all
-    memories of that time were read.
+) -> tuple[Journey, str]:
+    """Return the way in the time that a question is about, which its anchors narrow down, and what an answer
+    has to say of it first.
+
+    Of several robots it is that of the one which saw the anchors, or saw anything last.
     """
     after_ns, before_ns = scope.after_ns, scope.before_ns
     if anchors:
@@ -97,4 +99,12 @@ def _journey(
     earliest_ns = None if after_ns is None else max(after_ns - wide_ns, 0)
     latest_ns = None if before_ns is None else before_ns + wide_ns
     memories, whole = every(recall, replace(scope, after_ns=earliest_ns, before_ns=latest_ns))
-    return journey(memories, after_ns, before_ns), whole
+    note = '' if whole else 'Of the latest that I remember: '
+    way = journey(memories, after_ns, before_ns)
+    last = {track.memories[-1].robot: track.memories[-1] for track in way.tracks}
+    if len(last) > 1:
+        shown = [hit.memory for stay in anchors for hit in stay]
+        robot = (shown[0] if shown else max(last.values(), key=lambda memory: memory.end_ns)).robot
+        way = journey([memory for memory in memories if memory.robot == robot], after_ns, before_ns)
+        note += f'{robot}: '
+    return way, note

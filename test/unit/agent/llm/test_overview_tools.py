@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.memory.model.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
+from test.unit.agent.listed_recall import ListedRecall
 from test.unit.agent.offline.test_motion_questions import START_NS as TOUR_NS
 from test.unit.agent.offline.test_motion_questions import drive, recall
 from test.unit.agent.overview.test_listing import SHOWN, START_NS, patrol
@@ -147,3 +149,25 @@ def test_of_more_memories_than_are_read_the_latest_count_and_that_is_said(
         Question('How far did you drive?', tour_end_ns), recall(0), Run(deadline=float('inf'))
     )
     assert answer.text.startswith('Of the latest that I remember: I drove ')
+
+
+def test_the_ways_of_two_robots_are_not_one() -> None:
+    """Of a shared memory the totals of all robots tell nobody anything."""
+    one, end_ns = recall(0).memories, recall(0).survey().last_ns or 0
+    other = [replace(m, id=f'o{m.id}', robot='other', caption='A crane.', scene_text=()) for m in one[:-3]]
+    note = replace(other[-1], id='n', robot='someone', start_ns=end_ns, end_ns=end_ns + NS, source='person')
+    both, alone = ListedRecall([*one, *other, note]), recall(0)
+    _, chat = ask(both, 'Stops?', end_ns, calls(('motion', {})), calls(('answer', {'kind': 'not_seen'})))
+    head, *lines = told(chat).splitlines()
+    assert head.startswith('2 robots')
+    assert {line.split('"')[1] for line in lines[:-1]} == {one[0].robot, 'other'}
+    for text in ('How far did you drive?', 'How many stops did you make?'):
+        question = Question(text, end_ns)
+        of_both, of_one = (
+            OfflinePlanner().answer(question, it, Run(deadline=float('inf'))).text for it in (both, alone)
+        )
+        assert of_both == f'{one[0].robot}: {of_one}'
+    of_other = OfflinePlanner().answer(
+        Question('How far did you drive before the crane?', end_ns), both, Run(deadline=float('inf'))
+    )
+    assert of_other.text.startswith(('other: ', 'Perhaps: other: ')), of_other.text
