@@ -18,12 +18,18 @@ extras = {
     'simulation': ['pyvista>=0.44', 'matplotlib>=3.6'],
     # export and import as Parquet
     'parquet': ['pyarrow>=15'],
+    # the page and its JSON API
+    'web': ['fastapi>=0.115', 'uvicorn>=0.30'],
+    # the memory for other agents, by the Model Context Protocol; 2.0 changed the names of the SDK
+    'mcp': ['mcp>=2.0,<3'],
     # the report of an evaluation
     'evaluation': ['jinja2>=3.1', 'networkx>=3.0'],
 }
 extras['all'] = sorted({requirement for group in extras.values() for requirement in group})
 # By the extra of this name colcon test knows that there are tests for pytest.
 extras['test'] = [
+    # a real browser looks at the page, and axe-core, which comes inside, at what it would be to others
+    *('axe-playwright-python>=0.1.4', 'playwright>=1.45'),
     # `transformers serve`, a real server for the test of small models
     *('fastapi>=0.115', 'uvicorn>=0.30'),
     'hypothesis>=6.100',
@@ -54,6 +60,7 @@ setup(
             'evaluation/prompts/*.md',
             'evaluation/report/templates/*.j2',
             'nodes/base/services.xml',
+            'web/page/*',
         ]
     },
     data_files=[

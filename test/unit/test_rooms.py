@@ -43,7 +43,8 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'base': set(),
         **{room: {'base'} for room in ('captioner', 'memory', 'nav2', 'replay', 'speech')},
         'agent': {'base', 'nav2'},
-        '': {'base', 'captioner', 'memory', 'agent', 'replay', 'speech'},
+        'web': {'base', 'agent'},
+        '': {'base', 'captioner', 'memory', 'agent', 'replay', 'speech', 'web'},
     },
     'evaluation': {
         'datasets': set(),
@@ -61,6 +62,13 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         '': {'frame_choice', 'sharpness', 'captioners'},
     },
     'speech': {'sound': set(), '': {'sound'}},
+    'web': {
+        'door': set(),
+        '': {'door'},
+        'api': {'', 'door'},
+        'mcp': {'', 'door'},
+        'app': {'', 'door', 'api', 'mcp'},
+    },
     'cli': {'': set(), 'evaluation': {''}, 'verbs': {''}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those

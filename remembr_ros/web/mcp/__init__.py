@@ -1,0 +1,1 @@
+"""The memory for other agents, by the Model Context Protocol."""
