@@ -17,7 +17,7 @@ from remembr_ros.navigation.keep_out import KeepOut
 
 
 class Ability(str, Enum):
-    """What a backend can do besides looking; whether somebody may is another matter: see remembr_ros.web.access."""
+    """What a backend can do besides looking; whether somebody may: see remembr_ros.web.door.access."""
 
     ASK = 'ask'
     DRIVE = 'drive'
@@ -95,8 +95,8 @@ class Listeners:
 class Backend(Protocol):
     """A memory, and perhaps a robot; implemented by remembr_ros.web.local and remembr_ros.nodes.web.
 
-    Every method may be called from any thread and may block, but for situation, map and state, which return
-    what is known. All raise StoreUnavailable where the memory or the robot is out of reach, and InvalidRequest
+    Every method may be called from any thread and may block, but for situation, map and state, which tell
+    what is known. All raise StoreUnavailable where memory or robot are out of reach, and InvalidRequest
     for what makes no sense.
     """
 
