@@ -36,7 +36,8 @@ def write_floor_map(folder: Path, building: Building) -> Path:
         raise OSError(f'cannot write {folder / "map.pgm"}')
     file = folder / 'map.yaml'
     file.write_text(
-        f'image: map.pgm\nmode: trinary\nresolution: {RESOLUTION_M}\norigin: [{low[0]:.3f}, {low[1]:.3f}, 0.0]\n'
+        f'image: map.pgm\nmode: trinary\nresolution: {RESOLUTION_M}\n'
+        f'origin: [{low[0]:.3f}, {low[1]:.3f}, 0.0]\n'
         'negate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.25\n'
     )
     return file
