@@ -7,11 +7,12 @@ import time
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.agent.chat.presets import PRESETS
 from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.model.json_form import answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
 from remembr_ros.agent.planner import Progress
 from remembr_ros.cli.options import add_json, add_memory, coordinate, metres, open_memory, seconds, time_zone
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import answer_json, answer_lines, print_result, stdout_for_json
+from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
 from remembr_ros.geometry import Pose
 
 

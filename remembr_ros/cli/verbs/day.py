@@ -14,8 +14,9 @@ from remembr_ros.agent.overview.recalled_day import (
 )
 from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import position_json, print_result, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import NothingRemembered
+from remembr_ros.memory.model.json_form import position_json
 from remembr_ros.timestamps import format_iso
 
 
