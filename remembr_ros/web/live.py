@@ -67,7 +67,7 @@ class Stream:
         while not self._ended:
             try:
                 await asyncio.wait_for(self._woken.wait(), heartbeat_s)
-            except TimeoutError:
+            except asyncio.TimeoutError:
                 yield None
                 continue
             self._woken.clear()
