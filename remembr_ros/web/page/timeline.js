@@ -1,0 +1,5 @@
+// Activity over time, on one canvas.
+
+export function mountTimeline(root, page) {
+  return { light(times) {} };
+}
