@@ -2,11 +2,12 @@
 
 import { dialog, el } from './dom.js';
 
-/** Raised with the server's own sentence; status 0: it was not reached. */
+/** Raised with the server's own sentence; status 0: it was not reached; retryAfter in seconds, or NaN. */
 export class ApiError extends Error {
-  constructor(status, message) {
+  constructor(status, message, retryAfter = NaN) {
     super(message);
     this.status = status;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -59,7 +60,8 @@ async function once(method, path, { params = {}, body, signal, accept = 'applica
   }
   if (response.ok) return response;
   const told = await response.json().catch(() => ({}));
-  throw new ApiError(response.status, told.error ?? `The server answered ${response.status}.`);
+  throw new ApiError(response.status, told.error ?? `The server answered ${response.status}.`,
+    Number.parseFloat(response.headers.get('Retry-After')));
 }
 
 async function request(method, path, options) {

@@ -3,6 +3,7 @@
 import * as api from './api.js';
 import { mountAsk } from './ask.js';
 import { el, icon, menu, toast } from './dom.js';
+import { mountDrive } from './drive.js';
 import { mountMap } from './map.js';
 import { mountMemory } from './memory.js';
 import { mountSearch } from './search.js';
@@ -132,6 +133,7 @@ async function start() {
   mountSearch($('search'), page);
   mountMemory($('memory'), page);
   mountAsk($('ask'), page);
+  mountDrive($('drive'), page);
   mountState($('state'), page);
   const memories = throttled(async (data) => {
     await renew().catch(() => {});

@@ -50,3 +50,10 @@ const SCOPE = ['after', 'before', 'robot', 'camera', 'source'];
 
 /** Return what narrows a request (after, before, robot, camera, source), as the API names it. */
 export const scope = () => Object.fromEntries(SCOPE.map((key) => [key, current[key]]));
+
+/** Return the place that is looked at as {x, y, radius}, or null. */
+export function place() {
+  const [x, y] = (current.near ?? '').split(',').map(Number.parseFloat);
+  const radius = Number.parseFloat(current.radius);
+  return Number.isFinite(x) && Number.isFinite(y) ? { x, y, radius: Number.isFinite(radius) ? radius : null } : null;
+}
