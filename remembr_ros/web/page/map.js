@@ -52,6 +52,8 @@ export function mountMap(root, page) {
   const mapId = () => (maps().length > 1 ? chosen() : null); // null: there is nothing to choose
   const here = (item) => mapId() === null || item.map_id === undefined || item.map_id === chosen();
 
+  scene.here = here;
+
   function tell(text) {
     said = text;
     show();

@@ -1,7 +1,7 @@
 // What the map shows, fetched for the box in view: never more than the cells and points that can be seen.
 
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
-const CELL_PX = 44; // [px] memories nearer than about this become one cluster
+const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
 

@@ -1,7 +1,7 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
 import { metres, round } from './map_view.js';
-import { when } from './times.js';
+import { written } from './times.js';
 
 export const COLOURS = ['ground', 'surface', 'ink', 'soft', 'line', 'accent', 'accent-ink', 'tint', 'danger', 'good',
   'evidence', 'robot', 'old', 'middle', 'new'];
@@ -43,7 +43,7 @@ export function cellAt(view, cells, px, py) {
   return found;
 }
 
-const radiusOf = (count) => (count === 1 ? 5 : Math.min(20, 8 + 2.6 * Math.log10(count) ** 1.3 + 1.5));
+const radiusOf = (count) => (count === 1 ? 5 : Math.min(19, 8.5 + 3 * Math.log10(count)));
 
 const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${+(count / 1000).toPrecision(2)}k`
   : `${+(count / 1e6).toPrecision(2)}M`);
@@ -113,7 +113,7 @@ function drawArea(ctx, view, points, colour) {
 function drawTrack(ctx, view, points, span, ramp) {
   if (!points.length) return;
   const step = (t) => (span ? Math.max(0, Math.min(STEPS - 1, Math.floor(((t - span[0]) / (span[1] - span[0])) * STEPS))) : 0);
-  ctx.lineWidth = 2.5;
+  ctx.lineWidth = 2;
   ctx.lineJoin = ctx.lineCap = 'round';
   ctx.globalAlpha = 0.75;
   let at = -1;
@@ -301,8 +301,7 @@ function drawLegend(ctx, view, [t0, t1], c) {
   [c.old, c.middle, c.new].forEach((colour, i) => ramp.addColorStop(i / 2, colour));
   ctx.fillStyle = ramp;
   ctx.fillRect(x, y, w, 5);
-  const near = t1 - t0 < 86_400;
-  const name = (t) => when(t).replace(/^\w+, /, '').slice(0, -3).replace(near ? /^.*, / : /, .*$/, '');
+  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
   label(ctx, name(t0), x, y - 6, c, 'left');
   label(ctx, name(t1), x + w, y - 6, c, 'right');
 }

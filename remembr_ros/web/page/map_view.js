@@ -46,7 +46,7 @@ export class View {
     this.x = (x0 + x1) / 2;
     this.y = (y0 + y1) / 2;
     const [w, h] = [Math.max(x1 - x0, 4), Math.max(y1 - y0, 4)];
-    this.scale = Math.min(MOST, Math.max(LEAST, Math.min((this.width - 80) / w, (this.height - 100) / h)));
+    this.scale = Math.min(MOST, Math.max(LEAST, Math.min((this.width - 130) / w, (this.height - 110) / h)));
     if (!(this.scale > 0)) this.scale = LEAST;
   }
 
