@@ -25,7 +25,7 @@ function conversation() {
 function headline({ kind, binary, position, time, duration_minutes: minutes }) {
   if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` }, binary ? 'Yes' : 'No');
   if (kind === 'not_seen') return el('p', { class: 'headline no' }, 'Not seen');
-  if (kind === 'position' && position) return el('p', { class: 'headline' }, icon('pin'), placeName(position));
+  if (kind === 'position' && position) return el('p', { class: 'headline' }, icon('place'), placeName(position));
   if (kind === 'time' && time) return el('p', { class: 'headline' }, icon('clock'), moment(time), el('span', { class: 'muted' }, ago(time)));
   if (kind === 'duration' && minutes !== null) return el('p', { class: 'headline' }, icon('clock'), lasted(60 * minutes));
   return null;

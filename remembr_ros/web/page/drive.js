@@ -21,7 +21,7 @@ export function mountDrive(root, page) {
   const detail = el('span', { class: 'muted', dir: 'auto' });
   const bar = el('progress', { 'aria-label': 'Way driven', max: 1 });
   const where = el('button', { type: 'button', class: 'quiet', onclick: () => page.map.goTo(...goal.position.slice(0, 2)) },
-    icon('pin'), 'Where');
+    icon('place'), 'Where');
   const yes = act('/api/confirm', { yes: true }, 'Drive', 'go', 'primary');
   const no = act('/api/confirm', { yes: false }, 'No', 'close', '');
   const stop = act('/api/stop', {}, 'Stop', 'stop', 'danger');

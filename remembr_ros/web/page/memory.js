@@ -60,7 +60,7 @@ export function mountMemory(root, page) {
     const [x, y] = memory.position;
     return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
-        el('button', { type: 'button', class: 'chip', onclick: () => page.map.goTo(x, y) }, icon('pin'), 'Show on map'),
+        el('button', { type: 'button', class: 'chip', onclick: () => page.map.goTo(x, y) }, icon('place'), 'Show on map'),
         el('button', { type: 'button', class: 'chip', onclick: () => url.set({ view: 'search', memory: null, q: null,
           near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M }, { push: true }) }, icon('search'), 'What else was seen here')));
   }

@@ -1,6 +1,6 @@
 // Search as one types: the same as `remembr recall`, with chips for what narrows it.
 
-import { placeName, showCards, sourceName, update } from './cards.js';
+import { placeName, showCards, sourceName, start, update } from './cards.js';
 import { el, icon, when } from './dom.js';
 
 const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
@@ -15,11 +15,11 @@ function filters({ after, before, robot, camera, source }, place) {
   const time = [after ? `from ${when(after)}` : '', before ? `until ${when(before)}` : ''].filter(Boolean).join(' ');
   return [
     { keys: ['after', 'before'], icon: 'clock', words: time },
-    { keys: ['near', 'radius'], icon: 'pin', words: place
+    { keys: ['near', 'radius'], icon: 'place', words: place
       ? `${place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
     { keys: ['robot'], icon: 'robot', words: robot },
     { keys: ['camera'], icon: 'camera', words: camera },
-    { keys: ['source'], icon: 'user', words: source && sourceName(source) },
+    { keys: ['source'], icon: 'source', words: source && sourceName(source) },
   ].filter(({ words }) => words);
 }
 
@@ -42,7 +42,7 @@ export function mountSearch(root, page) {
     search();
   } }, icon('search'), input);
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
-  const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('pin'), 'Place');
+  const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
   const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
   const status = el('p', { class: 'search-status', role: 'status' });
   const remedy = el('button', { type: 'button', hidden: true });
@@ -73,7 +73,7 @@ export function mountSearch(root, page) {
     } });
     const refresh = () => {
       const values = page.info[`${key}s`];
-      update(select, ['', ...values], (value) => value, (value) => el('option', { value }, value ? named(value) : label));
+      update(select, ['', ...values], (value) => value, (value) => el('option', { value }, value ? start(named(value), 40) : label));
       select.value = '';
       select.hidden = Boolean(url.state()[key]) || values.length < 2;
     };
@@ -138,7 +138,7 @@ export function mountSearch(root, page) {
       input.value = '';
       url.set(NOTHING, { push: true });
       input.focus();
-    }] : null);
+    }] : []);
     more.hidden = !full || limit >= MOST;
     showCards(list, hits, page);
     const lit = filtered ? hits : [];
