@@ -135,6 +135,7 @@ async function start() {
   mountAsk($('ask'), page);
   mountDrive($('drive'), page);
   mountState($('state'), page);
+  showTheme();
   const memories = throttled(async (data) => {
     await renew().catch(() => {});
     emit('memories', data);
