@@ -41,7 +41,7 @@ class Recalled(TypedDict):
 
 class Answered(TypedDict):
     """An answer; kind is text, binary, position, time, duration or not_seen. confidence, from 0 to 1, says
-    how likely the evidence shows what was asked; planner, what answered: a language model or rules (offline)."""
+    how likely the evidence shows what was asked; planner: what answered, a model or rules (offline)."""
 
     kind: str
     text: str

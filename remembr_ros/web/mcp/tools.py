@@ -17,6 +17,7 @@ from remembr_ros.geometry import Point, Pose, StampedPose, check_point
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso, parse_time
+from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.drives import Drive
 from remembr_ros.web.forgetting import forget
@@ -45,11 +46,13 @@ Name = Annotated[str, Field(max_length=200)]
 class Grant:
     """What a tool takes, and what it does to the memory and the robot.
 
+    :param ability: what the memory and its robot have to be able to do for it; None: nothing but be looked at
     :param changes: it is not just reading
     :param destroys: what it deletes does not come back
     """
 
     right: Right
+    ability: Ability | None = None
     changes: bool = False
     destroys: bool = False
 
@@ -59,10 +62,10 @@ GRANTS = {
     'look': Grant(Right.LOOK),
     'day': Grant(Right.LOOK),
     'info': Grant(Right.LOOK),
-    'ask': Grant(Right.ASK),
-    'remember': Grant(Right.ACT, changes=True),
-    'forget': Grant(Right.ACT, changes=True, destroys=True),
-    'go_to': Grant(Right.ACT, changes=True),
+    'ask': Grant(Right.ASK, Ability.ASK),
+    'remember': Grant(Right.ACT, Ability.NOTE, changes=True),
+    'forget': Grant(Right.ACT, Ability.FORGET, changes=True, destroys=True),
+    'go_to': Grant(Right.ACT, Ability.DRIVE, changes=True),
 }
 """By the name of the tool."""
 
@@ -88,7 +91,7 @@ class Tools:
         self._backend = site.backend
 
     @_told
-    async def recall(
+    async def recall(  # noqa: PLR0917  an agent names them
         self,
         text: Annotated[
             str | None, Field(max_length=10_000, description='what to look for, in words')
@@ -106,8 +109,8 @@ class Tools:
         source: Annotated[str | None, Field(description='captioner, person, object or agent')] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Recalled:
-        """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius with
-        near, after, before, robot, map_id and source narrow down."""
+        """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius
+        with near, after, before, robot, map_id and source narrow down."""
         place = _point(near)
         if radius is not None and place is None:
             raise InvalidRequest('radius needs near, the place around which')
@@ -222,14 +225,14 @@ class Tools:
         exchanges = self._site.exchanges
         under = f'mcp {conversation}' if conversation else ''
         exchange = exchanges.begin(question, asker=who(ctx), conversation=under)
-        told = ''
+        told, tellings = '', 0
         try:
             while not exchange.is_over:
                 await anyio.sleep(LOOK_S)
                 exchange = exchanges.get(exchange.id) or exchange
                 if (doing := f'{exchange.stage}: {exchange.detail}') != told and not exchange.is_over:
-                    told = doing
-                    await ctx.report_progress(exchange.memories_found, message=neutral(doing))
+                    told, tellings = doing, tellings + 1
+                    await ctx.report_progress(tellings, message=neutral(doing))
         finally:
             if not exchange.is_over:  # whoever asked is gone
                 exchanges.cancel(exchange.id)
@@ -290,16 +293,15 @@ class Tools:
             target = await anyio.to_thread.run_sync(self._known, memory_id)
         drives = self._site.drives
         drive = drives.begin(target, map_id=map_id, asker=who(ctx))
-        told = ''
+        told, tellings = '', 0
         try:
             while not drive.is_over:
                 await anyio.sleep(LOOK_S)
                 drive = self._now(drive)
                 doing = f'{drive.stage}: {drive.detail}'
                 if doing != told and not drive.is_over:
-                    told = doing
-                    # The further it is, the less is done: a progress has to grow.
-                    await ctx.report_progress(-(drive.distance_m or 1e6), message=neutral(doing))
+                    told, tellings = doing, tellings + 1  # a progress has to grow
+                    await ctx.report_progress(tellings, message=neutral(doing))
         finally:
             if not drive.is_over:
                 with anyio.CancelScope(shield=True):
