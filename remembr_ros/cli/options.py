@@ -62,7 +62,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def open_memory(
     args: argparse.Namespace,
-    **parameters: bool,
+    **parameters: int,
 ) -> MemoryStore:
     """Open the memory that the options of add_memory say; it is made only by create=True.
 

@@ -100,7 +100,7 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
         'zone': site.zone_name,
         'reading': contents.reading,
         'problem': contents.problem,
-        'tokens': request.app.state.access is not None,
+        'tokens': request.app.state.access.wants_tokens,
     }
 
 
