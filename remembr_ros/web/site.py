@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
-from remembr_ros.timestamps import zone_named
+from remembr_ros.timestamps import machine_zone_name, zone_named
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.drives import Drives
 from remembr_ros.web.exchanges import Exchanges
@@ -42,16 +42,22 @@ def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: s
     :param zone: the IANA name of the time zone in which days begin; empty: this machine's
     :raises InvalidRequest: there is no such zone
     """
-    live = Live(merged)
+    live, pictures = Live(merged), Pictures(backend)
+
+    def on_news(news: News) -> None:
+        if news.anew:  # somebody may have forgotten something
+            pictures.drop()
+        live.tell(Event('memories', news))
+
     return Site(
         backend=backend,
-        following=Following(backend, lambda news: live.tell(Event('memories', news))),
+        following=Following(backend, on_news),
         live=live,
         exchanges=Exchanges(backend, lambda exchange: live.tell(Event('exchange', exchange, exchange.id))),
         drives=Drives(backend, lambda: live.tell(Event('situation'))),
-        pictures=Pictures(backend),
+        pictures=pictures,
         zone=zone_named(zone),
-        zone_name=zone,
+        zone_name=zone or machine_zone_name(),
         transcribe=transcribe,
     )
 

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
         import anyio
 
         from remembr_ros.cli.local_backend import open_backend
-        from remembr_ros.web.app import make_site
+        from remembr_ros.web.site import make_site
         from remembr_ros.web.door.access import Right
         from remembr_ros.web.mcp.server import build_server
     except ImportError as error:

@@ -2,17 +2,20 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json, add_memory, name
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_json
 from remembr_ros.cli.planner_options import add_planner
 from remembr_ros.errors import RemembrError
+from remembr_ros.speech.sound.recording import decode_recording
+from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.stop import stop_on_signals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_memory(parser)
+    add_memory(parser, token_file='--milvus-token-file')
     door = parser.add_argument_group('who may come in; see docs/security.md')
     door.add_argument(
         '--host', metavar='ADDRESS', default='127.0.0.1', help='where it is served (default: %(default)s)'
@@ -53,8 +56,7 @@ def run(args: argparse.Namespace) -> int:
         from remembr_ros.web.door.access import Access, new_tokens
         from remembr_ros.web.door.door import Door
         from remembr_ros.web.door.serving import WebServer
-        from remembr_ros.web.map_file import load_map
-        from remembr_ros.web.speech import transcriber
+        from remembr_ros.web.map_file import read_map
     except ImportError as error:
         raise RemembrError(
             f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
@@ -64,20 +66,29 @@ def run(args: argparse.Namespace) -> int:
         new_tokens(args.new_tokens)
         print(f'{args.new_tokens} has a new token for each right', file=sys.stderr)
         return 0
-    door = Door(
-        args.host, args.port, args.page_tokens, args.certificate, args.key, tuple(args.name)
-    )
+    door = Door(args.host, args.port, args.page_tokens, args.certificate, args.key, tuple(args.name))
     access = Access.by(args.page_tokens)
-    grid = load_map(args.map) if args.map else None
-    transcribe = transcriber(args.speech) if args.speech else None
+    grid = read_map(args.map) if args.map else None
+    transcribe = _transcriber(args.speech) if args.speech else None
     # Before anything is opened: it shall be closed as it should, whenever somebody has had enough.
     stop = stop_on_signals()
-    with stdout_for_json(args.json), open_backend(args, writable=True, grid=grid) as backend:
+    with open_backend(args, writable=True, grid=grid) as backend:
         server = WebServer(door, access)
         try:
-            server.start(build_app(backend, access, transcribe=transcribe, zone=_zone_name(args.time_zone)))
+            server.start(
+                build_app(backend, access, transcribe=transcribe, zone=getattr(args.time_zone, 'key', ''))
+            )
+            if args.json:
+                print_json({'url': server.url})
+                sys.stdout.flush()
             print(f'{server.url} shows {backend.name}; Ctrl-C ends it', file=sys.stderr)
             stop.wait()
         finally:
             server.stop()
     return 0
+
+
+def _transcriber(model: str) -> Callable[[bytes], str]:
+    """Return what understands recordings; the model is loaded with the first one."""
+    whisper = WhisperTranscriber(model)
+    return lambda recording: whisper.transcribe(decode_recording(recording)).text
