@@ -53,8 +53,8 @@ def open_store(
     :param consolidation: extend the last memory instead of adding a new one where the robot stands and sees
         the same: by this rule, or for True by the one measured for the embedder
     :param keyframe_quota: what the keyframes may take on this machine's disk [bytes]
-    :param spool_quota: what may wait on this machine's disk while a server is away [bytes]; 0: nothing, so that
-        another process of this machine may have what waits
+    :param spool_quota: what may wait on this machine's disk while a server is away [bytes]; 0: nothing,
+        so that another process of this machine may have what waits
     :raises StoreUnavailable: it cannot be opened, or there is none and create is False
     :raises StoreMismatch: the collection was made with another embedder, or by another program
     """

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=name,
         action='append',
         default=[],
-        help='a further name that it is called by, such as that of a reverse proxy; may be given several times',
+        help='a further name that it is called by, such as that of a reverse proxy; several times: several',
     )
     parser.add_argument(
         '--map', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'

@@ -1,6 +1,7 @@
 """Speech as a browser records it: webm, ogg or wav."""
 
 import io
+from itertools import chain
 
 import numpy as np
 
@@ -23,22 +24,19 @@ def decode_recording(data: bytes) -> Audio:
             'recordings cannot be decoded; run: pip install "remembr_ros[speech]"'
         ) from error
 
-    pieces: list[Audio] = []
+    pieces = [np.zeros(0, np.float32)]
     length = 0
     try:
-        with av.open(io.BytesIO(data), metadata_errors='ignore') as file:
+        with av.open(io.BytesIO(data), 'r', metadata_errors='ignore') as file:
             resampler = av.AudioResampler(format='flt', layout='mono', rate=SAMPLE_RATE)
-            for frame in file.decode(audio=0):
+            for frame in chain(file.decode(audio=0), [None]):
                 for piece in resampler.resample(frame):
-                    pieces.append(piece.to_ndarray().reshape(-1))
+                    pieces.append(piece.to_ndarray().reshape(-1).astype(np.float32))
                     length += len(pieces[-1])
                 if length > LONGEST_S * SAMPLE_RATE:
-                    raise InvalidRequest(
-                        f'the recording is longer than {LONGEST_S:.0f} s; ask in fewer words'
-                    )
-            pieces += [piece.to_ndarray().reshape(-1) for piece in resampler.resample(None)]
+                    raise InvalidRequest(f'the recording is longer than {LONGEST_S:.0f} s; say less')
     except (av.error.FFmpegError, IndexError, ValueError) as error:
         raise InvalidRequest(
             f'the recording of {len(data)} bytes is no sound ({error}); send webm, ogg or wav'
         ) from error
-    return np.concatenate([np.zeros(0, np.float32), *pieces])
+    return np.concatenate(pieces)

@@ -89,12 +89,11 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
 
 
 @routes.post('/api/notes', status_code=201)
-def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
+def note(site: SITE, body: NoteRequest) -> forms.NotedJson:
     """Store a note of now."""
     _can(site, Ability.NOTE)
     pose = Pose(*body.position, wrap_angle(body.yaw)) if body.position else None
     memory_id = site.backend.note(body.text, pose, frame_id='map', map_id=body.map_id)
-    logger.info('%s noted memory %s', request.state.who, memory_id)
     return {'id': memory_id}
 
 
