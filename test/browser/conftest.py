@@ -1,5 +1,6 @@
 """A real browser, real `remembr web` processes, and memories to look at."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.cli.main import main
+from remembr_ros.timestamps import NS
 from test.browser.served import SIZES, Served, served
 
 KITCHEN = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'bags' / 'redkitchen_6hz'
@@ -33,7 +35,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def look(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Open an address in a window of its own; whatever the page complains of, or asks elsewhere, fails the test."""
+    """Open an address in a window of its own; what the page complains of, or asks elsewhere, is a failure."""
     complaints: list[str] = []
     with ExitStack() as ends:
 
@@ -67,17 +69,31 @@ def look(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(scope='session')
 def building(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the demo's robot remembers, and the map of its building; to be copied before it is changed."""
+    """What the demo's robot remembers, and the map of its building."""
     pytest.importorskip('pyvista', reason='rendering needs pyvista')
-    pytest.importorskip('rapidocr', reason='the captioner scene_text needs rapidocr')
     from remembr_ros.simulation.floor_map import write_floor_map
     from remembr_ros.simulation.floor_plan import generate_building
     from remembr_ros.simulation.recording import record_building
 
     folder = tmp_path_factory.mktemp('building')
-    record_building(folder / 'tour')
+    truth = record_building(folder / 'tour', rate_hz=2.0)
     write_floor_map(folder, generate_building())
-    assert main(['ingest', str(folder / 'tour' / 'bag'), '--memory', str(folder / 'memory.db')]) == 0
+    # What a good captioner would say: reading the signs takes longer than all tests of the page.
+    told = [
+        {
+            'id': i, 'position': [*segment.pose.position], 'caption': segment.caption,
+
+                'start_time': segment.start_ns / NS,
+                'end_time': segment.end_ns / NS,
+                'time': segment.start_ns / NS
+            ,
+        }
+        for i, segment in enumerate(truth.segments)
+    ]
+    (folder / 'captions.json').write_text(json.dumps(told))
+    captions = ['--captions', str(folder / 'captions.json')]
+    bag = str(folder / 'tour' / 'bag')
+    assert main(['ingest', bag, '--memory', str(folder / 'memory.db'), *captions]) == 0
     return folder
 
 
