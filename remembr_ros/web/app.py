@@ -51,7 +51,7 @@ def build_app(
     :param zone: the IANA name of the time zone in which days begin; empty: this machine's
     """
     live = Live(event_stream.merged)
-    following = Following(backend, lambda change: live.tell(Event('memories', change)))
+    following = Following(backend, lambda news: live.tell(Event('memories', news)))
     site = Site(
         backend=backend,
         following=following,
@@ -66,7 +66,7 @@ def build_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        backend.listen(Listeners(following.look, site.exchanges.heard))
+        backend.listen(Listeners(following.tell, site.exchanges.heard))
         following.start()
         watching = asyncio.create_task(_watch(site))
         try:

@@ -73,7 +73,7 @@ class LocalBackend:
         self._on_memories = listeners.on_memories
 
     def outline(self) -> Outline:
-        return outlined(self._store.all())
+        return self._store.outline()
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
         return self._store.get(ids)
@@ -167,23 +167,3 @@ def _state_of(info: StoreInfo) -> PartState:
     if info.problem:
         return PartState('memory', 'warn', info.problem, values)
     return PartState('memory', 'ok', f'{info.memories} memories', values)
-
-
-def outlined(memories: Sequence[Memory]) -> Outline:  # until the branch store is merged
-    import numpy as np
-
-    names = tuple(sorted({name for m in memories for name in (m.robot, m.map_id, m.source)}))
-    number = {name: i for i, name in enumerate(names)}
-    nan = (float('nan'),) * 3
-    places = np.array([m.pose.position if m.pose else nan for m in memories], float).reshape(-1, 3)
-    return Outline(
-        np.array([m.id.encode() for m in memories], 'S64'),
-        np.array([m.start_ns for m in memories], np.int64),
-        np.array([m.end_ns for m in memories], np.int64),
-        *places.T,
-        *(
-            np.array([number[getattr(m, what)] for m in memories], np.uint16)
-            for what in ('robot', 'map_id', 'source')
-        ),
-        names,
-    )

@@ -8,9 +8,8 @@ from pathlib import Path
 from remembr_ros.agent.build import build_agent
 from remembr_ros.cli.options import add_memory, open_memory
 from remembr_ros.cli.planner_options import add_planner, agent_config
-from remembr_ros.errors import RemembrError
+from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.memory.milvus.client import database_path, is_server, shown
-from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.read_only import check_writable
 
 
@@ -18,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
     parser.add_argument('--host', metavar='ADDRESS', default='127.0.0.1', help='(default: %(default)s)')
     parser.add_argument('--port', metavar='N', type=int, default=8765, help='(default: %(default)s)')
-    parser.add_argument('--map', metavar='FILE', type=Path, help='the YAML of a map, as nav2_map_server has it')
+    parser.add_argument(
+        '--map', metavar='FILE', type=Path, help='the YAML of a map, as nav2_map_server has it'
+    )
     add_planner(parser)
 
 
@@ -29,7 +30,9 @@ def run(args: argparse.Namespace) -> int:
         from remembr_ros.web.app import build_app
         from remembr_ros.web.local import LocalBackend
     except ImportError as error:
-        raise RemembrError(f'the page needs the extra web ({error}): pip install "remembr_ros[web]"') from error
+        raise RemembrError(
+            f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
+        ) from error
 
     writable = is_server(args.memory)
     if not writable:

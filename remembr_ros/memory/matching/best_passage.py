@@ -9,8 +9,8 @@ from remembr_ros.memory.model.record import Memory
 def best_passage(text: str, memory: Memory) -> str | None:
     """Return the sentence or text of a memory that has most of a text's words; the shortest of several.
 
-    By words alone: numbers and names count first, as in a score. A memory may fit by meaning and share no word,
-    of which nothing can be told without the vectors.
+    By words alone, numbers and names first. A memory may fit by meaning and share no word: of that nothing
+    can be told without the vectors.
 
     :return: None: none has any
     """

@@ -67,7 +67,7 @@ class ConfirmRequest(_Body):
 
 @routes.get('/api/memories/{memory_id}/forgetting')
 def forgetting(site: SITE, memory_id: MemoryId) -> forms.ForgettingJson:
-    """Tell what would go with a memory; a picture that one of the memories next to it in time shows, stays."""
+    """Tell what would go with a memory; pictures stay that one next to it in time shows, too."""
     memory = memory_of(site, memory_id)
     shared = _shared(site, memory)
     return {

@@ -32,8 +32,8 @@ class AskRequest(BaseModel):
 @routes.post('/api/ask', responses={200: {'content': {EVENT_STREAM: {}}}})
 async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJson:
     """Ask a question and wait for the answer. With `Accept: text/event-stream` the answer is a stream of
-    events `exchange`, one at each progress; the last one has the answer, or says why there is none. A question
-    goes on when its stream is cut off: DELETE /api/exchanges/ID ends it."""
+    events `exchange`, one at each progress; the last one has the answer, or says why there is none. When its
+    stream is cut off, a question goes on: DELETE /api/exchanges/ID ends it."""
     if not body.question.strip():
         raise InvalidRequest('the question is empty')
     conversation = f'page {body.conversation}' if body.conversation else ''

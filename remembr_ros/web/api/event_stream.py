@@ -1,8 +1,8 @@
 """What happens, as server-sent events."""
 
 import json
-from dataclasses import replace
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Depends
@@ -12,7 +12,7 @@ from remembr_ros.web.api import forms
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
-from remembr_ros.web.following import Change
+from remembr_ros.web.following import News
 from remembr_ros.web.live import Event, Stream
 from remembr_ros.web.site import Site
 
@@ -37,25 +37,26 @@ def sse(kind: str, data: Mapping[str, Any], version: int | None = None) -> str:
     :param version: its id; None: it has none
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    return f'{"" if version is None else f"id: {version}\n"}event: {kind}\ndata: {text}\n\n'
+    numbered = '' if version is None else f'id: {version}\n'
+    return f'{numbered}event: {kind}\ndata: {text}\n\n'
 
 
 def merged(before: Event, event: Event) -> Event:
     """Return one event for two of a kind: of memories, that more has come than is told."""
-    if isinstance(event.about, Change):
+    if isinstance(event.about, News):
         return replace(event, about=replace(event.about, new=(), anew=True))
     return event
 
 
 async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
     try:
-        version = site.following.version
+        version = site.following.contents.version
         yield sse('hello', {'version': version}, version)
         async for event in stream.events():
             if event is None:
                 yield ': nothing new\n\n'
             else:
-                yield sse(event.kind, _data(event, site), site.following.version)
+                yield sse(event.kind, _data(event, site), site.following.contents.version)
     finally:
         site.live.drop(stream)
 
@@ -63,8 +64,8 @@ async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
 def _data(event: Event, site: Site) -> Mapping[str, Any]:
     if isinstance(event.about, Exchange):
         return forms.exchange_json(event.about)
-    if isinstance(event.about, Change):
-        return forms.change_json(event.about)
+    if isinstance(event.about, News):
+        return forms.news_json(event.about)
     if event.kind == 'situation':
         return forms.situation_json(site.backend.situation(), site.drives.current)
     return {}

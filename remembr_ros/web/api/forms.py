@@ -1,7 +1,5 @@
 """What the API answers: JSON objects, and how they are made of what the package knows."""
 
-import math
-
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.answer import Answer, Question
@@ -11,11 +9,12 @@ from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.matching.best_passage import best_passage
 from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import PartState, RobotPlace, Situation
 from remembr_ros.web.drives import Drive
 from remembr_ros.web.exchanges import Exchange
-from remembr_ros.web.following import Change
+from remembr_ros.web.following import News
 
 
 class FoundJson(HitJson):
@@ -79,7 +78,8 @@ class InfoJson(TypedDict):
     """What is looked at, and what the one who asks may do: look, ask or act.
 
     abilities: ask, drive, forget, note and listen, as far as this memory and its robot can. reading: the
-    memories are still being read, so that the map and the figures here are not complete. zone: the IANA name of
+    memories are still being read, so that the map and the figures here are not complete;
+    problem: why they cannot be. zone: the IANA name of
     the time zone in which days begin; empty: not known. tokens: whether who comes needs a token.
     """
 
@@ -99,13 +99,14 @@ class InfoJson(TypedDict):
     now: str
     zone: str
     reading: bool
+    problem: str
     tokens: bool
 
 
 class CellsJson(TypedDict):
-    """Memories in square cells of a map: mean x and y [m], how many, Unix seconds of the newest, and its id
-    where it is the only one. cell: the side of a cell [m], wider than asked for where there would be too many
-    cells. total: how many memories all cells hold."""
+    """Memories in square cells of a map: mean x and y [m], how many, Unix seconds of the end of the newest,
+    and its id where it is the only one. cell: the side of a cell [m], wider than asked for where there would be
+    too many cells. total: how many memories all cells hold."""
 
     cell: float
     cells: list[tuple[float, float, int, float, str | None]]
@@ -253,7 +254,7 @@ class NewJson(TypedDict):
     robot: str
 
 
-class ChangeJson(TypedDict):
+class NewsJson(TypedDict):
     """The event `memories`: how many there are now, and which are new; anew: more has changed than that."""
 
     version: int
@@ -334,22 +335,14 @@ def part_json(part: PartState) -> PartJson:
     return {'name': part.name, 'level': part.level, 'message': part.message, 'values': part.values}
 
 
-def change_json(change: Change) -> ChangeJson:
+def news_json(news: News) -> NewsJson:
     """Return what came to the memories or went from them."""
     return {
-        'version': change.version,
-        'total': change.total,
-        'new': [
-            {'id': name, 't': unix_s(ns), 'x': finite(x), 'y': finite(y), 'robot': robot}
-            for name, ns, x, y, robot in change.new
-        ],
-        'anew': change.anew,
+        'version': news.version,
+        'total': news.total,
+        'new': list(map(_new, news.new)),
+        'anew': news.anew,
     }
-
-
-def finite(number: float) -> float | None:
-    """Return a number that JSON has; None: it is none."""
-    return number if math.isfinite(number) else None
 
 
 def unix_s(ns: int) -> float:
@@ -373,3 +366,8 @@ def _robot(robot: RobotPlace) -> RobotJson:
         'stamp': format_iso(at.stamp_ns),
         'map_id': robot.map_id,
     }
+
+
+def _new(memory: Memory) -> NewJson:
+    x, y, _ = memory.pose.position if memory.pose else (None, None, None)
+    return {'id': memory.id, 't': unix_s(memory.start_ns), 'x': x, 'y': y, 'robot': memory.robot}

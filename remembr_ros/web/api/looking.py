@@ -15,23 +15,28 @@ from remembr_ros.agent.overview.recalled_day import (
     recall_day,
     scope_of_day,
 )
-from remembr_ros.errors import InvalidRequest, NothingRemembered
+from remembr_ros.errors import InvalidRequest, NothingRemembered, StoreUnavailable
 from remembr_ros.memory.model.json_form import memory_json
-from remembr_ros.memory.model.recall import Hit, Query as Recalled
+from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.recall import Query as Recalled
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.timestamps import NS, format_iso, parse_time
 from remembr_ros.web import overview
+from remembr_ros.web.activity import activity as activity_of
 from remembr_ros.web.api import forms
 from remembr_ros.web.api.scope import ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.pictures import MapImage
 from remembr_ros.web.site import Site
+from remembr_ros.web.ways import Trail, tracks
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 
 IMMUTABLE = 'private, max-age=31536000, immutable'
-_NEWEST = 50  # memories whose cameras are told
+_AROUND = 6  # memories next to one that are told with it
 
 MemoryId = Annotated[str, Path(max_length=64, description='of a memory')]
 
@@ -44,7 +49,7 @@ class Width(IntEnum):
 
 
 class RecallQuery(ScopeQuery):
-    """What a recall shall find: by text, else by place (near without radius), else by time, else the newest."""
+    """What a recall finds: by text, else by place (near without radius), else by time, else the newest."""
 
     text: str | None = Field(None, max_length=MAX_QUERY, description='ranked by how well they fit this')
     time: str | None = Field(None, max_length=64, description='ranked by distance to this time')
@@ -75,17 +80,8 @@ class ActivityQuery(ScopeQuery):
 @routes.get('/api/info')
 def info(site: SITE, request: Request) -> forms.InfoJson:
     """Tell what is looked at, and what you may."""
-    backend, outline = site.backend, site.following.outline
-    kinds = {'robots': set[str](), 'sources': set[str]()}
-    first_ns = last_ns = None
-    if outline is not None and len(outline):
-        kinds = {
-            'robots': {outline.names[number] for number in set(outline.robot.tolist())},
-            'sources': {outline.names[number] for number in set(outline.source.tolist())},
-        }
-        first_ns, last_ns = int(outline.start_ns[0]), int(outline.end_ns.max())
+    backend, contents = site.backend, site.following.contents
     abilities = [ability.value for ability in backend.abilities]
-    newest = backend.recall.find(Recalled(limit=_NEWEST))
     return {
         'name': backend.name,
         'version': __version__,
@@ -93,16 +89,17 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
         'abilities': sorted([*abilities, 'listen'] if site.transcribe else abilities),
         'planner': backend.planner,
         'embedder': backend.recall.embedder_name,
-        'memories': len(outline) if outline is not None else backend.recall.count(),
-        'first': None if first_ns is None else format_iso(first_ns),
-        'last': None if last_ns is None else format_iso(last_ns),
-        'robots': sorted(kinds['robots']),
-        'maps': [] if outline is None else list(map(forms.area_json, overview.areas(outline))),
-        'sources': sorted(kinds['sources']),
-        'cameras': sorted({hit.memory.camera for hit in newest}),
+        'memories': len(contents.outline),
+        'first': None if contents.first_ns is None else format_iso(contents.first_ns),
+        'last': None if contents.last_ns is None else format_iso(contents.last_ns),
+        'robots': list(contents.robots),
+        'maps': list(map(forms.area_json, contents.maps)),
+        'sources': list(contents.sources),
+        'cameras': list(contents.cameras),
         'now': format_iso(backend.now_ns()),
         'zone': site.zone_name,
-        'reading': outline is None,
+        'reading': contents.reading,
+        'problem': contents.problem,
         'tokens': request.app.state.access is not None,
     }
 
@@ -111,7 +108,7 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
 def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJson:
     """Find memories by text, place or time, or the newest; the same as `remembr recall`."""
     near = near_of(query, site)
-    scope = scope_of(query, site, near)
+    scope = scope_of(query, near)
     text = query.text if query.text and query.text.strip() else None
     time_ns = None if query.time is None else parse_time(query.time)
     if query.around and (time_ns is None or text is not None or (near and query.radius is None)):
@@ -126,7 +123,8 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
         limit=query.limit,
     )
     if query.camera is None:
-        hits, total = site.backend.recall.find(asked), site.backend.recall.count(scope)
+        hits = site.backend.recall.find(asked)
+        total: int | None = site.backend.recall.count(scope)
     else:
         hits, total = _of_camera(site, asked, query.camera)
     embedder = site.backend.recall.embedder_name
@@ -137,69 +135,56 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
 def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
     """Return a memory with what was before, after and around it."""
     one = memory_of(site, memory_id)
-    outline = site.following.outline
-    around = overview.Neighbourhood(None, None, ()) if outline is None else overview.neighbourhood(
-        outline, memory_id
+    before, after = overview.before_and_after(site.following.contents.outline, memory_id)
+    around = site.backend.recall.find(
+        Recalled(time_ns=one.start_ns, around=True, scope=Scope(robots=(one.robot,)), limit=_AROUND + 1)
     )
     return {
         'memory': memory_json(one),
-        'before': around.before,
-        'after': around.after,
-        'neighbours': [memory_json(other) for other in site.backend.get(around.ids)],
+        'before': before,
+        'after': after,
+        'neighbours': [memory_json(hit.memory) for hit in around if hit.memory.id != one.id][:_AROUND],
     }
 
 
 @routes.get('/api/cells')
 def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
     """Return how many memories are where, cell by cell: what a map is drawn from."""
-    found = overview.cells(
-        _outline(site), scope_of(query, site, near_of(query, site)), box_of(query.box), query.cell
-    )
-    return {
-        'cell': found.cell_m,
-        'cells': [(x, y, count, forms.unix_s(ns), name) for x, y, count, ns, name in found.rows],
-        'total': found.total,
-    }
+    scope = scope_of(query, near_of(query, site))
+    found = overview.clusters(_outline(site), scope, box_of(query.box), query.cell)
+    times = (found.newest_ns / NS).round(3)
+    columns = (found.x.round(3), found.y.round(3), found.count, times)
+    rows = zip(*(column.tolist() for column in columns), (name or None for name in found.ids), strict=True)
+    return {'cell': found.cell_m, 'cells': list(rows), 'total': found.total}
 
 
 @routes.get('/api/track')
 def track(site: SITE, query: Annotated[TrackQuery, Query()]) -> forms.TracksJson:
     """Return where robots drove."""
-    found = overview.tracks(
-        _outline(site), scope_of(query, site, near_of(query, site)), box_of(query.box), query.points
-    )
-    return {
-        'tracks': [
-            {
-                'robot': one.robot,
-                'map_id': one.map_id,
-                'points': [(x, y, forms.unix_s(ns)) for x, y, ns in one.points],
-            }
-            for one in found
-        ]
-    }
+    scope = scope_of(query, near_of(query, site))
+    found = tracks(_outline(site), scope, query.points, box_of(query.box))
+    return {'tracks': list(map(_track, found))}
 
 
 @routes.get('/api/activity')
 def activity(site: SITE, query: Annotated[ActivityQuery, Query()]) -> forms.ActivityJson:
     """Return what happened when: what a timeline is drawn from."""
-    asked_ns = [exchange.at_ns for exchange in site.exchanges.all()]
-    scope = scope_of(query, site, near_of(query, site))
-    found = overview.activity(_outline(site), scope, query.bins, asked_ns)
+    scope = scope_of(query, near_of(query, site))
+    found = activity_of(_outline(site), scope, query.bins)
     return {
         'start': format_iso(found.start_ns),
-        'bin_s': found.bin_ns / NS,
-        'stored': found.stored,
-        'driving': found.driving_s,
-        'standing': found.standing_s,
-        'questions': found.questions,
+        'bin_s': found.bin_s,
+        'stored': found.stored.tolist(),
+        'driving': found.driving_s.round(3).tolist(),
+        'standing': found.standing_s.round(3).tolist(),
+        'questions': found.bins_of([exchange.at_ns for exchange in site.exchanges.all()]).tolist(),
     }
 
 
 @routes.get('/api/day')
 def day(
     site: SITE,
-    day: Annotated[  # noqa: A002
+    day: Annotated[
         str, Query(max_length=200, description='such as 2026-11-23, yesterday, last 2 hours')
     ] = TODAY,
     robot: Annotated[list[str], Query(max_length=50, description='only of these')] = [],  # noqa: B006
@@ -287,7 +272,7 @@ def memory_of(site: Site, memory_id: str) -> Memory:
 
 
 def _of_camera(site: Site, asked: Recalled, camera: str) -> tuple[list[Hit], int | None]:
-    """Return the hits of one camera, which no scope knows, and how many there are in all, where all were seen."""
+    """Return the hits of one camera, which no scope knows, and how many there are, where all were seen."""
     limit = asked.limit
     while True:
         limit = min(2 * limit, MAX_LIMIT)
@@ -298,14 +283,22 @@ def _of_camera(site: Site, asked: Recalled, camera: str) -> tuple[list[Hit], int
             return asked.cut(found), len(found) if whole else None
 
 
-def _outline(site: Site) -> overview.Outline:
-    outline = site.following.outline
-    if outline is None:
-        raise HTTPException(503, 'the memories are still being read; try again in a moment', {'Retry-After': '1'})
-    return outline
+def _outline(site: Site) -> Outline:
+    contents = site.following.contents
+    if contents.reading and contents.problem:
+        raise StoreUnavailable(contents.problem)
+    if contents.reading:
+        raise StoreUnavailable('the memories are still being read; try again in a moment')
+    return contents.outline
 
 
-def _map(site: Site) -> overview.object:
+def _track(trail: Trail) -> forms.TrackJson:
+    columns = (trail.x.round(3), trail.y.round(3), (trail.time_ns / NS).round(3))
+    points = list(zip(*(column.tolist() for column in columns), strict=True))
+    return {'robot': trail.robot, 'map_id': trail.map_id, 'points': points}
+
+
+def _map(site: Site) -> MapImage:
     image = site.pictures.map()
     if image is None:
         raise HTTPException(404, 'there is no map; give one with --map, or run map_server')

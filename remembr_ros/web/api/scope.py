@@ -9,9 +9,8 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, check_point
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import parse_time
+from remembr_ros.web import overview
 from remembr_ros.web.site import Site
-
-Box = tuple[float, float, float, float]
 
 _TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
 
@@ -40,7 +39,7 @@ class ScopeQuery(BaseModel):
     )
 
 
-def scope_of(query: ScopeQuery, site: Site, near: Point | None = None) -> Scope:
+def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
     """Return the scope that the parameters say.
 
     :param near: see :func:`near_of`
@@ -79,7 +78,7 @@ def near_of(query: ScopeQuery, site: Site) -> Point | None:
     return x, y, _height(x, y, site, query.map_id)
 
 
-def box_of(text: str | None) -> Box | None:
+def box_of(text: str | None) -> overview.Box | None:
     """Return the part of a map that x0,y0,x1,y1 [m] names; None: all of it.
 
     :raises InvalidRequest: it names none
@@ -97,13 +96,10 @@ def box_of(text: str | None) -> Box | None:
 
 def _height(x: float, y: float, site: Site, map_id: str | None) -> float:
     """Return the height of the memory that is nearest in the plane [m]; 0: there is none."""
-    outline = site.following.outline
-    if outline is None or not len(outline):
-        return 0.0
+    outline = site.following.contents.outline
     away = np.hypot(outline.x - x, outline.y - y)
     if map_id is not None:
-        of_map = [number for number, name in enumerate(outline.names) if name == map_id]
-        away[~np.isin(outline.map_id, of_map)] = math.nan
+        away[~overview.named(outline, outline.map_id, (map_id,))] = math.nan
     if np.isnan(away).all():
         return 0.0
     return float(outline.z[np.nanargmin(away)])

@@ -1,6 +1,7 @@
 // The map: one canvas, what one can do on it, and what of it is in the address.
 
-import { announce, busy, dialog, el, icon, toast } from './dom.js';
+import { goThere, writeNote } from './acts.js';
+import { announce, dialog, el, icon, toast } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
 import { MapData } from './map_data.js';
 import { cellAt, COLOURS, drawMap } from './map_layers.js';
@@ -133,47 +134,17 @@ export function mountMap(root, page) {
     tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
   }
 
+  const onMap = () => (chosen() ? { map_id: chosen() } : {});
+
   function openMenu(px, py) {
     clearTimeout(tap);
     const [x, y] = view.world(px, py);
     const box = canvas.getBoundingClientRect();
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
-    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => leaveNote(x, y) });
-    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goHere(x, y) });
+    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...onMap() }) });
+    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...onMap() }) });
     items.push({ label: 'Copy link to this view', icon: 'link', run: copyLink });
     page.menu(box.left + px, box.top + py, items);
-  }
-
-  const inWords = (x, y) => `x ${x.toFixed(2)} m, y ${y.toFixed(2)} m`;
-  const onMap = () => (chosen() ? { map_id: chosen() } : {});
-
-  async function leaveNote(x, y) {
-    const text = el('textarea', { rows: '4', maxlength: '2000', required: true, dir: 'auto' });
-    const yes = await dialog({
-      title: 'A note for this place',
-      body: el('div', {}, el('p', { class: 'soft' }, inWords(x, y)), el('label', { class: 'field' }, 'What should be remembered', text)),
-      actions: [{ label: 'Remember', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
-    });
-    if (!yes || !text.value.trim()) return;
-    await attempt(page.api.post('/api/notes', { text: text.value.trim(), position: [x, y, 0], ...onMap() }), 'The note is stored.');
-  }
-
-  async function goHere(x, y) {
-    const yes = await dialog({
-      title: 'Send the robot here?',
-      body: `${inWords(x, y)}. The robot checks the goal first, and asks once more before it drives.`,
-      actions: [{ label: 'Go here', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
-    });
-    if (yes) await attempt(page.api.post('/api/go', { position: [x, y], ...onMap() }), 'The goal is being checked.');
-  }
-
-  async function attempt(promise, done) {
-    try {
-      await busy(root, promise);
-      toast(done);
-    } catch (error) {
-      toast(error.message);
-    }
   }
 
   async function copyLink() {

@@ -19,7 +19,7 @@ export function mountTimeline(root, page) {
   const to = el('input', { type: 'datetime-local', onchange: () => typed(to) });
   const act = (label, run, name) => el('button', { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
     onclick: run }, name ? icon(name) : label);
-  const today = act('Today', () => choose(midnight(now()), midnight(now() + 129_600)));
+  const today = act('Today', () => choose(midnight(now()), midnight(midnight(now()) + 108_000)));
   const lastHour = act('Last hour', () => choose(latest() - 3600, latest()));
   const all = act('All', () => choose(null, null));
   const [previous, next] = [act('Previous', () => step(-1), 'prev'), act('Next', () => step(1), 'next')];
