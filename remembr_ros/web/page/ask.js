@@ -108,7 +108,7 @@ export function mountAsk(root, page) {
 
   function follow(node, exchange) {
     const { asker, own, at, stage, detail, memories_found: found, rounds, answer, error } = exchange;
-    const who = mine.has(exchange.id) || !asker ? '' : own ? `Asked on a page (${asker}), ` : `Asked by ${asker}, `;
+    const who = mine.has(exchange.id) || !asker ? '' : `Asked by ${own && asker === 'local' ? 'another page' : asker}, `;
     const sign = [who, stage, detail, found, Boolean(answer), error].join();
     if (node.dataset.sign === sign) return;
     node.dataset.sign = sign;
@@ -144,7 +144,7 @@ export function mountAsk(root, page) {
         position && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
           goThere(page, answer.kind !== 'position' && evidence.length ? { memory_id: evidence[0].id } : { position: [x, y] })) }, icon('go'), 'Go there') : null,
         evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) }, icon('map'), 'Show on map') : null),
-      evidence.length ? el('h3', {}, 'Because of') : null, cards, rest,
+      evidence.length ? el('h3', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
         ` · ${planner} · ${took.toFixed(2)} s`, calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
     ].filter(Boolean);

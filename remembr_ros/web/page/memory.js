@@ -96,7 +96,7 @@ export function mountMemory(root, page) {
       clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
-      actions(memory), facts(memory), strip(found));
+      actions(memory), strip(found), facts(memory));
     page.map.mark(memory);
     announce(`Memory of ${when(memory.start)}`);
   }
