@@ -66,7 +66,8 @@ export class MapData {
 
   async loadGrid() {
     await this.#take('/api/map', async (grid) => {
-      if (this.grid?.version === grid.version) return;
+      if (grid?.version === this.grid?.version) return;
+      if (!grid) return void (this.grid = null); // there is none any more
       const image = new Image();
       image.src = grid.image;
       await image.decode();
@@ -79,8 +80,7 @@ export class MapData {
       await then(await this.#page.api.get(path));
       this.#changed();
     } catch (error) {
-      if (error.status === 404) this.grid = null; // there is no map
-      else console.warn(path, error.message);
+      console.warn(path, error.message); // what was there stays; the next event tries again
     }
   }
 }
