@@ -50,9 +50,15 @@ export class View {
     if (!(this.scale > 0)) this.scale = LEAST;
   }
 
-  sees(x, y) {
+  /** Show all of these places, never nearer than now, if one of them is not seen; return whether anything changed. */
+  bring(places) {
     const [x0, y0, x1, y1] = this.box(-0.04);
-    return x >= x0 && x <= x1 && y >= y0 && y <= y1;
+    if (places.every(([x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)) return false;
+    const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
+    const { scale } = this;
+    this.fit([Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]);
+    this.scale = Math.min(scale, this.scale);
+    return true;
   }
 }
 
