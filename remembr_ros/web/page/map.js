@@ -81,8 +81,7 @@ export function mountMap(root, page) {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
     placed = true;
     if (![x, y, zoom].every(Number.isFinite)) return fitAll();
-    view.x = Math.max(-1e7, Math.min(1e7, x));
-    view.y = Math.max(-1e7, Math.min(1e7, y));
+    view.centre(x, y);
     view.scale = 2 ** zoom;
     view.zoom(1); // into its bounds
     moved(false);
@@ -227,7 +226,11 @@ export function mountMap(root, page) {
     if (mapId() !== before) fitAll(); // the robot went to another map
   });
   page.on('map', () => data.loadGrid());
-  page.on('back', () => Promise.all([data.loadSituation(), data.loadGrid()]));
+  page.on('back', () => {
+    data.look(view, mapId());
+    data.loadSituation();
+    data.loadGrid();
+  });
   page.on('theme', (dark) => {
     Object.assign(scene, { dark, colours: colours(COLOURS) });
     draw();
@@ -263,7 +266,7 @@ export function mountMap(root, page) {
     },
     /** Move a place, in metres, into the middle. */
     goTo(x, y) {
-      [view.x, view.y] = [x, y];
+      view.centre(x, y);
       moved();
     },
     /** Let a person choose a place: {x, y, radius}, or null. */
