@@ -68,7 +68,7 @@ export function mountTimeline(root, page) {
     if (!anew && scene.activity?.what === what) return;
     request?.abort();
     const { signal } = (request = new AbortController());
-    const params = { after: iso(start), before: iso(start + bins * size - 1), bins, robot, source };
+    const params = { after: start, before: start + bins * size - 0.001, bins, robot, source };
     try {
       const found = await page.api.get('/api/activity', params, { signal });
       scene.activity = { ...found, what, t: seconds(found.start) };
