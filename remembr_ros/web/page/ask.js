@@ -144,7 +144,7 @@ export function mountAsk(root, page) {
         position && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
           goThere(page, answer.kind !== 'position' && evidence.length ? { memory_id: evidence[0].id } : { position: [x, y] })) }, icon('go'), 'Go there') : null,
         evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) }, icon('map'), 'Show on map') : null),
-      evidence.length ? el('h3', {}, 'Based on') : null, cards, rest,
+      evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
         ` · ${planner} · ${took.toFixed(2)} s`, calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
     ].filter(Boolean);
