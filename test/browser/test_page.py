@@ -1,4 +1,4 @@
-"""Every view of the page, on what the robot of the demo remembers, as it is driven and as axe-core reads it."""
+"""Every view of the page, on what the robot of the demo remembers, driven and read by axe-core."""
 
 import os
 import re
@@ -133,12 +133,16 @@ def test_the_state_of_the_parts_is_told(look, building_page: Served) -> None:
 
 def test_it_works_by_keyboard(look, building_page: Served) -> None:
     page = settled(look(building_page.address))
-    canvas = page.locator('#map canvas')
-    canvas.focus()
-    for key in ('+', 'ArrowLeft', 'ArrowUp', 'Enter'):
+    page.locator('#map canvas').focus()
+    for key in ('+', 'ArrowLeft', 'ArrowUp', '-', '0', 'Enter'):
         page.keyboard.press(key)
     page.wait_for_url('**near=*')
-    results(page).first.focus()
+    page.get_by_role('button', name=re.compile('Remove filter')).first.press('Enter')
+    results(page).nth(1).wait_for()
+    field = page.get_by_role('searchbox', name='Search what was seen')
+    field.press_sequentially('lift')
+    page.get_by_text('Best match first').wait_for()
+    field.press('ArrowDown')
     page.keyboard.press('Enter')
     page.wait_for_url('**memory=*')
 
@@ -187,7 +191,6 @@ def test_the_picture_in_the_docs_is_of_this_page(look, building_page: Served, tm
         page,
         '[...document.querySelectorAll("#search-results img")].slice(0, 5).every((i) => i.naturalWidth > 0)',
     )
-    page.wait_for_load_state('networkidle')
     shot = tmp_path / 'page.png'
     page.screenshot(path=shot)
     if os.environ.get('REMEMBR_WRITE_PICTURES'):
