@@ -41,18 +41,11 @@ class _Everybody:
         await self._app(scope, receive, send)
 
 
-def build_app(
-    backend: Backend, access: Any = None, *, transcribe: Transcribe | None = None, zone: str = ''
-) -> FastAPI:
-    """Return the application; whoever runs it closes the backend afterwards.
-
-    :param access: who may what
-    :param transcribe: understands speech; None: nobody does
-    :param zone: the IANA name of the time zone in which days begin; empty: this machine's
-    """
+def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: str = '') -> Site:
+    """Return what routes and tools share; see build_app."""
     live = Live(event_stream.merged)
     following = Following(backend, lambda news: live.tell(Event('memories', news)))
-    site = Site(
+    return Site(
         backend=backend,
         following=following,
         live=live,
@@ -64,19 +57,31 @@ def build_app(
         transcribe=transcribe,
     )
 
+
+def build_app(
+    backend: Backend, access: Any = None, *, transcribe: Transcribe | None = None, zone: str = ''
+) -> FastAPI:
+    """Return the application; whoever runs it closes the backend afterwards.
+
+    :param access: who may what
+    :param transcribe: understands speech; None: nobody does
+    :param zone: the IANA name of the time zone in which days begin; empty: this machine's
+    """
+    site = make_site(backend, transcribe=transcribe, zone=zone)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        backend.listen(Listeners(following.tell, site.exchanges.heard))
-        following.start()
+        backend.listen(Listeners(site.following.tell, site.exchanges.heard))
+        site.following.start()
         watching = asyncio.create_task(_watch(site))
         try:
             yield
         finally:
             watching.cancel()
-            live.close()
+            site.live.close()
             site.exchanges.close()
             site.drives.close()
-            following.close()
+            site.following.close()
             with suppress(asyncio.CancelledError):
                 await watching
 
