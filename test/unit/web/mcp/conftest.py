@@ -88,7 +88,6 @@ class ServedSite:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[MemoryStore]:
     with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
-        image = encode_jpeg(np.full((600, 2000, 3), 90, np.uint8))
         for i, caption in enumerate(('A red mug on a table.', 'A lift with two doors.', HOSTILE)):
             start = T0 + 10 * i * NS
             made = Memory(
@@ -99,6 +98,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
                 caption,
                 Pose(2.0 * i, 1.0),
             )
+            image = encode_jpeg(np.full((600, 2000, 3), 50 * i, np.uint8))
             store.add([Observation(made, (image,))])
         yield store
 

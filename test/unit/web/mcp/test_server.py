@@ -180,6 +180,7 @@ def test_a_note_is_stored_and_what_is_forgotten_goes_with_its_picture(served: Se
     assert served.store.get([doomed.id])
     assert call(served, 'forget', ids=[doomed.id]).structured_content['forgotten'] == 1
     assert not served.store.get([doomed.id])
+    assert not (served.store.keyframes.folder / name[:2] / name).exists()
 
 
 @pytest.mark.parametrize('yes', [True, False])
@@ -232,7 +233,7 @@ def test_a_memory_its_pictures_and_the_map_are_resources(served: ServedSite) -> 
         read = [memory.id, f'{memory.id}/pictures/0', 'map']
         found = [(await client.read_resource(f'memory://{each}')).contents[0] for each in read]
         for unknown in ('nobody', f'{memory.id}/pictures/1', f'{memory.id}/pictures/-1', '../m.db'):
-            with pytest.raises(Exception, match='no memory|pictures|Unknown resource|not exist'):
+            with pytest.raises(Exception, match=r'no memory|pictures|Unknown resource|not exist'):
                 await client.read_resource(f'memory://{unknown}')
         return found
 
