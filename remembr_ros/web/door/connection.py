@@ -111,6 +111,9 @@ class BoundedProtocol(H11Protocol):
             self.transport.write(self.conn.send(event) or b'')
         self.transport.write(self.conn.send(h11.EndOfMessage()) or b'')
         self._is_refused = True
+        if self.cycle is not None:  # its body was at fault: whoever works on it is told
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self._await('end', LINGER_S)
 
     def _watch(self) -> None:

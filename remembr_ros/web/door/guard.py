@@ -129,7 +129,7 @@ class Guard:
         try:
             right = self._access.of_token(bearer[1], client)
         except TooManyFailures as error:
-            raise Refusal(429, 'too many wrong tokens: wait a while', error.wait_s) from error
+            raise Refusal(429, str(error), error.wait_s) from error
         if right is None:
             raise Refusal(401, 'this token is wrong')
         return right, False
