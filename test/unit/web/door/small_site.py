@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,6 +147,23 @@ def read_to_end(connection: socket.socket) -> bytes:
     except ConnectionResetError:
         pass
     return found
+
+
+def read_until(connection: socket.socket, expected: bytes) -> bytes:
+    """Return what comes until something does that is expected."""
+    found = b''
+    while expected not in found:
+        data = connection.recv(65536)
+        assert data, f'{expected!r} does not come: {found!r}'
+        found += data
+    return found
+
+
+def read_answer(connection: socket.socket) -> Answer:
+    """Return one answer, though the server may wait before it closes."""
+    answer = HTTPResponse(connection)
+    answer.begin()
+    return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
 
 
 @contextmanager

@@ -300,6 +300,7 @@ def test_a_client_has_so_many_requests_a_minute(tmp_path: Path) -> None:
         statuses = [site.ask('GET', '/api/info').status for _ in range(40)]
         assert statuses[:30] == [200] * 30
         assert 429 in statuses[30:]
+        assert site.server.refused == statuses.count(429)
         assert site.ask('GET', '/api/info', source='127.0.0.2').status == 200
 
 
