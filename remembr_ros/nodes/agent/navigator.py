@@ -23,7 +23,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import Drive, DriveProgress
+from remembr_ros.nodes.nav2.action import Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
@@ -183,7 +183,7 @@ class Navigator:
         if inquiry.cancel.is_set():
             settle(self._node, drive.stopped, Cancelled(f'the {inquiry.kind} was cancelled'))
 
-    def _tell(self, plan: Plan, inquiry: Inquiry, progress: DriveProgress | None = None) -> None:
+    def _tell(self, plan: Plan, inquiry: Inquiry, progress: Nav2Progress | None = None) -> None:
         places = progress.places if progress is not None else len(plan.goals)
         detail = describe(plan.goals[len(plan.goals) - places :])
         if plan.left_out:
