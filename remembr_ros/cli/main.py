@@ -33,6 +33,8 @@ VERBS = {
     'captioner': 'try captioners on images',
     'eval': 'answer a data set of questions and score the answers',
     'coda': "convert CODa's folders to rosbags",
+    'web': 'show the memory as a page in a browser',
+    'mcp': 'let other agents use the memory, by the Model Context Protocol',
     'demo': 'render a building, remember a tour through it, ask five questions',
 }
 """Each verb is the module of that name with add_arguments(parser) and run(args) -> exit code."""

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from datetime import timezone, tzinfo
 from typing import Any, TextIO
@@ -13,11 +13,9 @@ from tqdm import tqdm
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import ago
-from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.printable import printable
-from remembr_ros.timestamps import NS, format_clock, format_iso
+from remembr_ros.timestamps import format_clock
 
 _BAR = re.compile(r'\r|(\x1b\[A)+\Z')
 """How a progress bar begins what it writes: with the line's begin, or lines up alone."""
@@ -87,7 +85,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
         yield show
 
 
-def print_json(value: dict[str, Any]) -> None:
+def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object; where standard output cannot have a character, as its escape."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
@@ -97,75 +95,12 @@ def print_json(value: dict[str, Any]) -> None:
     print(text)
 
 
-def print_result(as_json: bool, value: dict[str, Any], text: str) -> None:
+def print_result(as_json: bool, value: Mapping[str, Any], text: str) -> None:
     """Print what a verb did: for programs or, in words, for people."""
     if as_json:
         print_json(value)
     else:
         print(text)
-
-
-def answer_json(question: Question, answer: Answer) -> dict[str, Any]:
-    """Return an answer as `remembr ask --json` prints it."""
-    time_ns = answer.time_ns
-    if time_ns is None and answer.evidence:
-        time_ns = answer.evidence[0].memory.end_ns
-    return {
-        'question': question.text,
-        'kind': answer.kind.value,
-        'text': answer.text,
-        'binary': answer.binary,
-        'position': position_json(answer.pose),
-        'yaw': answer.pose.yaw if answer.pose else None,
-        'time': format_iso(time_ns) if time_ns is not None else None,
-        'minutes_ago': (question.now_ns - time_ns) / (60 * NS) if time_ns is not None else None,
-        'duration_minutes': answer.duration_s / 60.0 if answer.duration_s is not None else None,
-        'evidence': [
-            {
-                'id': hit.memory.id,
-                'start': format_iso(hit.memory.start_ns),
-                'end': format_iso(hit.memory.end_ns),
-                'position': position_json(hit.memory.pose),
-                'caption': hit.memory.caption,
-                'scene_text': list(hit.memory.scene_text),
-            }
-            for hit in answer.evidence
-        ],
-        'confidence': answer.confidence,
-        'planner': answer.planner,
-        'llm_calls': answer.cost.calls,
-        'prompt_tokens': answer.cost.prompt_tokens,
-        'completion_tokens': answer.cost.completion_tokens,
-        'latency_sec': answer.cost.seconds,
-    }
-
-
-def memory_json(memory: Memory) -> dict[str, Any]:
-    """Return a memory as every verb prints it with --json."""
-    return {
-        'id': memory.id,
-        'robot': memory.robot,
-        'map_id': memory.map_id,
-        'frame_id': memory.frame_id,
-        'start': format_iso(memory.start_ns),
-        'end': format_iso(memory.end_ns),
-        'position': position_json(memory.pose),
-        'yaw': memory.pose.yaw if memory.pose else None,
-        'caption': memory.caption,
-        'scene_text': list(memory.scene_text),
-        'source': memory.source,
-        'merged': memory.merged,
-    }
-
-
-def hit_json(hit: Hit) -> dict[str, Any]:
-    """Return a recalled memory as `remembr recall --json` prints it."""
-    return {
-        **memory_json(hit.memory),
-        'score': hit.score,
-        'distance': hit.distance_m,
-        'time_offset_sec': hit.offset_s,
-    }
 
 
 def answer_lines(question: Question, answer: Answer) -> str:
@@ -193,8 +128,3 @@ def memory_line(memory: Memory, now_ns: int | None = None, zone: tzinfo = timezo
         when = f'{format_clock(memory.end_ns, zone)}, {ago(memory.end_ns, now_ns)}'
     caption = ' '.join(memory.caption.split())
     return f'{memory.id}  {when}  {place}  {caption[:120]}'
-
-
-def position_json(pose: Pose | None) -> list[float] | None:
-    """Return where a pose is as every verb prints it with --json [m]."""
-    return list(pose.position) if pose else None

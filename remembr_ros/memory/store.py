@@ -17,6 +17,7 @@ from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.map_change import moved
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
+from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed, is_meant
@@ -113,6 +114,13 @@ class MemoryStore(ConnectedStore):
         :raises StoreUnavailable: the database does not work
         """
         return self.engine.get(ids)
+
+    def outline(self) -> Outline:
+        """Return where and when all memories are.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        return self.engine.outline()
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.

@@ -2,21 +2,18 @@
 
 import argparse
 import time as clock
-from typing import Any
 
-from remembr_ros.agent.overview.episode import Episode
+from remembr_ros.agent.overview.json_form import day_json
 from remembr_ros.agent.overview.recalled_day import (
     TODAY,
-    RecalledDay,
     nothing_of_day,
     recall_day,
     scope_of_day,
 )
 from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import position_json, print_result, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import NothingRemembered
-from remembr_ros.timestamps import format_iso
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,40 +51,5 @@ def run(args: argparse.Namespace) -> int:
         day = recall_day(store, scope, zone)
         if not day.diary.days:
             raise NothingRemembered(nothing_of_day(store, scope, zone))
-    print_result(args.json, _json(day), day.lines(zone))
+    print_result(args.json, day_json(day, zone), day.lines(zone))
     return 0
-
-
-def _json(found: RecalledDay) -> dict[str, Any]:
-    diary = found.diary
-    return {
-        'start': format_iso(diary.start_ns),
-        'end': format_iso(diary.end_ns),
-        'whole': found.whole,
-        'days': [
-            {
-                'date': day.date.isoformat(),
-                'parts': [
-                    {'part': part.name, 'episodes': [_episode_json(one) for one in part.episodes]}
-                    for part in day.parts
-                ],
-            }
-            for day in diary.days
-        ],
-    }
-
-
-def _episode_json(episode: Episode) -> dict[str, Any]:
-    return {
-        'kind': episode.kind.value,
-        'robot': episode.robot,
-        'start': format_iso(episode.start_ns),
-        'end': format_iso(episode.end_ns),
-        'position': position_json(episode.pose),
-        'frame_id': episode.frame_id,
-        'map_id': episode.map_id,
-        'travelled': episode.driven_m,
-        'seen': list(episode.seen),
-        'read': list(episode.read),
-        'memories': [memory.id for memory in episode.memories],
-    }

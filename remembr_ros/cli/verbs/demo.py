@@ -16,7 +16,8 @@ from tqdm import tqdm
 from remembr_ros import __version__
 from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.cli.output import answer_json, answer_lines
+from remembr_ros.agent.model.json_form import answer_json
+from remembr_ros.cli.output import answer_lines
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.model.recall import Hit

@@ -4,9 +4,10 @@ import argparse
 
 from remembr_ros.cli.options import add_json, add_memory, coordinate, count, metres, open_memory
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import hit_json, memory_line, print_result, stdout_for_json
+from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
 from remembr_ros.cli.scope import add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.json_form import hit_json
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.search import MAX_LIMIT
 

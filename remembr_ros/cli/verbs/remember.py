@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from remembr_ros.cli.options import add_json, add_memory, coordinate, name, open_memory, radians
 from remembr_ros.cli.options import time as time_option
-from remembr_ros.cli.output import memory_json, print_result, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 

@@ -20,6 +20,7 @@ from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.ranking import newest_first, searchable
 from remembr_ros.memory.matching.sentences import paragraphs_among
 from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 
@@ -260,6 +261,10 @@ class MemoryIndex:
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         with self._lock:
             return self._columns.survey(self._admitted(scope))
+
+    def outline(self) -> Outline:
+        with self._lock:
+            return self._columns.outline()
 
     def wait(self) -> None:
         """Wait until an index that is being built in the background is in use."""

@@ -15,6 +15,7 @@ from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.embedded.index_files import SLOT
 from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
 from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model.outline import Outline, make_outline
 from remembr_ros.memory.model.recall import MapArea, Scope, Survey, offset_ns
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
@@ -152,6 +153,18 @@ class Columns:
             areas.append(MapArea(self._of_hash['map_id'][one], low, high, len(inside)))  # type: ignore[arg-type]
         areas.sort(key=lambda area: (-area.memories, area.map_id))
         return Survey(len(there), int(start.min()), int(end.max()), float(steps[same].sum()), tuple(areas))
+
+    def outline(self) -> Outline:
+        """Return where and when the memories are."""
+        live = np.flatnonzero(self._column('live'))
+        points = np.stack([self._column(axis)[live] for axis in 'xyz'], axis=1)
+        points[~self._column('placed')[live]] = np.nan
+        names = []
+        for name in _NAMES:
+            hashes, index = np.unique(self._column(name)[live], return_inverse=True)
+            names.append((index, [self._of_hash[name][one] for one in hashes.tolist()]))
+        start, end = (self._column(name)[live] for name in ('start_ns', 'end_ns'))
+        return make_outline(self.table['id'][live], start, end, points, names)
 
     def span(self) -> tuple[int, int] | None:
         """Return the start of the earliest memory and the end of the latest; None without memories [ns]."""

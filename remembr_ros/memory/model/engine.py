@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
+from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
@@ -88,6 +89,9 @@ class Engine(Protocol):
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         """Return what there is in the scope, without reading what was seen."""
+
+    def outline(self) -> Outline:
+        """Return where and when all memories are, without reading what was seen."""
 
     def summary(self) -> Summary:
         """Return what is stored."""

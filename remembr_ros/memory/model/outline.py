@@ -1,9 +1,13 @@
 """Where and when memories are, as columns: what a map or a timeline of very many is drawn from."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from remembr_ros.geometry import Point
 
 MAX_ID = 64  # bytes of an id
 
@@ -36,3 +40,42 @@ class Outline:
     def __len__(self) -> int:
         """Return how many memories there are."""
         return len(self.ids)
+
+
+UNPLACED: Point = (np.nan, np.nan, np.nan)
+
+
+def make_outline(
+    ids: NDArray[np.bytes_],
+    start_ns: NDArray[np.int64],
+    end_ns: NDArray[np.int64],
+    points: NDArray[np.float64],
+    names: Sequence[tuple[NDArray[Any], Sequence[str]]],
+) -> Outline:
+    """Return the outline of memories in any order.
+
+    :param points: shape (memories, 3); NaN: unplaced
+    :param names: for robot, map and source: each memory's index among texts, and these texts
+    """
+    order = np.lexsort((ids, start_ns))
+    texts: list[str] = []
+    indices = []
+    for index, of in names:
+        indices.append((index[order] + len(texts)).astype(np.uint16))
+        texts += of
+    x, y, z = (np.ascontiguousarray(points[order, axis]) for axis in range(3))
+    return Outline(ids[order], start_ns[order], end_ns[order], x, y, z, *indices, tuple(texts))
+
+
+def outline_of(rows: Iterable[tuple[str, int, int, Point | None, str, str, str]]) -> Outline:
+    """Return the outline of memories given as id, start, end, place, robot, map and source."""
+    columns = list(zip(*rows, strict=True)) or [()] * 7
+    points = [UNPLACED if point is None else point for point in columns[3]]
+    names = [np.unique(np.array(column, object), return_inverse=True) for column in columns[4:]]
+    return make_outline(
+        np.array([memory_id.encode() for memory_id in columns[0]], f'S{MAX_ID}'),
+        np.array(columns[1], np.int64),
+        np.array(columns[2], np.int64),
+        np.array(points, np.float64).reshape(-1, 3),
+        [(inverse.reshape(-1), texts.tolist()) for texts, inverse in names],
+    )

@@ -16,6 +16,7 @@ from remembr_ros.memory.matching.bm25 import rarities_among
 from remembr_ros.memory.milvus import filters, schema
 from remembr_ros.memory.milvus.table import MOST, Row, Table
 from remembr_ros.memory.model.engine import Entry, Summary
+from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import ANYTHING, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
@@ -138,6 +139,18 @@ class ServerEngine:
                 return Survey(held, first_ns, newest[0].end_ns if newest else None, driven_m=None)
             rows = records.rows(condition, [*_PLACE_AND_TIME, 'robot', 'map_id'])
             return survey_of(_whereabouts(row) for row in rows if within(scope, row))
+
+    def outline(self) -> Outline:
+        """Return where and when all memories are, of which a server takes a tenth of a millisecond each."""
+        with self._tables() as (records, _):
+            fields = [*_PLACE_AND_TIME, 'robot', 'map_id', 'source']
+            return outline_of(
+                (
+                    *(row['id'], row['start_ns'], row['end_ns'], place(row) if row['placed'] else None),
+                    *(row['robot'], row['map_id'], row['source']),
+                )
+                for row in records.rows(filters.EVERYTHING, fields)
+            )
 
     def summary(self) -> Summary:
         """Return what is stored."""

@@ -4,7 +4,7 @@ import contextvars
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope, Survey
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
@@ -112,7 +113,22 @@ class RecallClient:
         :raises InvalidRequest: there is no such memory or keyframe
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
         """
-        response = self._call(self._pictures, GetKeyframe.Request(id=memory_id, index=index))
+        return self.picture(GetKeyframe.Request(id=memory_id, index=index))
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories of these ids in their order; unknown ids are passed over.
+
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        found: list[Memory] = []
+        for start in range(0, len(ids), MAX_LIMIT):
+            told = self._recall(RecallSrv.Request(ids=ids[start : start + MAX_LIMIT]))
+            found += [hit_from_msg(msg).memory for msg in told.memories]
+        return found
+
+    def picture(self, request: GetKeyframe.Request) -> bytes:
+        """Return the keyframe that a request names as JPEG; raises as keyframe does."""
+        response = self.call(self._pictures, request)
         if response.error_code == GetKeyframe.Response.NOT_FOUND:
             raise InvalidRequest(response.error_msg)
         if response.error_code != GetKeyframe.Response.NONE:
@@ -130,7 +146,7 @@ class RecallClient:
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
         while True:
-            response = self._call(self._client, request)
+            response = self.call(self._client, request)
             if response.error_code != RecallSrv.Response.LOADING:
                 break
             _on_wait.get()(response.error_msg)
@@ -144,7 +160,11 @@ class RecallClient:
         self.embedder_name = response.embedder
         return response
 
-    def _call(self, client: Client, request: Any) -> Any:
+    def call(self, client: Client, request: Any) -> Any:
+        """Return a service's response.
+
+        :raises StoreUnavailable: there is none within the time allowed
+        """
         name = client.service_name
         if not self._is_ready(client):
             raise StoreUnavailable(

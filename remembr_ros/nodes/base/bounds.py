@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, Recall
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.search import MAX_LIMIT
 
 MAX_NAME = 200  # characters of a name: robot, map, camera, captioner, frame, asker, id
 MAX_TEXT = 60_000  # characters of a caption, and of all that was read in a scene: what the store keeps
@@ -33,6 +34,8 @@ def check_recall(request: Recall.Request) -> None:
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source, order=request.order)
     _list('robots', request.robots)
+    _list('ids', request.ids)
+    _length('ids', len(request.ids), MAX_LIMIT, 'ids')
 
 
 def check_forget(request: Forget.Request) -> None:

@@ -1,4 +1,4 @@
-"""The services of the memory node: recall, remember, forget, get_keyframe."""
+"""The services of the memory node: recall, remember, forget, get_keyframe, outline."""
 
 import math
 import threading
@@ -10,9 +10,9 @@ from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import MapArea
-from remembr_msgs.srv import Forget, GetKeyframe, Recall, Remember
+from remembr_msgs.srv import Forget, GetKeyframe, Outline, Recall, Remember
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
-from remembr_ros.memory.model.recall import Survey
+from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
@@ -28,9 +28,10 @@ from remembr_ros.nodes.base.conversions import (
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
+from remembr_ros.nodes.base.outline_conversion import fill_page
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
+from remembr_ros.nodes.memory.recall import forget_conditions, is_tellable, order_of, scope_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
 THREADS = 4
@@ -74,6 +75,7 @@ class MemoryServices:
             (Remember, 'remember', self._remember),
             (Forget, 'forget', self._forget),
             (GetKeyframe, 'get_keyframe', self._get_keyframe),
+            (Outline, 'outline', self._outline),
         ):
             service = node.create_service(
                 kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
@@ -126,12 +128,17 @@ class MemoryServices:
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> None:
         check_recall(request)
+        response.embedder = self._store.embedder_name
+        if request.ids:
+            found = filter(is_tellable, self._store.get(request.ids))
+            response.memories = [hit_to_msg(Hit(memory, 1.0)) for memory in found]
+            response.total = len(response.memories)
+            return
         warning = self._node.get_logger().warning
         hits, response.total = search(
             self._store, request, lambda text: warning(text, throttle_duration_sec=60.0)
         )
         response.memories = [hit_to_msg(hit) for hit in hits]
-        response.embedder = self._store.embedder_name
         if request.survey:
             _tell(self._store.survey(scope_of(request)), response)
 
@@ -189,15 +196,22 @@ class MemoryServices:
 
     def _get_keyframe(self, request: GetKeyframe.Request, response: GetKeyframe.Response) -> None:
         try:
-            check_names(id=request.id)
-            data = self._store.keyframe(request.id, int(request.index))
+            check_names(id=request.id, name=request.name)
+            if request.name:
+                data = self._store.keyframes.get(request.name)
+            else:
+                data = self._store.keyframe(request.id, int(request.index))
         except InvalidRequest as error:
             response.error_code = GetKeyframe.Response.NOT_FOUND
             response.error_msg = str(error)
             return
         response.image = CompressedImage(format='jpeg', data=data)
-        for memory in self._store.get([request.id]):
+        for memory in [] if request.name else self._store.get([request.id]):
             response.image.header.stamp = time_to_msg(memory.start_ns, clamp=True)
+
+    def _outline(self, request: Outline.Request, response: Outline.Response) -> None:
+        check_names(id=request.after_id)
+        fill_page(self._store.outline(), request, response)
 
 
 def _tell(survey: Survey, response: Recall.Response) -> None:

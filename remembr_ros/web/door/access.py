@@ -1,9 +1,34 @@
 """Who may what."""
 
-from collections.abc import Callable
+import hashlib
+import hmac
+import logging
+import os
+import re
+import secrets
+import stat
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from enum import IntEnum
+from pathlib import Path
 
 from fastapi import HTTPException, Request
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.printable import printable
+from remembr_ros.web.door.allowance import Allowance
+
+SHORTEST_TOKEN = 16  # [characters]
+LONGEST_TOKEN = 512  # [characters]
+MAX_TOKEN_FILE = 2**16  # [bytes]
+FAILURES_PER_MINUTE = 10  # of a client
+ALL_FAILURES_PER_MINUTE = 100  # of all clients; then who failed of late waits
+MOST_SESSIONS = 1000
+SESSION_S = 7 * 86400.0  # [s] a page need not be logged in anew
+
+logger = logging.getLogger(__name__)
 
 
 class Right(IntEnum):
@@ -14,11 +39,169 @@ class Right(IntEnum):
     ACT = 3
 
 
+class TooManyFailures(Exception):
+    """Raised when somebody has tried too many tokens; nothing is compared any more.
+
+    :param wait_s: [s] until they may try again
+    """
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__('too many wrong tokens')
+        self.wait_s = wait_s
+
+
+class Access:
+    """Compares tokens, and knows who has logged in. Any thread may use it.
+
+    :param tokens: what each allows; empty: everybody may everything, for nobody but this machine comes in
+    :param clock: [s], monotonic
+    """
+
+    def __init__(
+        self, tokens: Mapping[str, Right] | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._rights = {_digest(token): right for token, right in (tokens or {}).items()}
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failures = Allowance(FAILURES_PER_MINUTE, clock)
+        self._all_failures = Allowance(ALL_FAILURES_PER_MINUTE, clock)
+        self._sessions: OrderedDict[bytes, tuple[Right, float]] = OrderedDict()
+        """What each may, and until when; the oldest first."""
+
+    @classmethod
+    def by(cls, token_file: Path | None) -> 'Access':
+        """Return the access by the tokens of a file; without one everybody who comes may everything.
+
+        :raises InvalidRequest: see read_tokens
+        """
+        return cls() if token_file is None else cls(read_tokens(token_file))
+
+    @property
+    def wants_tokens(self) -> bool:
+        """Whether who comes has to have a token."""
+        return bool(self._rights)
+
+    def of_token(self, token: str, client: str) -> Right | None:
+        """Return what a token allows, comparing it with every one in constant time; None: it is wrong.
+
+        :raises TooManyFailures: this client has tried too many, or all clients have, and this one took part
+        """
+        with self._lock:
+            wait_s = self._failures.wait_s(client)
+            if client in self._failures:
+                wait_s = max(wait_s, self._all_failures.wait_s(''))
+            if wait_s > 0.0:
+                raise TooManyFailures(wait_s)
+            found = None
+            digest = _digest(token)
+            for known, right in self._rights.items():
+                if hmac.compare_digest(known, digest):
+                    found = right
+            if found is None:
+                self._failures.take(client)
+                self._all_failures.take('')
+        if found is None:
+            logger.warning('a wrong token from %s', client)
+        return found
+
+    def log_in(self, right: Right) -> str:
+        """Return the id of a new session, for a cookie."""
+        session = secrets.token_urlsafe(32)
+        with self._lock:
+            self._sessions[_digest(session)] = (right, self._clock() + SESSION_S)
+            if len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+        return session
+
+    def of_session(self, session: str) -> Right | None:
+        """Return what a session allows; None: there is none, or it is over."""
+        with self._lock:
+            right, until = self._sessions.get(_digest(session), (None, 0.0))
+            return right if self._clock() < until else None
+
+    def log_out(self, session: str) -> None:
+        """End a session, if there is one."""
+        with self._lock:
+            self._sessions.pop(_digest(session), None)
+
+
 def needs(right: Right) -> Callable[[Request], None]:
     """Return the dependency of a route that wants a right; the guard has put it into the request's state."""
 
     def check(request: Request) -> None:
-        if request.state.right < right:
+        if getattr(request.state, 'right', 0) < right:
             raise HTTPException(403, f'this needs a token with the right to {right.name.lower()}')
+        if right is Right.ACT and request.method not in ('GET', 'HEAD'):
+            log_act(request.state.who, f'{request.method} {request.url.path}')
 
     return check
+
+
+def log_act(who: str, what: str) -> None:
+    """Log who has the robot driven, or memories forgotten or made."""
+    logger.info('%s: %s', who, printable(what))
+
+
+def read_tokens(path: Path) -> dict[str, Right]:
+    """Return the tokens of a file: lines of a right and a token, such as 'look oP3_...'; # starts a comment.
+
+    A file that others may read is warned of, and taken: the secrets of containers are such files, and there
+    nobody else is. One that others may write is refused, for it says whatever they want.
+
+    :raises InvalidRequest: it cannot be read, or what is in it makes no sense
+    """
+    try:
+        with path.open('rb') as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(MAX_TOKEN_FILE + 1)
+    except OSError as error:
+        raise InvalidRequest(f'the file of tokens cannot be read: {error}') from error
+    if mode & stat.S_IWOTH:
+        raise InvalidRequest(
+            f'{path} can be written by everybody, who may then do everything: chmod 600 {path}'
+        )
+    if mode & (stat.S_IRGRP | stat.S_IROTH):
+        logger.warning('%s can be read by others of this machine, who can use its tokens: chmod 600 it', path)
+    if len(data) > MAX_TOKEN_FILE:
+        raise InvalidRequest(f'{path} has more than {MAX_TOKEN_FILE} bytes: it is no file of tokens')
+    tokens: dict[str, Right] = {}
+    for number, line in enumerate(data.decode('utf-8', 'replace').splitlines(), 1):
+        words = line.partition('#')[0].split()
+        if not words:
+            continue
+        where = f'{path}, line {number}'
+        if len(words) != 2 or words[0] not in ('look', 'ask', 'act'):
+            raise InvalidRequest(f"{where}: 'look', 'ask' or 'act' and a token are expected")
+        if not re.fullmatch(rf'[A-Za-z0-9._~+/=-]{{{SHORTEST_TOKEN},{LONGEST_TOKEN}}}', words[1]):
+            raise InvalidRequest(
+                f'{where}: a token has {SHORTEST_TOKEN} to {LONGEST_TOKEN} letters, digits or any of ._~+/=-'
+            )
+        if words[1] in tokens:
+            raise InvalidRequest(f'{where}: this token is there twice')
+        tokens[words[1]] = Right[words[0].upper()]
+    if not tokens:
+        raise InvalidRequest(
+            f'{path} has no token in it: remembr web --new-tokens FILE writes a file of them'
+        )
+    return tokens
+
+
+def new_tokens(path: Path) -> None:
+    """Write a file with a new token for each right, which nobody but its owner can read.
+
+    :raises InvalidRequest: it is there already, or cannot be written
+    """
+    lines = ['# Who may what on the page; keep it to yourself.']
+    lines += [f'{right.name.lower()} {secrets.token_urlsafe(24)}' for right in Right]
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, 'w', encoding='ascii') as file:
+            file.write('\n'.join(lines) + '\n')
+    except FileExistsError as error:
+        raise InvalidRequest(f'{path} is there already, and stays as it is: name another file') from error
+    except OSError as error:
+        raise InvalidRequest(f'the tokens cannot be written: {error}') from error
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode('utf-8', 'surrogatepass')).digest()

@@ -151,3 +151,11 @@ def test_without_a_memory_node_the_store_is_unavailable(robot):
     with pytest.raises(StoreUnavailable, match='memory node'):
         client.find(Query())
     client.close()
+
+
+def test_memories_are_got_by_their_ids(recalls):
+    client, store = recalls
+    there = [memory.id for memory in memories()]
+    asked = [there[3], 'nobody', there[0]]
+    assert client.get(asked) == store.get(asked) != []
+    assert client.get([]) == []

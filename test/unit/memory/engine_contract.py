@@ -7,7 +7,7 @@ DIMENSION numbers, once for all tests: making a collection takes a server second
 import math
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine, Entry
+from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS
@@ -61,6 +62,25 @@ def memory(i: int, **changes: Any) -> Memory:
 def entry(made: Memory, passages: int = 1) -> Entry:
     """Return a memory with vectors that belong to its id."""
     return Entry(made, unit(np.random.default_rng(zlib.crc32(made.id.encode())), passages))
+
+
+def outlined(memories: Iterable[Memory]) -> list[tuple[Any, ...]]:
+    """Return what an outline says of memories, in its order."""
+    ordered = sorted(memories, key=lambda m: (m.start_ns, m.id.encode()))
+    return [
+        (m.id, m.start_ns, m.end_ns, m.pose.position if m.pose else None, m.robot, m.map_id, m.source)
+        for m in ordered
+    ]
+
+
+def told(outline: Outline) -> list[tuple[Any, ...]]:
+    """Return the rows of an outline."""
+    points = np.stack([outline.x, outline.y, outline.z], axis=1)
+    names = ([outline.names[i] for i in of] for of in (outline.robot, outline.map_id, outline.source))
+    places = [None if np.isnan(point).all() else tuple(point.tolist()) for point in points]
+    ids = [memory_id.decode() for memory_id in outline.ids.tolist()]
+    times = outline.start_ns.tolist(), outline.end_ns.tolist()
+    return list(zip(ids, *times, places, *names, strict=True))
 
 
 def drive(count: int) -> list[Entry]:
@@ -307,6 +327,17 @@ class EngineContract:
         found, expected = driven.survey(scope), survey_of(driven.select(scope))
         assert replace(found, driven_m=0.0) == replace(expected, driven_m=0.0)
         assert found.driven_m == pytest.approx(expected.driven_m)
+
+    def test_the_outline_is_that_of_all_memories(self, driven: Engine) -> None:
+        assert told(driven.outline()) == outlined(driven.select())
+
+    def test_the_outline_follows_every_change(self, engine: Engine) -> None:
+        assert told(engine.outline()) == []
+        engine.put([entry(memory(i, robot=ROBOTS[i % 2])) for i in range(6)])
+        engine.delete(['m1', 'm4'])
+        engine.put([entry(memory(2, pose=None, caption='another'))])
+        engine.update([memory(3, end_ns=memory(3).end_ns + NS, map_id='upstairs', robot=ROBOTS[1])])
+        assert told(engine.outline()) == outlined(engine.select())
 
     def test_the_summary_adds_up(self, driven: Engine) -> None:
         summary = driven.summary()

@@ -1,0 +1,74 @@
+"""The options of the verbs that answer questions."""
+
+import argparse
+
+from remembr_ros.agent.build import AgentConfig
+from remembr_ros.agent.chat.presets import PRESETS
+from remembr_ros.cli.options import seconds, time, time_zone
+
+
+def add_planner(parser: argparse.ArgumentParser) -> None:
+    """Add --llm, its server and its fallback, --trace, --look-again, --timeout, --now and --time-zone."""
+    group = parser.add_argument_group('answers')
+    group.add_argument(
+        '--llm', metavar='MODEL', default='', help="language model; default: the server's (REMEMBR_LLM)"
+    )
+    group.add_argument(
+        '--llm-url',
+        metavar='URL',
+        default='',
+        help=f'its server: {", ".join(PRESETS)}, or the URL of any that speaks the OpenAI chat API, such as '
+        'http://host:8000/v1 (REMEMBR_LLM_URL); with neither a model nor a server nor OPENAI_API_KEY, the '
+        'offline planner answers',
+    )
+    group.add_argument(
+        '--llm-fallback',
+        metavar='MODEL',
+        default='',
+        help='language model to ask when the first is out of reach (REMEMBR_LLM_FALLBACK)',
+    )
+    group.add_argument(
+        '--llm-fallback-url', metavar='URL', default='', help='its server (REMEMBR_LLM_FALLBACK_URL)'
+    )
+    group.add_argument(
+        '--trace',
+        metavar='FILE',
+        default='',
+        help='append what happens to the questions to this file; see remembr trace (REMEMBR_TRACE)',
+    )
+    group.add_argument(
+        '--look-again',
+        metavar='MODEL',
+        default='',
+        help='vision language model that looks at keyframes again when the language model wants it to',
+    )
+    group.add_argument('--look-again-url', metavar='URL', default='', help='its OpenAI-compatible server')
+    group.add_argument(
+        '--timeout',
+        type=seconds,
+        metavar='S',
+        default=60.0,
+        help='for a question, in seconds (default: %(default)g)',
+    )
+    group.add_argument('--now', type=time, metavar='TIME', help="the asker's now (default: the clock)")
+    group.add_argument(
+        '--time-zone',
+        type=time_zone,
+        metavar='NAME',
+        default='',
+        help="whose clock 'yesterday' and '3 pm' are on, such as Europe/Berlin (default: this machine's)",
+    )
+
+
+def agent_config(args: argparse.Namespace) -> AgentConfig:
+    """Return how questions are answered, as the options of add_planner say."""
+    return AgentConfig(
+        llm=args.llm,
+        llm_url=args.llm_url,
+        llm_fallback=args.llm_fallback,
+        llm_fallback_url=args.llm_fallback_url,
+        look_again_model=args.look_again,
+        look_again_url=args.look_again_url,
+        timeout_s=args.timeout,
+        trace=args.trace,
+    )

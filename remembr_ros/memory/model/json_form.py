@@ -1,0 +1,76 @@
+"""Memories as JSON, the same for the command line and the page's API."""
+
+from typing_extensions import TypedDict
+
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import format_iso
+
+
+class MemoryJson(TypedDict):
+    """A memory. Times are ISO 8601 in UTC, position and travelled in metres, yaw in radians; position and yaw
+    are null where nobody knows them. merged says for how many segments it stands, keyframes names its
+    pictures."""
+
+    id: str
+    robot: str
+    map_id: str
+    frame_id: str
+    start: str
+    end: str
+    position: list[float] | None
+    yaw: float | None
+    travelled: float
+    caption: str
+    scene_text: list[str]
+    captioner: str
+    camera: str
+    source: str
+    keyframes: list[str]
+    merged: int
+
+
+class HitJson(MemoryJson):
+    """A recalled memory: its score from 0 to 1, metres from the asked place, seconds from the asked time."""
+
+    score: float
+    distance: float | None
+    time_offset_sec: float | None
+
+
+def memory_json(memory: Memory) -> MemoryJson:
+    """Return a memory as every verb prints it with --json."""
+    return {
+        'id': memory.id,
+        'robot': memory.robot,
+        'map_id': memory.map_id,
+        'frame_id': memory.frame_id,
+        'start': format_iso(memory.start_ns),
+        'end': format_iso(memory.end_ns),
+        'position': position_json(memory.pose),
+        'yaw': memory.pose.yaw if memory.pose else None,
+        'travelled': memory.travelled,
+        'caption': memory.caption,
+        'scene_text': list(memory.scene_text),
+        'captioner': memory.captioner,
+        'camera': memory.camera,
+        'source': memory.source,
+        'keyframes': list(memory.keyframes),
+        'merged': memory.merged,
+    }
+
+
+def hit_json(hit: Hit) -> HitJson:
+    """Return a recalled memory as `remembr recall --json` prints it."""
+    return {
+        **memory_json(hit.memory),
+        'score': hit.score,
+        'distance': hit.distance_m,
+        'time_offset_sec': hit.offset_s,
+    }
+
+
+def position_json(pose: Pose | None) -> list[float] | None:
+    """Return where a pose is [m]."""
+    return list(pose.position) if pose else None

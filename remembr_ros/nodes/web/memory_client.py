@@ -1,0 +1,92 @@
+"""What the page wants of the memory node: recall, pictures, the outline, notes, forgetting."""
+
+from collections.abc import Sequence
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+
+from remembr_msgs.srv import Forget, GetKeyframe, Remember
+from remembr_msgs.srv import Outline as OutlineSrv
+from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.outline import Outline
+from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import pose_to_msg
+from remembr_ros.nodes.base.outline_conversion import PAGE, outline_from_pages
+
+
+class MemoryClient:
+    """The memory node's services; may be called from any thread but the executor's.
+
+    :param node: has to be spinning while a call waits
+    :param timeout_s: as of a RecallClient
+    """
+
+    def __init__(self, node: Node, timeout_s: float = 5.0) -> None:
+        self.recall = RecallClient(node, timeout_s)
+        self._node = node
+        group = ReentrantCallbackGroup()
+        self._outlines, self._forgets, self._notes = (
+            node.create_client(kind, name, qos_profile=qos.SERVICES, callback_group=group)
+            for kind, name in ((OutlineSrv, 'outline'), (Forget, 'forget'), (Remember, 'remember'))
+        )
+
+    def close(self) -> None:
+        """Give the clients back."""
+        self.recall.close()
+        for client in (self._outlines, self._forgets, self._notes):
+            self._node.destroy_client(client)
+
+    def outline(self) -> Outline:
+        """Return where and when all memories are.
+
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        pages: list[OutlineSrv.Response] = []
+        request = OutlineSrv.Request()
+        while not pages or len(pages[-1].ids) == PAGE:
+            response = self.recall.call(self._outlines, request)
+            _raise_if_refused(response)
+            pages.append(response)
+            if response.ids:
+                request = OutlineSrv.Request(after_ns=response.start[-1], after_id=response.ids[-1])
+        return outline_from_pages(pages)
+
+    def picture(self, name: str) -> bytes:
+        """Return a keyframe by its name as JPEG.
+
+        :raises InvalidRequest: there is none
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        return self.recall.picture(GetKeyframe.Request(name=name))
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Delete memories with their pictures; return how many.
+
+        :raises InvalidRequest: the memory is read-only, or that makes no sense
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        response = self.recall.call(self._forgets, Forget.Request(ids=list(ids)))
+        _raise_if_refused(response)
+        return int(response.count)
+
+    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+        """Store a person's note of now, and return its id; raises as forget does."""
+        request = Remember.Request(text=text, use_pose=pose is not None, map_id=map_id)
+        if pose is not None:
+            request.pose.header.frame_id, request.pose.pose = frame_id, pose_to_msg(pose)
+        response = self.recall.call(self._notes, request)
+        _raise_if_refused(response)
+        return str(response.id)
+
+
+def _raise_if_refused(response: OutlineSrv.Response | Forget.Response | Remember.Response) -> None:
+    """Raise what the memory node says went wrong; the services share these codes."""
+    code = response.error_code
+    if code == Remember.Response.INVALID_REQUEST:
+        raise InvalidRequest(response.error_msg)
+    if code == Remember.Response.LOADING:
+        raise EmbedderLoading(response.error_msg)
+    if code != Remember.Response.NONE:
+        raise StoreUnavailable(response.error_msg)

@@ -1,0 +1,154 @@
+"""Routes for whoever may act: notes, forgetting, driving."""
+
+import logging
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
+from remembr_ros.memory.model.recall import Query
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.notes import MAX_BYTES
+from remembr_ros.timestamps import format_iso
+from remembr_ros.web.api import forms
+from remembr_ros.web.api.looking import MemoryId, memory_of
+from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.backend import Ability
+from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.site import Site
+
+logger = logging.getLogger(__name__)
+
+routes = APIRouter(dependencies=[Depends(needs(Right.ACT))], tags=['acting'])
+
+_NEXT = 50  # memories in time among which one may show the same picture
+
+Coordinate = Annotated[
+    float, Field(ge=-MAX_COORDINATE, le=MAX_COORDINATE, allow_inf_nan=False, description='[m]')
+]
+Yaw = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False, description='heading [rad]')]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra='forbid')
+
+
+class NoteRequest(_Body):
+    """A person's note of now."""
+
+    text: str = Field(min_length=1, max_length=MAX_BYTES)
+    position: tuple[Coordinate, Coordinate, Coordinate] | None = Field(None, description='what it is about')
+    yaw: Yaw = 0.0
+    map_id: str = Field('', max_length=1000, description='the map that the position is in')
+
+
+class GoRequest(_Body):
+    """Where the robot shall drive: to where a memory was made, or to a place."""
+
+    memory_id: str | None = Field(None, max_length=64)
+    position: tuple[Coordinate, Coordinate] | None = None
+    yaw: Yaw = 0.0
+    map_id: str = Field('', max_length=1000, description='the map that the position is in')
+
+    @model_validator(mode='after')
+    def _one_of_both(self) -> 'GoRequest':
+        if (self.memory_id is None) == (self.position is None):
+            raise ValueError('give either memory_id or position')
+        return self
+
+
+class ConfirmRequest(_Body):
+    """Whether the robot may drive to the goals that wait."""
+
+    yes: bool
+
+
+@routes.get('/api/memories/{memory_id}/forgetting')
+def forgetting(site: SITE, memory_id: MemoryId) -> forms.ForgettingJson:
+    """Tell what would go with a memory; pictures stay that one next to it in time shows, too."""
+    memory = memory_of(site, memory_id)
+    shared = _shared(site, memory)
+    return {
+        'memories': 1,
+        'segments': memory.merged,
+        'pictures': len(set(memory.keyframes) - shared),
+        'shared': len(shared),
+        'start': format_iso(memory.start_ns),
+        'end': format_iso(memory.end_ns),
+    }
+
+
+@routes.delete('/api/memories/{memory_id}')
+def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response) -> forms.ForgottenJson:
+    """Delete a memory with its pictures, for good; what the browser keeps of them, too."""
+    _can(site, Ability.FORGET)
+    memory = memory_of(site, memory_id)
+    count = site.backend.forget([memory.id])
+    site.pictures.drop(memory.keyframes)
+    logger.warning('%s had memory %s forgotten', request.state.who, memory.id)
+    response.headers['Clear-Site-Data'] = '"cache"'
+    return {'forgotten': count}
+
+
+@routes.post('/api/notes', status_code=201)
+def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
+    """Store a note of now."""
+    _can(site, Ability.NOTE)
+    pose = Pose(*body.position, wrap_angle(body.yaw)) if body.position else None
+    memory_id = site.backend.note(body.text, pose, frame_id='map', map_id=body.map_id)
+    logger.info('%s noted memory %s', request.state.who, memory_id)
+    return {'id': memory_id}
+
+
+@routes.post('/api/go', status_code=202)
+def go(site: SITE, request: Request, body: GoRequest) -> forms.DriveJson:
+    """Have the robot drive, once a person has said yes; the event `situation` tells how it goes."""
+    _can(site, Ability.DRIVE)
+    target: Memory | StampedPose
+    if body.position is not None:
+        target = StampedPose(site.backend.now_ns(), Pose(*body.position, 0.0, wrap_angle(body.yaw)))
+    else:
+        target = memory_of(site, body.memory_id or '')
+    try:
+        drive = site.drives.begin(target, map_id=body.map_id, asker=request.state.who)
+    except InvalidRequest as error:
+        raise HTTPException(409, str(error)) from None
+    return forms.drive_json(drive)
+
+
+@routes.post('/api/confirm')
+def confirm(site: SITE, request: Request, body: ConfirmRequest) -> forms.DoneJson:
+    """Say yes or no to the goals that wait."""
+    _can(site, Ability.DRIVE)
+    try:
+        return {'detail': site.drives.confirm(body.yes, asker=request.state.who)}
+    except InvalidRequest as error:
+        raise HTTPException(409, str(error)) from None
+
+
+@routes.post('/api/stop')
+def stop(site: SITE, request: Request) -> forms.DoneJson:
+    """End every drive."""
+    _can(site, Ability.DRIVE)
+    return {'detail': site.drives.stop(asker=request.state.who)}
+
+
+def _can(site: Site, ability: Ability) -> None:
+    if ability not in site.backend.abilities:
+        what = {
+            Ability.DRIVE: 'there is no robot here to drive; start the page with the robot',
+            Ability.FORGET: 'this memory can only be read here; nothing can be forgotten',
+            Ability.NOTE: 'this memory can only be read here; no note can be stored',
+        }
+        raise HTTPException(409, what[ability])
+
+
+def _shared(site: Site, memory: Memory) -> set[str]:
+    """Return the pictures of a memory that one of those next to it in time shows, too."""
+    if not memory.keyframes:
+        return set()
+    found = site.backend.recall.find(Query(time_ns=memory.start_ns, limit=_NEXT))
+    named = {name for hit in found if hit.memory.id != memory.id for name in hit.memory.keyframes}
+    return named & set(memory.keyframes)

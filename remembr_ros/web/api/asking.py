@@ -1,0 +1,85 @@
+"""Routes for whoever may ask: questions, and speech."""
+
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from remembr_ros.agent.agent import MAX_QUESTION
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.web.api import forms
+from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
+from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.exchanges import Exchange
+from remembr_ros.web.live import Stream
+from remembr_ros.web.site import Site
+
+routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
+
+
+class AskRequest(BaseModel):
+    """A question."""
+
+    question: str = Field(min_length=1, max_length=MAX_QUESTION)
+    conversation: str = Field(
+        '', max_length=64, description='what was asked before with the same one, this question may refer to'
+    )
+
+
+@routes.post('/api/ask', responses={200: {'content': {EVENT_STREAM: {}}}})
+async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJson:
+    """Ask a question and wait for the answer. With `Accept: text/event-stream` the answer is a stream of
+    events `exchange`, one at each progress; the last one has the answer, or says why there is none. When its
+    stream is cut off, a question goes on: DELETE /api/exchanges/ID ends it."""
+    if not body.question.strip():
+        raise InvalidRequest('the question is empty')
+    conversation = f'page {body.conversation}' if body.conversation else ''
+    # Opened first: who cannot be told of the answer does not ask.
+    stream = site.live.open(lambda event: event.kind == 'exchange')
+    try:
+        exchange = site.exchanges.begin(body.question, asker=request.state.who, conversation=conversation)
+    except BaseException:
+        site.live.drop(stream)
+        raise
+    progress = _progress(site, stream, exchange)
+    if EVENT_STREAM in request.headers.get('accept', ''):
+        events = (sse('exchange', forms.exchange_json(one)) async for one in progress)
+        return StreamingResponse(events, media_type=EVENT_STREAM)  # type: ignore[return-value]
+    async for one in progress:
+        exchange = one
+    return forms.exchange_json(exchange)
+
+
+@routes.delete('/api/exchanges/{exchange_id}')
+def cancel(site: SITE, exchange_id: str) -> forms.ExchangeJson:
+    """Cancel a question that is under way."""
+    try:
+        return forms.exchange_json(site.exchanges.cancel(exchange_id))
+    except KeyError:
+        raise HTTPException(404, 'there is no such question any more') from None
+    except InvalidRequest as error:
+        raise HTTPException(409, str(error)) from None
+
+
+@routes.post('/api/speech')
+async def speech(site: SITE, request: Request) -> forms.SaidJson:
+    """Return what is said in the recording that is the body: webm, ogg or wav."""
+    if site.transcribe is None:
+        raise HTTPException(404, 'nobody understands speech here; start the server with --speech MODEL')
+    return {'text': await run_in_threadpool(site.transcribe, await request.body())}
+
+
+async def _progress(site: Site, stream: Stream, exchange: Exchange) -> AsyncIterator[Exchange]:
+    """Yield an exchange now and at each change, until it is over or the server ends."""
+    try:
+        yield exchange
+        async for event in stream.events():
+            if event is not None and event.key == exchange.id and isinstance(event.about, Exchange):
+                yield event.about
+                if event.about.is_over:
+                    return
+    finally:
+        site.live.drop(stream)

@@ -1,0 +1,87 @@
+"""What goes wrong, as status codes and sentences; never a traceback."""
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from typing_extensions import TypedDict
+
+from remembr_ros import errors
+from remembr_ros.printable import printable
+from remembr_ros.web.exchanges import TooManyQuestions
+from remembr_ros.web.live import TooManyStreams
+
+logger = logging.getLogger(__name__)
+
+RETRY_S = 2  # after which it is worth another try, where something is out of reach
+_QUOTED = 200  # characters of a request's value that an error quotes
+
+_STATUS: tuple[tuple[type[errors.RemembrError], int], ...] = (
+    (TooManyQuestions, 429),
+    (TooManyStreams, 429),
+    (errors.InvalidRequest, 400),
+    (errors.NothingRemembered, 404),
+    (errors.BudgetExceeded, 504),
+    (errors.StoreUnavailable, 503),
+    (errors.StoreMismatch, 503),
+    (errors.EmbedderUnavailable, 503),
+    (errors.NodeUnavailable, 503),
+    (errors.NavigationUnavailable, 503),
+    (errors.TranscriberUnavailable, 503),
+    (errors.ChatUnavailable, 503),
+    (errors.RemembrError, 409),
+)
+
+
+class ErrorJson(TypedDict):
+    """What went wrong, and what to do about it."""
+
+    error: str
+
+
+def status_of(error: errors.RemembrError) -> int:
+    """Return the status code for an error."""
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Have every error of the application answered by a sentence."""
+    app.add_exception_handler(errors.RemembrError, _on_stated)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_refused)
+    app.add_exception_handler(Exception, _on_unforeseen)
+
+
+def _answer(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({'error': sentence}, status, headers)
+
+
+async def _on_stated(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, errors.RemembrError)
+    status = status_of(error)
+    return _answer(status, str(error), {'Retry-After': str(RETRY_S)} if status in (429, 503) else None)
+
+
+async def _on_invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return _answer(400, '; '.join(map(_sentence, error.errors()[:3])))
+
+
+async def _on_refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _answer(error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+async def _on_unforeseen(request: Request, error: Exception) -> JSONResponse:
+    logger.error('%s %s failed', request.method, request.url.path, exc_info=error)
+    return _answer(500, 'this failed on the server; its log says why')
+
+
+def _sentence(error: dict[str, object]) -> str:
+    """Return what pydantic says of one value, for a person."""
+    place = error.get('loc')
+    where = '.'.join(str(part) for part in place[1:]) if isinstance(place, tuple) else ''
+    said = printable(f'{where or "the body"}: {error.get("msg", "")}')
+    return said if len(said) <= _QUOTED else said[:_QUOTED] + '...'

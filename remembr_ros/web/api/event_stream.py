@@ -1,0 +1,71 @@
+"""What happens, as server-sent events."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import StreamingResponse
+
+from remembr_ros.web.api import forms
+from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.exchanges import Exchange
+from remembr_ros.web.following import News
+from remembr_ros.web.live import Event, Stream
+from remembr_ros.web.site import Site
+
+routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
+
+EVENT_STREAM = 'text/event-stream'
+
+
+@routes.get('/api/events', response_class=StreamingResponse, responses={200: {'content': {EVENT_STREAM: {}}}})
+async def events(site: SITE) -> StreamingResponse:
+    """Tell what happens, until you go: `hello` first, with the version of the memories; `memories` when some
+    come or go (anew: more than is told here has changed); `situation`, `exchange`, `map` and `state`. Of what
+    is not read in time only the latest of its kind is kept. The id of an event is the version: who connects
+    again, and is greeted with another one, has missed something."""
+    stream = site.live.open()
+    return StreamingResponse(_told(site, stream), media_type=EVENT_STREAM)
+
+
+def sse(kind: str, data: Mapping[str, Any], version: int | None = None) -> str:
+    """Return an event as it is sent.
+
+    :param version: its id; None: it has none
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    numbered = '' if version is None else f'id: {version}\n'
+    return f'{numbered}event: {kind}\ndata: {text}\n\n'
+
+
+def merged(before: Event, event: Event) -> Event:
+    """Return one event for two of a kind: of memories, that more has come than is told."""
+    if isinstance(event.about, News):
+        return replace(event, about=replace(event.about, new=(), anew=True))
+    return event
+
+
+async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
+    try:
+        version = site.following.contents.version
+        yield sse('hello', {'version': version}, version)
+        async for event in stream.events():
+            if event is None:
+                yield ': nothing new\n\n'
+            else:
+                yield sse(event.kind, _data(event, site), site.following.contents.version)
+    finally:
+        site.live.drop(stream)
+
+
+def _data(event: Event, site: Site) -> Mapping[str, Any]:
+    if isinstance(event.about, Exchange):
+        return forms.exchange_json(event.about)
+    if isinstance(event.about, News):
+        return forms.news_json(event.about)
+    if event.kind == 'situation':
+        return forms.situation_json(site.backend.situation(), site.drives.current)
+    return {}

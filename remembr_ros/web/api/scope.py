@@ -1,0 +1,105 @@
+"""Which memories count, as a request's parameters say."""
+
+import math
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Point, check_point
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.timestamps import parse_time
+from remembr_ros.web import overview
+from remembr_ros.web.site import Site
+
+_TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
+
+
+class ScopeQuery(BaseModel):
+    """The parameters that narrow down which memories count; they combine with "and"."""
+
+    model_config = ConfigDict(extra='forbid')
+
+    after: str | None = Field(None, max_length=64, description=f'that end at or after this: {_TIME}')
+    before: str | None = Field(None, max_length=64, description=f'that start at or before this: {_TIME}')
+    near: str | None = Field(
+        None,
+        max_length=100,
+        description='a place X,Y or X,Y,Z [m] in the map frame, with radius; without Z at the height of the '
+        'memory that is nearest in the plane',
+    )
+    radius: float | None = Field(
+        None, ge=0, le=1e7, allow_inf_nan=False, description='at most this far from near [m]'
+    )
+    robot: list[str] = Field([], max_length=50, description='of this robot; several times: of any of these')
+    map_id: str | None = Field(None, max_length=1000, description='of this map')
+    source: str | None = Field(None, max_length=50, description='captioner, person, object or agent')
+    camera: str | None = Field(
+        None, max_length=1000, description='of this camera; only a recall narrows down by it'
+    )
+
+
+def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
+    """Return the scope that the parameters say.
+
+    :param near: see :func:`near_of`
+    :raises InvalidRequest: they make no sense
+    """
+    if query.radius is not None and near is None:
+        raise InvalidRequest('radius needs the place around which: near and radius go together')
+    return Scope(
+        after_ns=None if query.after is None else parse_time(query.after),
+        before_ns=None if query.before is None else parse_time(query.before),
+        near=near if query.radius is not None else None,
+        radius_m=query.radius,
+        robots=tuple(query.robot),
+        map_id=query.map_id,
+        source=query.source,
+    )
+
+
+def near_of(query: ScopeQuery, site: Site) -> Point | None:
+    """Return the place that is asked for.
+
+    :raises InvalidRequest: it is none
+    """
+    if query.near is None:
+        return None
+    try:
+        numbers = [float(part) for part in query.near.split(',')]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (2, 3):
+        raise InvalidRequest(f'near={query.near!r} is not a place; give X,Y or X,Y,Z in metres')
+    x, y, z = numbers if len(numbers) == 3 else (*numbers, 0.0)
+    place = check_point((x, y, z))
+    if len(numbers) == 3:
+        return place
+    return x, y, _height(x, y, site, query.map_id)
+
+
+def box_of(text: str | None) -> overview.Box | None:
+    """Return the part of a map that x0,y0,x1,y1 [m] names; None: all of it.
+
+    :raises InvalidRequest: it names none
+    """
+    if text is None:
+        return None
+    try:
+        x0, y0, x1, y1 = (float(part) for part in text.split(','))
+    except ValueError:
+        x0 = math.nan
+    if not (math.isfinite(x0) and x0 <= x1 and y0 <= y1 and all(map(math.isfinite, (y0, x1, y1)))):
+        raise InvalidRequest(f'box={text!r} is no part of a map; give x0,y0,x1,y1 in metres, least first')
+    return x0, y0, x1, y1
+
+
+def _height(x: float, y: float, site: Site, map_id: str | None) -> float:
+    """Return the height of the memory that is nearest in the plane [m]; 0: there is none."""
+    outline = site.following.contents.outline
+    away = np.hypot(outline.x - x, outline.y - y)
+    if map_id is not None:
+        away[~overview.named(outline, outline.map_id, (map_id,))] = math.nan
+    if np.isnan(away).all():
+        return 0.0
+    return float(outline.z[np.nanargmin(away)])

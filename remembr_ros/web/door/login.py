@@ -1,0 +1,62 @@
+"""A token becomes a cookie, so that a page need not keep it where scripts could read it."""
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from remembr_ros.web.door.access import LONGEST_TOKEN, SESSION_S, Access, TooManyFailures
+from remembr_ros.web.door.door import client_of
+
+
+class Login(BaseModel):
+    """Who comes in shows this."""
+
+    model_config = ConfigDict(extra='forbid')
+    token: str = Field(min_length=1, max_length=LONGEST_TOKEN)
+
+
+def cookie_name(port: int | None) -> str:
+    """Return the name of the cookie: cookies know no ports, and a machine may serve several memories."""
+    return f'remembr-{port}' if port else 'remembr'
+
+
+def login_routes(access: Access) -> APIRouter:
+    """Return POST /api/login and POST /api/logout."""
+    router = APIRouter(prefix='/api', tags=['access'])
+
+    @router.post('/login', status_code=204)
+    async def login(request: Request, body: Login) -> Response:
+        """Show a token; the answer sets a cookie that stands for it."""
+        if not access.wants_tokens:
+            return Response(status_code=204)
+        try:
+            right = access.of_token(body.token, client_of(request.client.host if request.client else ''))
+        except TooManyFailures as error:
+            raise HTTPException(
+                429, 'too many wrong tokens: wait a while', {'Retry-After': f'{error.wait_s:.0f}'}
+            ) from error
+        if right is None:
+            raise HTTPException(401, 'this token is wrong', {'WWW-Authenticate': 'Bearer'})
+        return _with_cookie(request, access.log_in(right), int(SESSION_S))
+
+    @router.post('/logout', status_code=204)
+    async def logout(request: Request) -> Response:
+        """Forget the cookie."""
+        access.log_out(request.cookies.get(_name(request), ''))
+        return _with_cookie(request, '', 0)
+
+    return router
+
+
+def _with_cookie(request: Request, session: str, max_age_s: int) -> Response:
+    # Behind a proxy that speaks TLS the scheme here is http, and that of the page is the Origin's.
+    secure = request.url.scheme == 'https' or request.headers.get('origin', '').startswith('https://')
+    response = Response(status_code=204, headers={'Cache-Control': 'no-store'})
+    response.set_cookie(
+        _name(request), session, max_age_s, path='/', secure=secure, httponly=True, samesite='strict'
+    )
+    return response
+
+
+def _name(request: Request) -> str:
+    server: tuple[str, int | None] | None = request.scope.get('server')
+    return cookie_name(server[1] if server else None)

@@ -1,0 +1,181 @@
+"""The server: bound before anything is started, guarded, in a thread that ends within seconds."""
+
+import asyncio
+import logging
+import os
+import socket
+import ssl
+import threading
+from functools import partial
+from typing import NoReturn
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from remembr_ros.errors import InvalidRequest, NodeUnavailable
+from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.connection import BoundedProtocol, BoundedSocket
+from remembr_ros.web.door.door import Door, is_loopback
+from remembr_ros.web.door.guard import Guard
+
+MAX_HEAD = 2**15  # [bytes] of a request's first line and headers
+GRACE_S = 1.0  # [s] for answers under way when the server is stopped
+STOP_S = 5.0  # [s] for all of it
+START_S = 60.0  # [s] for what the application does before it serves
+
+logger = logging.getLogger(__name__)
+
+
+class WebServer:
+    """Serves one application behind the guard; start, then stop, once each.
+
+    :param door: where; the address is taken at once, so that an error is told before anything is started
+    :param access: who may come in
+    :raises InvalidRequest: address, certificate or key cannot be used
+    """
+
+    def __init__(self, door: Door, access: Access) -> None:
+        if not access.wants_tokens and door.token_file is not None:
+            raise InvalidRequest('a file of tokens is given, and not used')
+        self._door = door
+        self._access = access
+        self._tls = _tls(door)
+        self._socket = _bound(door)
+        self._server: _Uvicorn | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that it serves at."""
+        port: int = self._socket.getsockname()[1]
+        return port
+
+    @property
+    def url(self) -> str:
+        """Where a person finds it."""
+        host = self._door.host
+        if host in ('0.0.0.0', '::'):
+            host = socket.gethostname()
+        return f'http{"s" if self._tls else ""}://{f"[{host}]" if ":" in host else host}:{self.port}/'
+
+    def start(self, app: ASGIApp) -> None:
+        """Serve in a thread, and return once requests are answered.
+
+        :raises NodeUnavailable: the application cannot be started; the log says why
+        """
+        config = uvicorn.Config(
+            Guard(app, self._access, self._door),
+            http=partial(BoundedProtocol, self._door.crowd),  # type: ignore[arg-type]  # makes one
+            ws='none',
+            loop='asyncio',
+            lifespan='on',
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,  # anybody can send those
+            server_header=False,
+            timeout_keep_alive=self._door.crowd.idle_s,
+            timeout_graceful_shutdown=int(2 * GRACE_S),
+            h11_max_incomplete_event_size=MAX_HEAD,
+        )
+        logging.getLogger('uvicorn.error').setLevel(logging.ERROR)  # it warns of each request that is no HTTP
+        config.load()
+        config.ssl = self._tls
+        self._server = _Uvicorn(config)
+        self._thread = threading.Thread(target=self._serve, name='web server', daemon=True)
+        self._thread.start()
+        if not self._server.is_ready.wait(START_S) or not self._server.started:
+            self.stop()
+            raise NodeUnavailable('the page cannot be served; the log says why')
+
+    def stop(self) -> None:
+        """End all connections, and what was started; also if nothing was."""
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join(STOP_S)
+            if self._thread.is_alive():
+                logger.error('the web server does not end')
+        self._socket.close()
+
+    def _serve(self) -> None:
+        assert self._server is not None
+        try:
+            self._server.run([self._socket])
+        except SystemExit:  # as uvicorn says that the application did not start; it has logged why
+            pass
+        except Exception:
+            logger.exception('the web server ended')
+        finally:
+            self._server.is_ready.set()
+
+
+class _Uvicorn(uvicorn.Server):
+    """Says when it serves, and lets go of what is still under way a while after it should end."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_ready.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().call_later(GRACE_S, self._cancel)
+        await super().shutdown(sockets)
+
+    def _cancel(self) -> None:
+        for task in list(self.server_state.tasks):
+            task.cancel()
+
+
+def _bound(door: Door) -> BoundedSocket:
+    """Return a socket at the door's address that does not listen yet."""
+    try:
+        found = socket.getaddrinfo(door.host, door.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise InvalidRequest(f'{door.host} is no address and no name that has one: {error}') from error
+    family, _, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    if door.token_file is None and not is_loopback(str(address[0])):
+        raise InvalidRequest(
+            f'{door.host} is {address[0]}, which can be reached by others: give a file of tokens'
+        )
+    bound = BoundedSocket(family, door.crowd)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        raise InvalidRequest(
+            f'cannot serve at {door.host}, port {door.port}: {os.strerror(error.errno or 0)}; '
+            'choose another address or port (0 takes a free port)'
+        ) from error
+    return bound
+
+
+def _tls(door: Door) -> ssl.SSLContext | None:
+    if door.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    for path in (door.certificate, door.key or door.certificate):
+        try:
+            path.open('rb').close()
+        except OSError as error:
+            raise InvalidRequest(f'the certificate or its key cannot be read: {error}') from error
+
+    def no_password() -> NoReturn:
+        raise InvalidRequest(
+            f'{door.key or door.certificate} is encrypted, and nobody is there to type its password: '
+            'openssl pkey -in KEY -out PLAIN_KEY, readable by its owner only'
+        )
+
+    try:
+        context.load_cert_chain(door.certificate, door.key, no_password)
+    except ssl.SSLError as error:
+        reason = (
+            'the key does not belong to the certificate'
+            if error.reason == 'KEY_VALUES_MISMATCH'
+            else 'a certificate and a key in PEM are expected'
+        )
+        raise InvalidRequest(f'{door.certificate}, {door.key or "with its key"}: {reason}') from error
+    return context

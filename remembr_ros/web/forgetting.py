@@ -1,0 +1,22 @@
+"""Memories that go for good, whoever wants it."""
+
+import logging
+from collections.abc import Sequence
+
+from remembr_ros.web.site import Site
+
+logger = logging.getLogger(__name__)
+
+
+def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
+    """Delete memories with their pictures, and the thumbnails of these; return how many.
+
+    :param who: wants that, for the log
+    :raises InvalidRequest: nothing may be forgotten here
+    :raises StoreUnavailable: the memory is out of reach
+    """
+    names = {name for memory in site.backend.get(ids) for name in memory.keyframes}
+    count = site.backend.forget(ids)
+    site.pictures.drop(names)
+    logger.warning('%s had %d memories forgotten: %s', who, count, ', '.join(ids))
+    return count

@@ -1,0 +1,169 @@
+"""A memory that is opened in this process, and an agent that answers from it; there is no robot."""
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+
+from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.planner import OnProgress
+from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
+from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.notes import note
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.memory.store_info import StoreInfo
+from remembr_ros.navigation.grid import Grid
+from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
+
+NO_ROBOT = 'there is no robot here, only its memory; start the page with the robot to drive it'
+
+
+class LocalBackend:
+    """A store of this process; see remembr_ros.web.backend.
+
+    :param name: of the memory, for a person
+    :param agent: answers from the store
+    :param writable: notes may be stored and memories forgotten
+    :param grid: the map; None: there is none
+    :param now: returns the time that questions are asked at, nanoseconds since the Unix epoch
+    :param zone: whose clock 'yesterday' and '3 pm' are on
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: MemoryStore,
+        agent: Agent,
+        *,
+        writable: bool,
+        grid: Grid | None,
+        now: Callable[[], int],
+        zone: tzinfo,
+    ) -> None:
+        self._name = name
+        self._store = store
+        self._agent = agent
+        self._grid = grid
+        self._now = now
+        self._zone = zone
+        self._changing = threading.Lock()
+        self._on_memories: Callable[[], None] = lambda: None
+        changes = {Ability.FORGET, Ability.NOTE} if writable else set()
+        self.abilities = frozenset({Ability.ASK, *changes})
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def recall(self) -> Recall:
+        return self._store
+
+    @property
+    def planner(self) -> str:
+        return self._agent.planner
+
+    def now_ns(self) -> int:
+        return self._now()
+
+    def listen(self, listeners: Listeners) -> None:
+        self._on_memories = listeners.on_memories
+
+    def outline(self) -> Outline:
+        return self._store.outline()
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        return self._store.get(ids)
+
+    def picture(self, name: str) -> bytes:
+        return self._store.keyframes.get(name)
+
+    def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
+        asked = Question(question, self.now_ns(), asker=asker, zone=self._zone)
+        return self._agent.ask(asked, on_progress=on_progress, cancel=cancel)
+
+    def forget(self, ids: Sequence[str]) -> int:
+        self._check(Ability.FORGET)
+        count = self._store.forget(ids)
+        self._on_memories()
+        return count
+
+    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+        self._check(Ability.NOTE)
+        with self._changing:
+            memory = note(
+                text,
+                self._robot(),
+                self.now_ns(),
+                existing=lambda memory_id: next(iter(self._store.get([memory_id])), None),
+                pose=pose,
+                frame_id=frame_id,
+                map_id=map_id,
+            )
+            (stored,) = self._store.add([Observation(memory)])
+        self._on_memories()
+        return stored.id
+
+    def situation(self) -> Situation:
+        return Situation()
+
+    def map(self) -> Grid | None:
+        return self._grid
+
+    def state(self) -> tuple[PartState, ...]:
+        try:
+            return (_state_of(self._store.info()), PartState('agent', 'ok', f'{self.planner} answers'))
+        except StoreUnavailable as error:
+            return (PartState('memory', 'error', str(error)),)
+
+    def go(
+        self,
+        target: Memory | StampedPose,
+        *,
+        map_id: str,
+        asker: str,
+        on_progress: Callable[[DriveProgress], None],
+        cancel: threading.Event,
+    ) -> None:
+        raise NavigationUnavailable(NO_ROBOT)
+
+    def confirm(self, yes: bool) -> str:
+        raise InvalidRequest(NO_ROBOT)
+
+    def stop(self) -> str:
+        raise NavigationUnavailable(NO_ROBOT)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def _check(self, ability: Ability) -> None:
+        if ability not in self.abilities:
+            raise InvalidRequest(f'{self._name} can only be read here; give yourself the right to write it')
+
+    def _robot(self) -> str:
+        """Return whose memory a note is: that of the only robot that has any."""
+        robots = self._store.info().robots
+        return robots[0] if len(robots) == 1 else 'robot'
+
+
+def _state_of(info: StoreInfo) -> PartState:
+    sizes = {
+        'database': info.database_bytes,
+        'keyframes': info.keyframe_bytes,
+        'waiting for the server': info.spool_bytes,
+    }
+    values = {
+        'memory': info.uri,
+        'collection': info.collection,
+        'embedder': info.embedder,
+        'pictures': str(info.keyframes),
+        **{name: f'{size / 1e6:.1f} MB' for name, size in sizes.items() if size},
+    }
+    if info.spooled:
+        values['memories that wait for the server'] = str(info.spooled)
+    if info.problem:
+        return PartState('memory', 'warn', info.problem, values)
+    return PartState('memory', 'ok', f'{info.memories} memories', values)

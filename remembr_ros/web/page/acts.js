@@ -1,0 +1,58 @@
+// What a person has the memory and the robot do: drive there, note, forget. Each is asked for before it is done.
+
+import { placeName } from './cards.js';
+import { dialog, el, toast, when } from './dom.js';
+
+const NOTE = 2_000; // [characters] of a note
+const counted = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+/** Do something and say what went wrong; return what came of it, null where it failed. */
+export async function attempt(run) {
+  try {
+    return await run();
+  } catch (error) {
+    if (error.name !== 'AbortError') toast(error.message);
+    return null;
+  }
+}
+
+/** Propose a drive to `target` ({memory_id} or {position, map_id}); the bar of the drive asks for a yes. */
+export const goThere = (page, target) => attempt(() => page.api.post('/api/go', target));
+
+/** Let a person write a note about a place; `place` {x, y, map_id} or null for none. Return its id, or null. */
+export async function writeNote(page, place) {
+  const field = el('textarea', { rows: 4, maxlength: NOTE, required: true, dir: 'auto', autofocus: true });
+  const where = place ? `About ${placeName([place.x, place.y])}, where the robot can recall it.` : 'About no place.';
+  const yes = await dialog({
+    title: 'Add a note',
+    body: el('div', {}, el('label', { class: 'field' }, 'What the robot should remember', field), el('p', { class: 'muted' }, where)),
+    actions: [{ label: 'Add the note', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
+  });
+  const text = field.value.trim();
+  if (!yes || !text) return null;
+  const note = { text, position: place && [place.x, place.y, 0], map_id: place?.map_id };
+  const made = await attempt(() => page.api.post('/api/notes', note));
+  if (made) toast('The note is stored.');
+  return made?.id ?? null;
+}
+
+/** Forget a memory, once a person has seen what goes with it; return whether it is forgotten. */
+export async function forget(page, memory) {
+  const path = `/api/memories/${encodeURIComponent(memory.id)}`;
+  const going = await attempt(() => page.api.get(`${path}/forgetting`));
+  if (!going) return false;
+  const yes = await dialog({
+    title: 'Forget this memory?',
+    body: el('div', {},
+      el('ul', {},
+        el('li', {}, `What was seen from ${when(going.start)} to ${when(going.end)}`,
+          going.segments > 1 ? `, ${going.segments} segments in one` : ''),
+        el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted` : 'No picture will be deleted'),
+        going.shared ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}: other memories have them, too`) : null),
+      el('p', {}, 'This cannot be undone.')),
+    actions: [{ label: 'Keep it', value: false }, { label: 'Forget', value: true, kind: 'danger' }],
+  });
+  if (!yes || !(await attempt(() => page.api.del(path)))) return false;
+  toast('The memory is forgotten.');
+  return true;
+}

@@ -1,0 +1,171 @@
+// The JSON API: requests, streams of events, and what happens when the server wants a token or is away.
+
+import { dialog, el } from './dom.js';
+
+/** Raised with the server's own sentence; status 0: it was not reached; retryAfter in seconds, or NaN. */
+export class ApiError extends Error {
+  constructor(status, message, retryAfter = NaN) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+const SILENCE_MS = 45_000; // [ms] a stream says something every 15 s; longer, and the connection is dead
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+let login = null; // the one dialog, for however many requests were refused
+
+function askForToken() {
+  login ??= (async () => {
+    for (let said = ''; ; ) {
+      const field = el('input', { type: 'password', name: 'token', autocomplete: 'current-password', required: true,
+        'aria-describedby': 'login-said' });
+      await dialog({
+        title: 'A token is needed',
+        body: el('div', {},
+          el('label', { class: 'field' }, 'Token', field),
+          el('p', { id: 'login-said', role: 'alert' }, said)),
+        actions: [{ label: 'Log in', value: true, kind: 'primary' }],
+      });
+      if (!field.value) continue;
+      try {
+        await once('POST', '/api/login', { body: { token: field.value } });
+        return;
+      } catch (error) {
+        said = error.message;
+      }
+    }
+  })().finally(() => (login = null));
+  return login;
+}
+
+async function once(method, path, { params = {}, body, signal, accept = 'application/json' }) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) {
+    for (const each of [value].flat()) if (each !== undefined && each !== null && each !== '') query.append(key, each);
+  }
+  const raw = body instanceof Blob;
+  const headers = { Accept: accept };
+  if (body !== undefined) headers['Content-Type'] = raw ? body.type : 'application/json';
+  let response;
+  try {
+    response = await fetch(query.size ? `${path}?${query}` : path, {
+      method, headers, signal, body: raw || body === undefined ? body : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiError(0, 'The server cannot be reached.');
+  }
+  if (response.ok) return response;
+  const told = await response.json().catch(() => ({}));
+  throw new ApiError(response.status, told.error ?? `The server answered ${response.status}.`,
+    Number.parseFloat(response.headers.get('Retry-After')));
+}
+
+async function request(method, path, options) {
+  for (;;) {
+    try {
+      return await once(method, path, options);
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      await askForToken();
+    }
+  }
+}
+
+const parsed = async (response) => (response.status === 204 ? null : response.json());
+
+/** GET; `params`: null and '' are left out, arrays repeated. Raises ApiError, and AbortError by the signal. */
+export const get = async (path, params, { signal } = {}) => parsed(await request('GET', path, { params, signal }));
+
+/** POST `body` as JSON, a Blob as it is. */
+export const post = async (path, body, { signal } = {}) => parsed(await request('POST', path, { body, signal }));
+
+/** DELETE. */
+export const del = async (path, { signal } = {}) => parsed(await request('DELETE', path, { signal }));
+
+async function stream(method, path, { body, signal, onEvent, onOpen }) {
+  const dead = new AbortController();
+  const end = () => dead.abort();
+  signal?.addEventListener('abort', end);
+  let timer;
+  const alive = () => {
+    clearTimeout(timer);
+    timer = setTimeout(end, SILENCE_MS);
+  };
+  try {
+    alive();
+    const response = await request(method, path, { body, signal: dead.signal, accept: 'text/event-stream' });
+    onOpen?.();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ''; ; ) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      alive();
+      const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const kind = /^event: ?(.*)$/m.exec(block)?.[1];
+        const data = [...block.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join('\n');
+        if (kind && data) onEvent(kind, JSON.parse(data));
+      }
+    }
+  } catch (error) {
+    if (error instanceof ApiError || signal?.aborted) throw error;
+    throw new ApiError(0, 'The connection was lost.');
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
+  }
+}
+
+/** Ask; onExchange(EXCHANGE) at each progress; resolves with the last one. */
+export async function streamAsk(body, onExchange, { signal } = {}) {
+  let last = null;
+  await stream('POST', '/api/ask', { body, signal, onEvent: (kind, data) => {
+    if (kind === 'exchange') onExchange((last = data));
+  } });
+  return last;
+}
+
+/**
+ * What happens, as long as the page is seen: `start(onEvent(kind, data), onLost(bool))`. A page that is hidden hears
+ * nothing and holds no connection; when it is seen again, or the server is back, `back` comes first, then, if the memory
+ * changed meanwhile, `memories` with `anew`.
+ */
+export const events = {
+  start(onEvent, onLost) {
+    let run = null;
+    let version = null;
+    const hear = (kind, data) => {
+      if (kind === 'hello') {
+        const missed = version !== null && version !== data.version;
+        if (version !== null) onEvent('back', {});
+        if (missed) onEvent('memories', { anew: true, new: [] });
+      }
+      version = data.version ?? version;
+      if (kind !== 'hello') onEvent(kind, data);
+    };
+    const follow = async (signal) => {
+      for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+        const opened = () => {
+          wait = FIRST_WAIT_MS / 2;
+          onLost(false);
+        };
+        await stream('GET', '/api/events', { signal, onEvent: hear, onOpen: opened }).catch(() => {});
+        if (signal.aborted) return;
+        onLost(true);
+        await new Promise((resolve) => setTimeout(resolve, wait * (0.75 + Math.random() / 2)));
+      }
+    };
+    const seen = () => {
+      run?.abort();
+      run = document.hidden ? null : new AbortController();
+      if (run) follow(run.signal);
+    };
+    document.addEventListener('visibilitychange', seen);
+    seen();
+  },
+};

@@ -1,0 +1,164 @@
+// Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
+
+import { attempt, goThere } from './acts.js';
+import { moment, placeName, showCards, update } from './cards.js';
+import { ago, announce, busy, el, icon } from './dom.js';
+import { clamped, lasted } from './memory.js';
+import { microphone } from './microphone.js';
+
+const KEPT = 50; // exchanges shown
+const EVIDENCE = 3; // memories of an answer shown at first
+const MOST = 20; // and at most
+const STAGES = { recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
+const EXAMPLES = ['Where is the kitchen?', 'What did you see today?', 'Have you seen a fire extinguisher?'];
+const SURE = [[0.9, 'Very sure'], [0.7, 'Fairly sure'], [0.4, 'Not sure'], [0, 'A guess']];
+
+/** Return the name of this page's conversation, for questions that follow up on others; the same after a reload. */
+function conversation() {
+  const made = sessionStorage.getItem('conversation')
+    ?? [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  sessionStorage.setItem('conversation', made);
+  return made;
+}
+
+/** Return what an answer comes to, before its sentence; null: the sentence says it. */
+function headline({ kind, binary, position, time, duration_minutes: minutes }) {
+  if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` }, binary ? 'Yes' : 'No');
+  if (kind === 'not_seen') return el('p', { class: 'headline no' }, 'Not seen');
+  if (kind === 'position' && position) return el('p', { class: 'headline' }, icon('place'), placeName(position));
+  if (kind === 'time' && time) return el('p', { class: 'headline' }, icon('clock'), moment(time), el('span', { class: 'muted' }, ago(time)));
+  if (kind === 'duration' && minutes !== null) return el('p', { class: 'headline' }, icon('clock'), lasted(60 * minutes));
+  return null;
+}
+
+/** Let a person ask in `root`. */
+export function mountAsk(root, page) {
+  const exchanges = new Map(); // by id, newest last
+  const mine = new Set(); // ids of what this page asked
+
+  const list = el('ol', { class: 'exchanges', 'aria-label': 'Questions and answers' });
+  const nothing = el('div', { class: 'nothing' }, el('p', {}, 'Ask what the robot has seen, where, when and for how long.'),
+    page.may('ask') ? el('div', { class: 'row' }, EXAMPLES.map((text) => el('button', { type: 'button', class: 'chip', onclick: () => ask(text) }, text))) : null);
+  const field = el('textarea', { name: 'question', rows: 1, maxlength: 2000, 'aria-label': 'Question', placeholder: 'Ask the robot', dir: 'auto',
+    enterkeyhint: 'send', onkeydown: (event) => {
+      if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      form.requestSubmit();
+    } });
+  const form = el('form', { class: 'ask-form', onsubmit: (event) => {
+    event.preventDefault();
+    const text = field.value.trim();
+    if (!text) return;
+    field.value = '';
+    ask(text);
+  } }, field, microphone(page, (heard) => {
+    field.value = heard;
+    field.focus();
+  }), el('button', { class: 'primary', 'aria-label': 'Ask' }, icon('send')));
+  root.append(list, nothing, page.may('ask') ? form : el('p', { class: 'muted' }, page.info.abilities.includes('ask')
+    ? 'To ask, log in with an ask or act token.' : 'Nothing here answers questions: no planner is configured.'));
+
+  async function ask(question) {
+    try {
+      await page.api.streamAsk({ question, conversation: conversation() }, (exchange) => {
+        mine.add(exchange.id);
+        take(exchange);
+      });
+    } catch (error) {
+      const last = [...exchanges.values()].findLast((each) => mine.has(each.id) && each.question === question);
+      if (last && !last.answer && !last.error) return take({ ...last, error: error.message });
+      field.value ||= question; // it was not even begun
+      take({ id: `refused ${Date.now()}`, question, asker: '', at: null, error: error.message, answer: null });
+    }
+  }
+
+  function take(exchange) {
+    const known = exchanges.get(exchange.id);
+    if (known?.answer || known?.error) return; // what ended stays so, whatever overtakes it
+    const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
+    exchanges.set(exchange.id, { ...exchange, rounds });
+    for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id);
+    show();
+    if (!mine.has(exchange.id)) return;
+    if (!known) list.lastElementChild.scrollIntoView({ block: 'end' });
+    if (exchange.answer) {
+      announce(exchange.answer.text);
+      light(exchange.answer.evidence);
+      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"] .answer`)?.scrollIntoView({ block: 'nearest' });
+    } else announce(exchange.error || STAGES[exchange.stage] || '');
+  }
+
+  function light(evidence) {
+    page.map.light(evidence);
+    page.timeline.light(evidence);
+  }
+
+  function show() {
+    nothing.hidden = exchanges.size > 0;
+    update(list, [...exchanges.values()], ({ id }) => id, begin, follow);
+  }
+
+  function begin({ id, question, asker, at }) {
+    const who = mine.has(id) || !asker ? '' : asker;
+    return el('li', { class: 'exchange' },
+      el('div', { class: 'question' }, clamped(question, 400),
+        el('p', { class: 'small muted' }, who ? ['Asked by ', el('bdi', {}, who), ', '] : '', at ? moment(at) : '')),
+      el('div', { class: 'answer' }));
+  }
+
+  function follow(node, exchange) {
+    const { stage, detail, memories_found: found, rounds, answer, error } = exchange;
+    const sign = [stage, detail, found, Boolean(answer), error].join();
+    if (node.dataset.sign === sign) return;
+    node.dataset.sign = sign;
+    const place = node.lastElementChild;
+    if (answer) place.replaceChildren(...answered(answer));
+    else if (error) place.replaceChildren(el('p', { class: 'error', dir: 'auto' }, error));
+    else {
+      place.replaceChildren(el('div', { class: 'progress' },
+        el('span', { class: 'spinner' }),
+        el('span', {}, el('strong', {}, STAGES[stage] ?? 'Beginning'), detail ? [' ', el('bdi', {}, detail)] : '',
+          el('span', { class: 'small muted' }, [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''].filter(Boolean).join(', '))),
+        page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: (event) => busy(event.currentTarget,
+          attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(exchange.id)}`))) }, icon('close'), 'Cancel') : ''));
+    }
+  }
+
+  function answered(answer) {
+    const { position, confidence, planner, latency_sec: took, llm_calls: calls } = answer;
+    const tokens = answer.prompt_tokens + answer.completion_tokens;
+    const evidence = answer.evidence.slice(0, MOST);
+    const cards = el('ol', { class: 'cards', 'aria-label': 'Evidence' });
+    const showSome = (most) => showCards(cards, evidence.slice(0, most), page);
+    showSome(EVIDENCE);
+    const rest = evidence.length > EVIDENCE ? el('button', { type: 'button', class: 'quiet', onclick: () => {
+      showSome(MOST);
+      rest.remove();
+    } }, `Show all ${evidence.length} memories`) : null;
+    const [x, y] = position ?? [];
+    return [
+      headline(answer), clamped(answer.text),
+      el('div', { class: 'row' },
+        position && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
+          goThere(page, answer.kind !== 'position' && evidence.length ? { memory_id: evidence[0].id } : { position: [x, y] })) }, icon('go'), 'Go there') : null,
+        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => {
+          light(evidence);
+          const at = position ?? evidence.find((hit) => hit.position)?.position;
+          if (at) page.map.goTo(at[0], at[1]);
+        } }, icon('map'), 'Show on map') : null),
+      evidence.length ? el('h3', {}, 'Because of') : null, cards, rest,
+      el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
+        ` · ${planner} · ${took.toFixed(2)} s`, calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
+    ].filter(Boolean);
+  }
+
+  async function load() {
+    const told = await attempt(() => page.api.get('/api/exchanges'));
+    for (const exchange of told?.exchanges ?? []) take(exchange);
+    show();
+  }
+
+  page.on('exchange', take);
+  page.on('back', load);
+  load();
+}

@@ -1,0 +1,103 @@
+// Memories in lists: a picture, what was seen, when and where. Lists are updated, never rebuilt.
+
+import { el, icon, when } from './dom.js';
+
+const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 60,000 without a space
+const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
+const SURENESS = { certain: 'Certain match', likely: 'Likely match', maybe: 'Possible match', weak: 'Weak match' };
+const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: 'Note of the agent' };
+
+/** Return who a source is, for a person. */
+export const sourceName = (source) => SOURCES[source] ?? source;
+
+/** Return a place in words: metres in the map frame. */
+export const placeName = (position) => (position ? `(${position[0].toFixed(1)}, ${position[1].toFixed(1)})` : 'unplaced');
+
+/** Return a moment as an element: the robot's time, UTC on hover. */
+export const moment = (time) => el('time', { datetime: time, title: `${time} (UTC)` }, when(time));
+
+/** Return the address of a keyframe; `width` 256 or 1024 for a thumbnail. */
+export const pictureAddress = (name, width) =>
+  `/api/pictures/${encodeURIComponent(name)}${width ? `?width=${width}` : ''}`;
+
+/** Return text[from:to] without halves of characters at its ends. */
+const cut = (text, from, to) => text.slice(Math.max(from, 0), to).replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
+
+/** Return the start of a text, on one line. */
+export function start(text, most = 100) {
+  const line = cut(text, 0, 4 * most).replace(/\s+/g, ' ').trim();
+  return line.length > most || text.length > 4 * most ? `${cut(line, 0, most)}…` : line;
+}
+
+/** Return the part of a caption around the sentence that matched, which is marked: children for an element. */
+export function excerpt(text, sentence, most = EXCERPT) {
+  const at = sentence ? text.indexOf(sentence) : -1;
+  const from = at > 0 && at + sentence.length > most ? at - LEAD : 0;
+  const to = from + most;
+  const ends = [from > 0 ? '… ' : '', to < text.length ? ' …' : ''];
+  if (at < 0) return [ends[0], cut(text, from, to), ends[1]];
+  const after = Math.min(at + sentence.length, to);
+  return [ends[0], cut(text, from, at), el('mark', {}, cut(text, at, after)), cut(text, after, Math.max(to, after)), ends[1]];
+}
+
+/** Return a picture of a memory in a frame of fixed shape; words where there is none or it is damaged. */
+export function picture(memory, { name = memory.keyframes?.[0], width = 256, lazy = true } = {}) {
+  const frame = el('span', { class: 'picture' });
+  const say = (words, drawing) => frame.replaceChildren(icon(drawing), el('span', {}, words));
+  if (!name) say(memory.source === 'person' ? 'Note' : 'No picture', memory.source === 'person' ? 'note' : 'camera');
+  else {
+    frame.append(el('img', {
+      src: pictureAddress(name, width), width, height: (width * 3) / 4, loading: lazy ? 'lazy' : null, decoding: 'async',
+      alt: start(memory.caption), onerror: () => say('Picture missing', 'camera'),
+    }));
+  }
+  return frame;
+}
+
+/** Return how well a memory fits what was asked, in words; null where nothing was asked by text. */
+export const sureness = (hit) => (hit.sureness
+  ? el('span', { class: `sureness ${hit.sureness}`, title: hit.score ? `score ${hit.score.toFixed(2)}` : null },
+    SURENESS[hit.sureness] ?? hit.sureness) : null);
+
+/** Return a memory as a link that opens it. */
+export function card(hit, page) {
+  const apart = hit.sentence && !hit.caption.includes(hit.sentence); // a text in the scene matched, not the caption
+  const open = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    page.openMemory(hit.id);
+  };
+  const mark = () => page.map.mark(hit);
+  const unmark = () => page.url.state().memory || page.map.mark(null);
+  return el('a', { class: 'card', href: page.url.address({ memory: hit.id }), onclick: open,
+    onpointerenter: mark, onpointerleave: unmark, onfocus: mark, onblur: unmark },
+    picture(hit),
+    el('span', { class: 'card-body' },
+      el('span', { class: 'card-text', dir: 'auto' }, excerpt(hit.caption, hit.sentence)),
+      apart ? el('span', { class: 'card-text', dir: 'auto' }, 'Read: ', el('mark', {}, start(hit.sentence))) : null,
+      el('span', { class: 'card-meta' },
+        sureness(hit),
+        el('span', {}, moment(hit.start)),
+        el('span', {}, placeName(hit.position)),
+        Number.isFinite(hit.distance) ? el('span', {}, `${hit.distance.toFixed(1)} m away`) : null,
+        page.info.robots.length > 1 && hit.robot ? el('bdi', { class: 'name' }, start(hit.robot, 30)) : null,
+        hit.source && hit.source !== 'captioner' ? el('span', {}, sourceName(hit.source)) : null)));
+}
+
+/** Make the children of a list those of `items`: kept by `key`, else made, each then changed; moved only if need be. */
+export function update(list, items, key, make, change = () => {}) {
+  const old = new Map([...list.children].map((node) => [node.dataset.key, node]));
+  items.forEach((item, i) => {
+    const id = key(item);
+    const node = old.get(id) ?? make(item);
+    old.delete(id);
+    node.dataset.key = id;
+    change(node, item);
+    if (list.children[i] !== node) list.insertBefore(node, list.children[i] ?? null);
+  });
+  for (const node of old.values()) node.remove();
+}
+
+/** Show memories as cards in a list. */
+export const showCards = (list, hits, page) => update(list, hits,
+  (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`, (hit) => el('li', {}, card(hit, page)));

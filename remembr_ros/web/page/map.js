@@ -1,0 +1,329 @@
+// The map: one canvas, what one can do on it, and what of it is in the address.
+
+import { announce, busy, dialog, el, icon, toast } from './dom.js';
+import { canvasPainter, colours, follow } from './gestures.js';
+import { MapData } from './map_data.js';
+import { cellAt, COLOURS, drawMap } from './map_layers.js';
+import { metres, View } from './map_view.js';
+import { seconds } from './times.js';
+
+const REST_MS = 400; // [ms] the view is written into the address when it rests
+const TWICE_MS = 280; // [ms] a tap waits so long for a second one
+const REACH_PX = 45; // [px] 'here' reaches so far from a place that was clicked
+const STEP_PX = 80; // [px] an arrow key
+const NO_MAP = '-'; // in the address: memories without a map, where there are others with one
+
+/** Fill root; returns what others may do with the map. */
+export function mountMap(root, page) {
+  const { url } = page;
+  const view = new View();
+  const choice = document.getElementById('map-choice');
+  const note = el('p', { class: 'map-note', role: 'status', hidden: true });
+  const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
+    'aria-describedby': 'map-help' });
+  const button = (name, label, run) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
+  root.append(canvas,
+    el('p', { id: 'map-help', class: 'unseen' }, 'Arrow keys move, plus and minus zoom, 0 shows everything, Enter asks what '
+      + 'was seen at the crosshair, M opens a menu for that place. The search lists the same memories.'),
+    el('div', { class: 'map-buttons' },
+      button('plus', 'Zoom in', () => zoom(1.6)),
+      button('minus', 'Zoom out', () => zoom(1 / 1.6)),
+      button('fit', 'Show everything', () => fitAll())),
+    note);
+
+  const scene = { view, colours: colours(COLOURS), dark: false, lit: [], mark: null, place: null, cross: false };
+  const draw = canvasPainter(canvas, (ctx, width, height) => {
+    if (width !== view.width || height !== view.height) resized(width, height);
+    drawMap(ctx, scene);
+  });
+  const data = (scene.data = new MapData(page, draw, tell));
+  let said = '';
+  let rest = null;
+  let tap = null;
+  let picking = null;
+  let placed = false; // whether the view shows anything that was chosen
+
+  const maps = () => page.info.maps;
+  const chosen = () => {
+    const asked = url.state().map;
+    const largest = [...maps()].sort((a, b) => b.memories - a.memories)[0]?.map_id ?? '';
+    return asked === undefined ? data.situation.robots[0]?.map_id ?? largest : asked === NO_MAP ? '' : asked;
+  };
+  const mapId = () => (maps().length > 1 ? chosen() : null); // null: there is nothing to choose
+  const here = (item) => mapId() === null || item.map_id === undefined || item.map_id === chosen();
+
+  scene.here = here;
+
+  function tell(text) {
+    said = text;
+    show();
+  }
+
+  function show() {
+    const unplaced = scene.mark && !scene.mark.position ? 'This memory has no place on the map.' : '';
+    const text = picking ? 'Click the place; Enter takes the crosshair, Esc gives up.' : unplaced || said;
+    note.textContent = text;
+    note.hidden = !text;
+  }
+
+  function resized(width, height) {
+    view.width = width;
+    view.height = height;
+    if (!placed) fromAddress();
+    data.look(view, mapId());
+  }
+
+  /** Take the view from the address, or show all there is. */
+  function fromAddress() {
+    const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
+    placed = true;
+    if (![x, y, zoom].every(Number.isFinite)) return fitAll();
+    view.x = Math.max(-1e7, Math.min(1e7, x));
+    view.y = Math.max(-1e7, Math.min(1e7, y));
+    view.scale = 2 ** zoom;
+    view.zoom(1); // into its bounds
+    moved(false);
+  }
+
+  function fitAll() {
+    const map = maps().find(({ map_id }) => mapId() === null || map_id === chosen());
+    const robot = data.situation.robots.find(here)?.position;
+    const { grid } = data;
+    if (map?.low) view.fit(map.low, map.high);
+    else if (grid) view.fit(grid.origin, [0, 1].map((i) => grid.origin[i] + [grid.width, grid.height][i] * grid.resolution));
+    else view.fit(robot ?? [-5, -5], robot ?? [5, 5]);
+    moved(placed);
+  }
+
+  function moved(byHand = true) {
+    draw();
+    data.look(view, mapId());
+    clearTimeout(rest);
+    if (byHand) rest = setTimeout(written, REST_MS);
+  }
+
+  const written = () => url.set(inAddress());
+  const inAddress = () => {
+    const digits = Math.max(0, Math.ceil(Math.log10(view.scale)) + 1); // to a tenth of a px
+    return { x: view.x.toFixed(digits), y: view.y.toFixed(digits), zoom: Math.log2(view.scale).toFixed(2) };
+  };
+
+  function zoom(factor, x, y) {
+    view.zoom(factor, x, y);
+    moved();
+  }
+
+  const reach = () => Number((REACH_PX / view.scale).toPrecision(2));
+
+  /** Ask what was seen around a place. */
+  function seenAt(x, y, radius = reach()) {
+    const digits = Math.max(0, Math.ceil(Math.log10(view.scale)) + 1);
+    url.set({ view: 'search', near: `${x.toFixed(digits)},${y.toFixed(digits)}`, radius, memory: null }, { push: true });
+    announce(`Searching within ${metres(radius)} of x ${x.toFixed(1)}, y ${y.toFixed(1)}`);
+  }
+
+  function take(px, py) {
+    const [x, y] = view.world(px, py);
+    if (picking) return picking({ x, y, radius: reach() });
+    const cell = cellAt(view, data.cells, px, py);
+    if (cell?.[4]) return page.openMemory(cell[4]);
+    const [cx, cy] = cell ?? [x, y];
+    const radius = cell ? Math.max(Number((data.cell_m * 0.75).toPrecision(2)), 0.1) : reach();
+    clearTimeout(tap);
+    tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
+  }
+
+  function openMenu(px, py) {
+    clearTimeout(tap);
+    const [x, y] = view.world(px, py);
+    const box = canvas.getBoundingClientRect();
+    const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
+    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => leaveNote(x, y) });
+    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goHere(x, y) });
+    items.push({ label: 'Copy link to this view', icon: 'link', run: copyLink });
+    page.menu(box.left + px, box.top + py, items);
+  }
+
+  const inWords = (x, y) => `x ${x.toFixed(2)} m, y ${y.toFixed(2)} m`;
+  const onMap = () => (chosen() ? { map_id: chosen() } : {});
+
+  async function leaveNote(x, y) {
+    const text = el('textarea', { rows: '4', maxlength: '2000', required: true, dir: 'auto' });
+    const yes = await dialog({
+      title: 'A note for this place',
+      body: el('div', {}, el('p', { class: 'soft' }, inWords(x, y)), el('label', { class: 'field' }, 'What should be remembered', text)),
+      actions: [{ label: 'Remember', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
+    });
+    if (!yes || !text.value.trim()) return;
+    await attempt(page.api.post('/api/notes', { text: text.value.trim(), position: [x, y, 0], ...onMap() }), 'The note is stored.');
+  }
+
+  async function goHere(x, y) {
+    const yes = await dialog({
+      title: 'Send the robot here?',
+      body: `${inWords(x, y)}. The robot checks the goal first, and asks once more before it drives.`,
+      actions: [{ label: 'Go here', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
+    });
+    if (yes) await attempt(page.api.post('/api/go', { position: [x, y], ...onMap() }), 'The goal is being checked.');
+  }
+
+  async function attempt(promise, done) {
+    try {
+      await busy(root, promise);
+      toast(done);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  async function copyLink() {
+    const link = new URL(url.address(inAddress()), location.href).href;
+    try {
+      await navigator.clipboard.writeText(link);
+      toast('The link is copied.');
+    } catch { // no clipboard but in a secure context
+      await dialog({ title: 'Link to this view', body: el('input', { value: link, readonly: true, 'aria-label': 'Link', class: 'wide' }) });
+    }
+  }
+
+  follow(canvas, {
+    drag(dx, dy) {
+      view.pan(dx, dy);
+      moved();
+    },
+    zoom,
+    tap: take,
+    twice(x, y) {
+      clearTimeout(tap);
+      zoom(2, x, y);
+    },
+    hold: openMenu,
+    hover(x, y) {
+      canvas.classList.toggle('hit', !picking && cellAt(view, data.cells, x, y) !== null);
+    },
+  });
+
+  const KEYS = {
+    ArrowLeft: () => view.pan(STEP_PX, 0),
+    ArrowRight: () => view.pan(-STEP_PX, 0),
+    ArrowUp: () => view.pan(0, STEP_PX),
+    ArrowDown: () => view.pan(0, -STEP_PX),
+    '+': () => view.zoom(1.6),
+    '=': () => view.zoom(1.6),
+    '-': () => view.zoom(1 / 1.6),
+    0: fitAll,
+  };
+  canvas.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [x, y] = [view.width / 2, view.height / 2];
+    if (KEYS[event.key]) {
+      KEYS[event.key]();
+      moved();
+    } else if (event.key === 'Enter') take(x, y);
+    else if (event.key === 'm' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) openMenu(x, y);
+    else return;
+    event.preventDefault();
+  });
+  const crossed = () => {
+    scene.cross = canvas.matches(':focus-visible');
+    draw();
+  };
+  canvas.addEventListener('focus', crossed);
+  canvas.addEventListener('blur', crossed);
+
+  function follows(state, before = {}, popped = false) {
+    scene.place = url.place();
+    const { first, last } = page.info;
+    const span = [seconds(state.after ?? first ?? NaN), seconds(state.before ?? last ?? NaN)];
+    scene.span = span[1] > span[0] ? span : null;
+    const robot = data.situation.robots[0];
+    scene.gridShown = !robot || here(robot);
+    choice.value = chosen();
+    if (state.map !== before.map && placed) fitAll();
+    else if (popped && placed && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key])) fromAddress();
+    data.look(view, mapId());
+    draw();
+  }
+
+  function listMaps() {
+    const options = maps().map(({ map_id, memories }) => el('option', { value: map_id }, `${map_id || 'without a map'} (${memories})`));
+    if (document.activeElement !== choice) choice.replaceChildren(...options);
+    choice.value = chosen();
+  }
+  choice.addEventListener('change', () => url.set({ map: choice.value || NO_MAP, x: null, y: null, zoom: null }, { push: true }));
+
+  url.onChange(follows);
+  page.on('memories', () => {
+    listMaps();
+    follows(url.state(), url.state());
+    data.look(view, mapId(), true);
+  });
+  page.on('situation', (situation) => {
+    data.situation = situation;
+    draw();
+  });
+  page.on('map', () => data.loadGrid());
+  page.on('back', () => Promise.all([data.loadSituation(), data.loadGrid()]));
+  page.on('theme', (dark) => {
+    Object.assign(scene, { dark, colours: colours(COLOURS) });
+    draw();
+  });
+  data.loadGrid();
+  data.loadSituation().finally(() => {
+    listMaps();
+    follows(url.state(), url.state());
+  });
+
+  /** Show all of these places, if one of them is not seen. */
+  function bringIntoView(places) {
+    if (!places.length || places.every(([x, y]) => view.sees(x, y))) return;
+    const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
+    const { scale } = view;
+    view.fit([Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]);
+    view.scale = Math.min(scale, view.scale); // never nearer than one was
+    moved();
+  }
+
+  return {
+    /** Light up the evidence of an answer, hits as the API gives them; [] puts it out. */
+    light(hits) {
+      scene.lit = hits.filter((hit) => hit.position && here(hit));
+      bringIntoView(scene.lit.map((hit) => hit.position));
+      draw();
+    },
+    /** Mark the memory that is open or pointed at; null: none. */
+    mark(hit) {
+      scene.mark = hit;
+      if (hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
+      if (hit?.position) bringIntoView([hit.position]);
+      show();
+      draw();
+    },
+    /** Move a place, in metres, into the middle. */
+    goTo(x, y) {
+      [view.x, view.y] = [x, y];
+      moved();
+    },
+    /** Let a person choose a place: {x, y, radius}, or null. */
+    pickPlace() {
+      const before = url.state().view;
+      picking?.(null);
+      document.body.classList.add('picking');
+      url.set({ view: 'map' });
+      canvas.focus();
+      return new Promise((resolve) => {
+        const escape = (event) => event.key === 'Escape' && picking(null);
+        addEventListener('keydown', escape);
+        picking = (place) => {
+          picking = null;
+          removeEventListener('keydown', escape);
+          document.body.classList.remove('picking');
+          url.set({ view: before });
+          show();
+          resolve(place);
+        };
+        show();
+      });
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// What the map shows, fetched for the box in view: never more than the cells and points that can be seen.
+
+const DEBOUNCE_MS = 80; // [ms] after the view last moved
+const CELL_PX = 60; // [px] memories nearer than about this become one cluster
+const TRACK_POINTS = 2_000;
+const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
+
+/** Cells, tracks, the grid, the situation; `changed()` when there is something new to draw, `told(text)` of failures. */
+export class MapData {
+  cells = [];
+  cell_m = 1;
+  tracks = [];
+  grid = null;
+  situation = { robots: [], proposal: [], goals: [], keep_out: [] };
+  #page;
+  #changed;
+  #told;
+  #timer = null;
+  #request = null;
+  #fetched = null; // what cells and tracks are of
+
+  constructor(page, changed, told) {
+    this.#page = page;
+    this.#changed = changed;
+    this.#told = told;
+  }
+
+  /** Have what the view needs, soon; `anew`: the memory has changed. */
+  look(view, mapId, anew = false) {
+    if (anew) this.#fetched = null;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#fetch(view, mapId), DEBOUNCE_MS);
+  }
+
+  async #fetch(view, mapId) {
+    if (document.hidden || view.width < 2) return;
+    const cell = 2 ** Math.round(Math.log2(CELL_PX / view.scale));
+    const scope = { ...this.#page.url.scope(), map_id: mapId };
+    const what = JSON.stringify([cell, scope]);
+    const [x0, y0, x1, y1] = view.box();
+    const has = this.#fetched;
+    if (has?.what === what && has.box[0] <= x0 && has.box[1] <= y0 && has.box[2] >= x1 && has.box[3] >= y1) return;
+    this.#request?.abort();
+    const { signal } = (this.#request = new AbortController());
+    const box = view.box(MARGIN);
+    const { get } = this.#page.api;
+    try {
+      const [cells, track] = await Promise.all([
+        get('/api/cells', { ...scope, box: box.join(','), cell }, { signal }),
+        get('/api/track', { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
+      ]);
+      this.cells = cells.cells.sort((a, b) => a[2] - b[2]); // large clusters on top
+      this.cell_m = cells.cell ?? cell;
+      this.tracks = track.tracks;
+      this.#fetched = { what, box };
+      this.#told(cells.total || this.tracks.length ? '' : 'No memories here in the chosen time.');
+      this.#changed();
+    } catch (error) {
+      if (!signal.aborted) this.#told(error.message);
+    }
+  }
+
+  async loadSituation() {
+    await this.#take('/api/situation', (situation) => (this.situation = situation));
+  }
+
+  async loadGrid() {
+    await this.#take('/api/map', async (grid) => {
+      if (this.grid?.version === grid.version) return;
+      const image = new Image();
+      image.src = grid.image;
+      await image.decode();
+      this.grid = { ...grid, drawn: image, inverted: inverted(image) };
+    });
+  }
+
+  async #take(path, then) {
+    try {
+      await then(await this.#page.api.get(path));
+      this.#changed();
+    } catch (error) {
+      if (error.status === 404) this.grid = null; // there is no map
+      else console.warn(path, error.message);
+    }
+  }
+}
+
+/** Return an image with black and white exchanged and what is transparent left so, for dark colours. */
+function inverted(image) {
+  const canvas = document.createElement('canvas');
+  canvas.width = image.naturalWidth;
+  canvas.height = image.naturalHeight;
+  const ctx = canvas.getContext('2d');
+  ctx.drawImage(image, 0, 0);
+  ctx.globalCompositeOperation = 'difference';
+  ctx.fillStyle = '#fff';
+  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  ctx.globalCompositeOperation = 'destination-in';
+  ctx.drawImage(image, 0, 0);
+  return canvas;
+}

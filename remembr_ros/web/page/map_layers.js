@@ -1,0 +1,307 @@
+// What is drawn on the map, from the bottom up; all in px of the canvas.
+
+import { metres, round } from './map_view.js';
+import { written } from './times.js';
+
+export const COLOURS = ['ground', 'surface', 'ink', 'soft', 'line', 'accent', 'accent-ink', 'tint', 'danger', 'good',
+  'evidence', 'robot', 'old', 'middle', 'new'];
+const STEPS = 24; // colours of a track
+const FONT = 'system-ui, sans-serif';
+
+/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, gridShown, here(item)} */
+export function drawMap(ctx, scene) {
+  const { view, data, colours: c } = scene;
+  ctx.fillStyle = c.ground;
+  ctx.fillRect(0, 0, view.width, view.height);
+  if (data.grid && scene.gridShown) drawGrid(ctx, view, data.grid, scene.dark);
+  else drawMesh(ctx, view, c);
+  for (const area of data.situation.keep_out ?? []) drawArea(ctx, view, area, c.danger);
+  const ramp = timeColours(c);
+  for (const track of data.tracks) drawTrack(ctx, view, track.points, scene.span, ramp);
+  if (scene.place) drawPlace(ctx, view, scene.place, c);
+  drawCells(ctx, view, data.cells, c);
+  for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
+  data.situation.goals?.forEach((pose) => drawGoal(ctx, view, pose, c.good, c.surface));
+  data.situation.proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c.evidence, c.surface, String(i + 1)));
+  const robots = data.situation.robots.filter(scene.here);
+  for (const robot of robots) drawRobot(ctx, view, robot, c, robots.length > 1);
+  if (scene.mark?.position) drawPin(ctx, view, scene.mark, c);
+  if (scene.cross) drawCross(ctx, view, c);
+  drawScale(ctx, view, c);
+  if (data.tracks.length && scene.span) drawLegend(ctx, view, scene.span, c);
+}
+
+/** Return the cell at a px, [x, y, count, newest, id], or null. */
+export function cellAt(view, cells, px, py) {
+  let found = null;
+  let nearest = Infinity;
+  for (const cell of cells) {
+    const [x, y] = view.screen(cell[0], cell[1]);
+    const away = Math.hypot(px - x, py - y);
+    if (away <= radiusOf(cell[2]) + 6 && away < nearest) [found, nearest] = [cell, away];
+  }
+  return found;
+}
+
+const radiusOf = (count) => (count === 1 ? 5 : Math.min(19, 8.5 + 3 * Math.log10(count)));
+
+const short = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${+(count / 1000).toPrecision(2)}k`
+  : `${+(count / 1e6).toPrecision(2)}M`);
+
+function timeColours(c) {
+  const [a, b, d] = [c.old, c.middle, c.new].map((rgb) => rgb.match(/[\d.]+/g).map(Number));
+  return Array.from({ length: STEPS }, (_, i) => {
+    const at = (2 * i) / (STEPS - 1);
+    const [from, to, part] = at < 1 ? [a, b, at] : [b, d, at - 1];
+    return `rgb(${from.slice(0, 3).map((value, k) => Math.round(value + (to[k] - value) * part)).join(' ')})`;
+  });
+}
+
+function disc(ctx, x, y, radius) {
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
+}
+
+function drawGrid(ctx, view, grid, dark) {
+  const [x, y] = view.screen(grid.origin[0], grid.origin[1]);
+  const [w, h] = [grid.width * grid.resolution * view.scale, grid.height * grid.resolution * view.scale];
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate(-(grid.origin[2] ?? 0));
+  ctx.imageSmoothingEnabled = view.scale * grid.resolution < 3;
+  ctx.imageSmoothingQuality = 'high';
+  ctx.globalAlpha = dark ? 0.55 : 0.85;
+  ctx.drawImage(dark ? grid.inverted : grid.drawn, 0, -h, w, h);
+  ctx.restore();
+}
+
+/** Lines at round metres, so that a place has something to be told by where there is no map. */
+function drawMesh(ctx, view, c) {
+  const step = round(140 / view.scale);
+  const [x0, y0, x1, y1] = view.box();
+  ctx.strokeStyle = c.line;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let x = Math.ceil(x0 / step) * step; x <= x1; x += step) {
+    const px = Math.round(view.screen(x, 0)[0]) + 0.5;
+    ctx.moveTo(px, 0);
+    ctx.lineTo(px, view.height);
+  }
+  for (let y = Math.ceil(y0 / step) * step; y <= y1; y += step) {
+    const py = Math.round(view.screen(0, y)[1]) + 0.5;
+    ctx.moveTo(0, py);
+    ctx.lineTo(view.width, py);
+  }
+  ctx.stroke();
+}
+
+function drawArea(ctx, view, points, colour) {
+  ctx.beginPath();
+  for (const [x, y] of points) ctx.lineTo(...view.screen(x, y));
+  ctx.closePath();
+  ctx.globalAlpha = 0.13;
+  ctx.fillStyle = colour;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([6, 4]);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+function drawTrack(ctx, view, points, span, ramp) {
+  if (!points.length) return;
+  const step = (t) => (span ? Math.max(0, Math.min(STEPS - 1, Math.floor(((t - span[0]) / (span[1] - span[0])) * STEPS))) : 0);
+  ctx.lineWidth = 2;
+  ctx.lineJoin = ctx.lineCap = 'round';
+  ctx.globalAlpha = 0.75;
+  let at = -1;
+  let last = null;
+  for (const [x, y, t] of points) {
+    const [px, py] = view.screen(x, y);
+    if (step(t) !== at) {
+      if (at >= 0) ctx.stroke();
+      at = step(t);
+      ctx.strokeStyle = ramp[at];
+      ctx.beginPath();
+      if (last) ctx.moveTo(...last);
+    }
+    ctx.lineTo(px, py);
+    last = [px, py];
+  }
+  ctx.stroke();
+  ctx.globalAlpha = 1;
+}
+
+function drawPlace(ctx, view, { x, y, radius }, c) {
+  const [px, py] = view.screen(x, y);
+  disc(ctx, px, py, Math.max(6, (radius ?? 0) * view.scale));
+  ctx.globalAlpha = 0.16;
+  ctx.fillStyle = c.accent;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+  ctx.strokeStyle = c.accent;
+  ctx.lineWidth = 2;
+  ctx.stroke();
+}
+
+function drawCells(ctx, view, cells, c) {
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  ctx.lineWidth = 1.5;
+  for (const [x, y, count] of cells) {
+    const [px, py] = view.screen(x, y);
+    const radius = radiusOf(count);
+    if (px < -radius || py < -radius || px > view.width + radius || py > view.height + radius) continue;
+    disc(ctx, px, py, radius);
+    ctx.fillStyle = c.accent;
+    ctx.fill();
+    ctx.strokeStyle = c.surface;
+    ctx.stroke();
+    if (count === 1) continue;
+    ctx.fillStyle = c['accent-ink'];
+    ctx.font = `600 ${count < 100 ? 11 : 10}px ${FONT}`;
+    ctx.fillText(short(count), px, py + 0.5);
+  }
+}
+
+function drawRing(ctx, view, [x, y], c) {
+  const [px, py] = view.screen(x, y);
+  for (const [radius, width, colour] of [[11, 5, c.surface], [11, 3, c.evidence]]) {
+    disc(ctx, px, py, radius);
+    ctx.lineWidth = width;
+    ctx.strokeStyle = colour;
+    ctx.stroke();
+  }
+  disc(ctx, px, py, 4);
+  ctx.fillStyle = c.evidence;
+  ctx.fill();
+}
+
+function drawGoal(ctx, view, { position: [x, y], yaw }, colour, surface, number = '') {
+  const [px, py] = view.screen(x, y);
+  ctx.save();
+  ctx.translate(px, py);
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = 2.5;
+  if (Number.isFinite(yaw)) {
+    ctx.rotate(-yaw);
+    ctx.beginPath();
+    ctx.moveTo(22, 0);
+    ctx.lineTo(13, -5);
+    ctx.lineTo(13, 5);
+    ctx.fill();
+    ctx.rotate(yaw);
+  }
+  disc(ctx, 0, 0, 10);
+  ctx.fillStyle = surface;
+  ctx.fill();
+  ctx.setLineDash(number ? [4, 3] : []);
+  ctx.stroke();
+  ctx.fillStyle = colour;
+  if (number) {
+    ctx.font = `700 11px ${FONT}`;
+    ctx.textAlign = 'center';
+    ctx.textBaseline = 'middle';
+    ctx.fillText(number, 0, 0.5);
+  } else {
+    disc(ctx, 0, 0, 4);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
+function drawRobot(ctx, view, { name, position: [x, y], yaw }, c, named) {
+  const [px, py] = view.screen(x, y);
+  ctx.save();
+  ctx.translate(px, py);
+  ctx.rotate(-(yaw ?? 0));
+  ctx.beginPath();
+  ctx.moveTo(15, 0);
+  ctx.lineTo(-9, -10);
+  ctx.lineTo(-4.5, 0);
+  ctx.lineTo(-9, 10);
+  ctx.closePath();
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 5;
+  ctx.strokeStyle = c.surface;
+  ctx.stroke();
+  ctx.fillStyle = c.robot;
+  ctx.fill();
+  ctx.restore();
+  if (named) label(ctx, name, px, py + 24, c, 'center');
+}
+
+function drawPin(ctx, view, { position: [x, y] }, c) {
+  const [px, py] = view.screen(x, y);
+  ctx.save();
+  ctx.translate(px, py);
+  ctx.beginPath();
+  ctx.moveTo(0, 0);
+  ctx.bezierCurveTo(-4, -10, -11, -14, -11, -22);
+  ctx.arc(0, -22, 11, Math.PI, 0);
+  ctx.bezierCurveTo(11, -14, 4, -10, 0, 0);
+  ctx.fillStyle = c.danger;
+  ctx.fill();
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = c.surface;
+  ctx.stroke();
+  disc(ctx, 0, -22, 4);
+  ctx.fillStyle = c.surface;
+  ctx.fill();
+  ctx.restore();
+}
+
+function drawCross(ctx, view, c) {
+  const [x, y] = [view.width / 2, view.height / 2];
+  for (const [width, colour] of [[4, c.surface], [1.5, c.ink]]) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = colour;
+    ctx.beginPath();
+    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+      ctx.moveTo(x + 5 * dx, y + 5 * dy);
+      ctx.lineTo(x + 15 * dx, y + 15 * dy);
+    }
+    ctx.stroke();
+  }
+}
+
+function label(ctx, text, x, y, c, align) {
+  ctx.font = `12px ${FONT}`;
+  ctx.textAlign = align;
+  ctx.textBaseline = 'alphabetic';
+  ctx.lineWidth = 3;
+  ctx.lineJoin = 'round';
+  ctx.strokeStyle = c.ground;
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = c.ink;
+  ctx.fillText(text, x, y);
+}
+
+function drawScale(ctx, view, c) {
+  const length = round(110 / view.scale);
+  const [x, y] = [view.width - 14 - length * view.scale, view.height - 14];
+  for (const [width, colour] of [[5, c.ground], [2, c.ink]]) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = colour;
+    ctx.beginPath();
+    ctx.moveTo(x, y - 5);
+    ctx.lineTo(x, y);
+    ctx.lineTo(view.width - 14, y);
+    ctx.lineTo(view.width - 14, y - 5);
+    ctx.stroke();
+  }
+  label(ctx, metres(length), x + (length * view.scale) / 2, y - 7, c, 'center');
+}
+
+function drawLegend(ctx, view, [t0, t1], c) {
+  const [x, y, w] = [14, view.height - 18, Math.min(150, view.width / 3)];
+  const ramp = ctx.createLinearGradient(x, 0, x + w, 0);
+  [c.old, c.middle, c.new].forEach((colour, i) => ramp.addColorStop(i / 2, colour));
+  ctx.fillStyle = ramp;
+  ctx.fillRect(x, y, w, 5);
+  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
+  label(ctx, name(t0), x, y - 6, c, 'left');
+  label(ctx, name(t1), x + w, y - 6, c, 'right');
+}

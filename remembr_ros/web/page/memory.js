@@ -1,0 +1,172 @@
+// One memory: its pictures, what was seen, where and when, what came before and after it.
+
+import { forget, goThere, writeNote } from './acts.js';
+import { moment, picture, pictureAddress, placeName, sourceName, start } from './cards.js';
+import { ago, announce, busy, el, icon, toast, when } from './dom.js';
+
+const CAPTION = 1_200; // [characters] shown before 'more'
+const TEXTS = 60; // texts read in the scene that are shown
+const AROUND_M = 3; // [m] what else was seen here
+const AGO_MS = 30_000; // [ms] between two looks at the clock
+
+const button = (drawing, words, run, props = {}) => el('button', { type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props },
+  icon(drawing), words);
+
+/** Return how long something took, in words. */
+export function lasted(seconds) {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Return a text that may be long: its start, and the rest on request. */
+export function clamped(text, most = CAPTION) {
+  const said = el('p', { class: 'caption', dir: 'auto' }, text.length > most ? `${text.slice(0, most)}…` : text);
+  if (text.length <= most) return said;
+  const more = el('button', { type: 'button', class: 'quiet', onclick: () => {
+    said.textContent = text;
+    more.remove();
+  } }, `Show all ${text.length.toLocaleString('en')} characters`);
+  return el('div', {}, said, more);
+}
+
+/** Show the memory of the address in `root`. */
+export function mountMemory(root, page) {
+  const { url, api } = page;
+  let running = new AbortController();
+  let shown = null; // the answer that is shown
+
+  const open = (id) => id && page.openMemory(id);
+  const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value));
+
+  function pictures(memory) {
+    const names = memory.keyframes;
+    const large = el('a', { class: 'large', target: '_blank', rel: 'noopener', title: 'Open in full' });
+    const choose = (name) => {
+      large.replaceChildren(picture(memory, { name, width: 1024, lazy: false }));
+      if (name) large.href = pictureAddress(name);
+      for (const each of others.children) each.setAttribute('aria-pressed', each.dataset.name === name);
+    };
+    const others = el('div', { class: 'others', role: 'group', 'aria-label': 'Pictures' },
+      names.length < 2 ? null : names.map((name, i) => el('button', {
+        type: 'button', dataset: { name }, 'aria-label': `Picture ${i + 1} of ${names.length}`, onclick: () => choose(name),
+      }, picture(memory, { name }))));
+    choose(names[0]);
+    return [large, others];
+  }
+
+  function where(memory) {
+    if (!memory.position) return fact('Where', 'not known');
+    const [x, y] = memory.position;
+    return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
+      el('span', { class: 'row' },
+        el('button', { type: 'button', class: 'chip', onclick: () => page.map.goTo(x, y) }, icon('place'), 'Show on map'),
+        el('button', { type: 'button', class: 'chip', onclick: () => url.set({ view: 'search', memory: null, q: null,
+          near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M }, { push: true }) }, icon('search'), 'What else was seen here')));
+  }
+
+  function facts(memory) {
+    const long = (Date.parse(memory.end) - Date.parse(memory.start)) / 1000;
+    return el('dl', { class: 'facts' },
+      where(memory),
+      fact('When', moment(memory.start), long ? [' to ', moment(memory.end), `, ${lasted(long)}`] : '', ', ',
+        el('span', { class: 'ago' }, ago(memory.end))),
+      memory.robot ? fact('Robot', start(memory.robot)) : null,
+      memory.camera ? fact('Camera', start(memory.camera)) : null,
+      fact('Source', sourceName(memory.source), memory.captioner ? `, captioned by ${start(memory.captioner)}` : ''),
+      memory.merged > 1 ? fact('Stands for', `${memory.merged} segments of one stay`) : null,
+      memory.travelled >= 0.1 ? fact('Driven', `${memory.travelled.toFixed(1)} m meanwhile`) : null);
+  }
+
+  function actions(memory) {
+    const [x, y] = memory.position ?? [];
+    return el('div', { class: 'row' },
+      memory.position && page.may('drive') ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
+      button('link', 'Copy link', copy),
+      memory.position && page.may('note')
+        ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
+      page.may('forget') ? button('trash', 'Forget', async () => {
+        if (await forget(page, memory)) url.set({ memory: null }, { push: true });
+      }, { class: 'danger' }) : null);
+  }
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      toast('The link is copied.');
+    } catch {
+      toast('This browser lets a page copy only over HTTPS or on localhost: the link is in the address bar.');
+    }
+  }
+
+  function strip({ memory, neighbours }) {
+    const all = [...neighbours.filter(({ id }) => id !== memory.id), memory].sort((a, b) => (a.start < b.start ? -1 : 1));
+    return el('ol', { class: 'strip', 'aria-label': 'Before and after' }, all.map((each) => el('li', {}, el('a', {
+      href: url.address({ memory: each.id }), 'aria-current': each.id === memory.id ? 'true' : null, title: when(each.start),
+      onclick: (event) => {
+        if (event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        open(each.id);
+      },
+    }, picture(each)))));
+  }
+
+  function show(found) {
+    shown = found;
+    const { memory, before, after } = found;
+    const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id) }, icon(drawing), words);
+    root.replaceChildren(
+      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, when(memory.start)), turn(after, 'next', 'Later')),
+      ...pictures(memory),
+      clamped(memory.caption),
+      memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
+        memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
+      actions(memory), facts(memory), strip(found));
+    page.map.mark(memory);
+    announce(`Memory of ${when(memory.start)}`);
+  }
+
+  function gone(error) {
+    shown = null;
+    page.map.mark(null);
+    root.replaceChildren(el('div', { class: 'nothing', role: 'alert' },
+      el('h2', {}, error.status === 404 ? 'This memory is not there any more' : 'This memory cannot be shown'),
+      el('p', { dir: 'auto' }, error.message),
+      error.status === 404 ? '' : el('button', { type: 'button', onclick: load }, 'Try again')));
+  }
+
+  async function load() {
+    const { memory: id } = url.state();
+    running.abort();
+    running = new AbortController();
+    const { signal } = running;
+    if (shown && shown.memory.id !== id) page.map.mark(null);
+    if (!id) {
+      shown = null;
+      return root.replaceChildren();
+    }
+    if (shown?.memory.id !== id) root.scrollIntoView({ block: 'nearest' });
+    try {
+      const found = await api.get(`/api/memories/${encodeURIComponent(id)}`, {}, { signal });
+      const same = shown && JSON.stringify(shown) === JSON.stringify(found);
+      if (!signal.aborted && !same) show(found);
+    } catch (error) {
+      if (!signal.aborted && error.name !== 'AbortError') gone(error);
+    }
+  }
+
+  document.addEventListener('keydown', (event) => {
+    const step = { j: 'after', ArrowRight: 'after', k: 'before', ArrowLeft: 'before' }[event.key];
+    const busyElsewhere = event.target.closest('input, textarea, select, canvas, dialog, [role=tablist], [role=menu], #map, #timeline');
+    if (!shown || event.ctrlKey || event.metaKey || event.altKey || busyElsewhere) return;
+    if (event.key === 'Escape') url.set({ memory: null }, { push: true });
+    else if (step) open(shown[step]);
+    else return;
+    event.preventDefault();
+  });
+  setInterval(() => shown && root.querySelector('.ago')?.replaceChildren(ago(shown.memory.end)), AGO_MS);
+  url.onChange((now, before) => now.memory !== before.memory && load());
+  page.on('memories', ({ anew }) => shown && (anew || !shown.after) && load());
+  page.on('back', load);
+  load();
+}

@@ -1,0 +1,177 @@
+// Search as one types: the same as `remembr recall`, with chips for what narrows it.
+
+import { placeName, showCards, sourceName, start, update } from './cards.js';
+import { el, icon, when } from './dom.js';
+
+const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
+const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
+const STEP = 25; // results at first, and more at a time
+const MOST = 100; // results shown at most
+const KEYS = ['q', 'after', 'before', 'near', 'radius', 'robot', 'camera', 'source', 'map'];
+const NOTHING = Object.fromEntries(KEYS.filter((key) => key !== 'map').map((key) => [key, null]));
+
+/** Return what narrows the search: [{keys to take away, icon, words}]. */
+function filters({ after, before, robot, camera, source }, place) {
+  const time = [after ? `from ${when(after)}` : '', before ? `until ${when(before)}` : ''].filter(Boolean).join(' ');
+  return [
+    { keys: ['after', 'before'], icon: 'clock', words: time },
+    { keys: ['near', 'radius'], icon: 'place', words: place
+      ? `${place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
+    { keys: ['robot'], icon: 'robot', words: robot },
+    { keys: ['camera'], icon: 'camera', words: camera },
+    { keys: ['source'], icon: 'source', words: source && sourceName(source) },
+  ].filter(({ words }) => words);
+}
+
+/** Let a person search in `root`. */
+export function mountSearch(root, page) {
+  const { url } = page;
+  let limit = STEP;
+  let running = new AbortController();
+  let timer = 0;
+  let stale = true; // what is shown is not what the address asks for
+
+  const input = el('input', {
+    type: 'search', name: 'q', id: 'search-text', autocomplete: 'off', enterkeyhint: 'search', maxlength: 1000,
+    placeholder: 'Search what was seen', 'aria-label': 'Search what was seen', 'aria-controls': 'search-results',
+    dir: 'auto', value: url.state().q ?? '', oninput: () => later(TYPING_MS, typed),
+  });
+  const form = el('form', { class: 'search-form', role: 'search', onsubmit: (event) => {
+    event.preventDefault();
+    typed();
+    search();
+  } }, icon('search'), input);
+  const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
+  const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
+  const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
+  const status = el('p', { class: 'search-status', role: 'status' });
+  const remedy = el('button', { type: 'button', hidden: true });
+  const list = el('ol', { class: 'cards', id: 'search-results', 'aria-label': 'Results', onkeydown: step });
+  const more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => {
+    limit = Math.min(limit + STEP, MOST);
+    search();
+  } }, 'Show more');
+  root.append(form, el('div', { class: 'filters' }, chips, place, choices.map(({ select }) => select)), status, remedy, list, more);
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowDown') step(event);
+  });
+
+  function later(ms, run) {
+    clearTimeout(timer);
+    timer = setTimeout(run, ms);
+  }
+
+  function typed() {
+    clearTimeout(timer);
+    url.set({ q: input.value.trim() });
+  }
+
+  function choice(key, label, named = (value) => value) {
+    const select = el('select', { class: 'chip', 'aria-label': label, onchange: () => {
+      url.set({ [key]: select.value }, { push: true });
+      chips.lastElementChild?.firstElementChild.focus();
+    } });
+    const refresh = () => {
+      const values = page.info[`${key}s`];
+      update(select, ['', ...values], (value) => value, (value) => el('option', { value }, value ? start(named(value), 40) : label));
+      select.value = '';
+      select.hidden = Boolean(url.state()[key]) || values.length < 2;
+    };
+    return { select, refresh };
+  }
+
+  async function pick() {
+    const { x, y, radius } = (await page.map.pickPlace()) ?? {};
+    if (radius) url.set({ near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: radius.toFixed(1) }, { push: true });
+  }
+
+  function showFilters() {
+    update(chips, filters(url.state(), url.place()), ({ words }) => words, ({ keys, icon: drawing, words }) => el('li', {},
+      el('button', { type: 'button', class: 'chip on', 'aria-label': `Remove filter: ${words}`, onclick: () => {
+        url.set(Object.fromEntries(keys.map((key) => [key, null])), { push: true });
+        (chips.querySelector('button') ?? input).focus();
+      } }, icon(drawing), el('bdi', {}, words), icon('close'))));
+    place.hidden = Boolean(url.state().near);
+    for (const { refresh } of choices) refresh();
+  }
+
+  /** Move between the field and the results by the arrow keys. */
+  function step(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    const stops = [input, ...list.querySelectorAll('a.card')];
+    stops[stops.indexOf(document.activeElement) + by]?.focus();
+    event.preventDefault();
+  }
+
+  async function search() {
+    running.abort();
+    if (!root.checkVisibility()) {
+      stale = true;
+      return;
+    }
+    stale = false;
+    running = new AbortController();
+    const { signal } = running;
+    const { q, near, radius, map } = url.state();
+    list.setAttribute('aria-busy', 'true');
+    try {
+      const found = await page.api.get('/api/recall',
+        { text: q, near, radius, map_id: near ? map : null, ...url.scope(), limit: limit + 1 }, { signal });
+      show(found.memories, q, near);
+    } catch (error) {
+      if (error.name !== 'AbortError' && !signal.aborted) fail(error);
+    } finally {
+      if (!signal.aborted) list.removeAttribute('aria-busy');
+    }
+  }
+
+  function show(found, q, near) {
+    const hits = found.slice(0, limit);
+    const order = q ? 'Best match first' : near ? 'Nearest first' : 'Newest first';
+    const full = found.length > hits.length;
+    const filtered = q || filters(url.state(), url.place()).length;
+    say(hits.length ? `${order}, ${hits.length}${full ? ' shown' : hits.length === 1 ? ' memory' : ' memories'}`
+      + (full && limit >= MOST ? '. Narrow the search to see others.' : '')
+      : filtered ? 'Nothing matches.' : 'Nothing is remembered yet. What the robot sees appears here.',
+    !hits.length && filtered ? ['Search without filters', () => {
+      input.value = '';
+      url.set(NOTHING, { push: true });
+      input.focus();
+    }] : []);
+    more.hidden = !full || limit >= MOST;
+    showCards(list, hits, page);
+    const lit = filtered ? hits : [];
+    page.map.light(lit);
+    page.timeline.light(lit);
+  }
+
+  function fail(error) {
+    say(error.status === 503 ? `${error.message} Trying again…` : error.message, ['Try again', search]);
+    if (error.status === 503) later(AGAIN_MS, search);
+  }
+
+  function say(words, [label, run] = []) {
+    if (status.textContent !== words) status.textContent = words;
+    remedy.hidden = !label;
+    remedy.textContent = label ?? '';
+    remedy.onclick = run ?? null;
+  }
+
+  url.onChange((now, before, popped) => {
+    if (popped || document.activeElement !== input) input.value = now.q ?? '';
+    const changed = KEYS.some((key) => now[key] !== before[key]);
+    if (changed) {
+      limit = STEP;
+      showFilters();
+    }
+    if (changed || stale) search();
+  });
+  page.on('memories', () => {
+    showFilters(); // there may be another robot
+    search();
+  });
+  page.on('back', search);
+  showFilters();
+  search();
+}

@@ -1,0 +1,263 @@
+// The timeline: what was stored and done over time, on one canvas, and the window of time that all else shows.
+
+import { el, icon } from './dom.js';
+import { canvasPainter, colours, follow } from './gestures.js';
+import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
+import { fromField, iso, now, offset, seconds, toField, when, zoneName } from './times.js';
+
+const DEBOUNCE_MS = 120; // [ms] after view or window last moved
+const BAR_PX = 7; // [px] a bar is at least so wide
+const EDGE_PX = 7; // [px] a window is taken at its edge from so far
+const EDGE_TOUCH_PX = 18;
+const LEAST_S = 5; // [s] shown at least
+const MOST_S = 80 * 366 * 86_400;
+
+/** Fill root; returns what others may do with the timeline. */
+export function mountTimeline(root, page) {
+  const { url } = page;
+  const from = el('input', { type: 'datetime-local', onchange: () => typed(from) });
+  const to = el('input', { type: 'datetime-local', onchange: () => typed(to) });
+  const act = (label, run, name) => el('button', { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
+    onclick: run }, name ? icon(name) : label);
+  const today = act('Today', () => choose(midnight(now()), midnight(now() + 129_600)));
+  const lastHour = act('Last hour', () => choose(latest() - 3600, latest()));
+  const all = act('All', () => choose(null, null));
+  const [previous, next] = [act('Previous', () => step(-1), 'prev'), act('Next', () => step(1), 'next')];
+  const canvas = el('canvas', { tabindex: '0', role: 'slider', 'aria-label': 'Window of time', 'aria-describedby': 'time-help' });
+  const told = el('output', { class: 'soft' });
+  root.append(
+    el('div', { class: 'times' }, previous, el('label', {}, 'From ', from), el('label', {}, 'to ', to), next,
+      today, lastHour, all, told),
+    canvas,
+    el('p', { id: 'time-help', class: 'unseen' }, 'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
+      + `the window away. Times are in the zone ${zoneName()}.`));
+
+  const scene = { t0: 0, t1: 1, activity: null, window: null, lit: [], colours: colours(TIMELINE_COLOURS), width: 1, height: 1 };
+  const draw = canvasPainter(canvas, (ctx, width, height) => {
+    const first = scene.width === 1;
+    Object.assign(scene, { width, height });
+    if (first) look();
+    drawTimeline(ctx, scene);
+  });
+  let whole = true; // all is shown, and so is what comes
+  let request = null;
+  let fetching = null;
+  let choosing = null;
+  let held = null; // what a drag moves: 'view', 'window', 0 or 1: an edge
+
+  const first = () => seconds(page.info.first ?? NaN);
+  const latest = () => (page.info.last ? seconds(page.info.last) : now());
+  const midnight = (t) => Math.floor((t + offset(t)) / 86_400) * 86_400 - offset(t);
+  const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
+  const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
+  const bin = () => BINS.find((s) => s >= ((scene.t1 - scene.t0) / scene.width) * BAR_PX) ?? BINS.at(-1);
+
+  function look(anew = false) {
+    draw();
+    clearTimeout(fetching);
+    fetching = setTimeout(() => fetchActivity(anew), DEBOUNCE_MS);
+  }
+
+  async function fetchActivity(anew) {
+    if (document.hidden || scene.width < 2 || !page.info.last) return;
+    const size = bin();
+    const shift = offset(scene.t0) % size; // bars begin at whole hours and days of the zone
+    const start = Math.floor((scene.t0 + shift) / size) * size - shift;
+    const bins = Math.ceil((scene.t1 - start) / size);
+    const { robot, source } = url.state();
+    const what = JSON.stringify([start, size, bins, robot, source]);
+    if (!anew && scene.activity?.what === what) return;
+    request?.abort();
+    const { signal } = (request = new AbortController());
+    const params = { after: iso(start), before: iso(start + bins * size), bins, robot, source };
+    try {
+      const found = await page.api.get('/api/activity', params, { signal });
+      scene.activity = { ...found, what, t: seconds(found.start) };
+      draw();
+    } catch (error) {
+      if (!signal.aborted) told.textContent = error.message;
+    }
+  }
+
+  function view(t0, t1) {
+    const size = Math.min(MOST_S, Math.max(LEAST_S, t1 - t0));
+    const middle = (t0 + t1) / 2;
+    whole = false;
+    [scene.t0, scene.t1] = [middle - size / 2, middle + size / 2];
+    look();
+  }
+
+  function viewAll() {
+    const [a, b] = [first(), latest()];
+    const room = Math.max((b - a) * 0.02, 30);
+    if (Number.isFinite(a)) view(a - room, b + room);
+    whole = true;
+  }
+
+  const zoom = (factor, px = scene.width / 2) => {
+    const t = timeAt(px);
+    view(t - (t - scene.t0) / factor, t + (scene.t1 - t) / factor);
+  };
+
+  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests. */
+  function choose(after, before, { rest = false } = {}) {
+    scene.window = after === null ? null : [Math.min(after, before - 1), before];
+    shown();
+    clearTimeout(choosing);
+    const write = () => url.set({ after: scene.window && iso(scene.window[0]), before: scene.window && iso(scene.window[1]) },
+      { push: !rest });
+    if (rest) choosing = setTimeout(write, DEBOUNCE_MS);
+    else write();
+    if (after === null) viewAll();
+    else if (held === null) follows();
+  }
+
+  /** Have the window in view. */
+  function follows() {
+    const [a, b] = scene.window;
+    const size = scene.t1 - scene.t0;
+    if (b - a > size * 0.9 || (b - a) * scene.width < size * 12) view(a - (b - a) * 2, b + (b - a) * 2);
+    else if (a < scene.t0 || b > scene.t1) view((a + b - size) / 2, (a + b + size) / 2);
+  }
+
+  function step(by) {
+    const [a, b] = scene.window ?? lastBar();
+    const size = scene.window ? by * (b - a) : 0;
+    choose(a + size, b + size);
+  }
+
+  function lastBar() {
+    const size = Math.max(bin(), 60);
+    const end = Math.ceil(latest() / size) * size;
+    return [end - size, end];
+  }
+
+  function typed(field) {
+    const [a, b] = [fromField(from.value), fromField(to.value)];
+    const size = scene.window ? scene.window[1] - scene.window[0] : 3600;
+    if (Number.isNaN(a) && Number.isNaN(b)) choose(null, null);
+    else if (field === from && !Number.isNaN(a)) choose(a, a + size);
+    else if (field === to && !Number.isNaN(b)) choose(Number.isNaN(a) || a >= b ? b - size : a, b);
+  }
+
+  function shown() {
+    const [a, b] = scene.window ?? [NaN, NaN];
+    const fine = b - a < 600 ? 19 : 16; // seconds only where they matter
+    for (const [field, t] of [[from, a], [to, b]]) {
+      field.step = fine === 19 ? '1' : '60';
+      if (document.activeElement !== field) field.value = Number.isFinite(t) ? toField(t).slice(0, fine) : '';
+    }
+    today.disabled = !(latest() >= midnight(now()));
+    lastHour.disabled = all.disabled = previous.disabled = next.disabled = !page.info.last;
+    all.setAttribute('aria-pressed', String(!scene.window));
+    const limits = [first(), latest()].map((t) => (Number.isFinite(t) ? t : now()));
+    const [low, high] = limits.map(Math.round);
+    canvas.setAttribute('aria-valuemin', low);
+    canvas.setAttribute('aria-valuemax', high);
+    canvas.setAttribute('aria-valuenow', Math.min(high, Math.max(low, Math.round(Number.isFinite(a) ? a : low))));
+    canvas.setAttribute('aria-valuetext', scene.window ? `${when(a)} to ${when(b)}` : 'all of time');
+    draw();
+  }
+
+  function barAt(px) {
+    const { activity } = scene;
+    const i = activity ? Math.floor((timeAt(px) - activity.t) / activity.bin_s) : -1;
+    return activity && i >= 0 && i < activity.stored.length ? i : null;
+  }
+
+  follow(canvas, {
+    start(x, y, touch) {
+      const [a, b] = scene.window?.map(pxOf) ?? [NaN, NaN];
+      const near = touch ? EDGE_TOUCH_PX : EDGE_PX;
+      if (Math.abs(x - b) <= near) held = 1;
+      else if (Math.abs(x - a) <= near) held = 0;
+      else held = x > a && x < b ? 'window' : 'view';
+    },
+    drag(dx, dy, x) {
+      const by = (dx / scene.width) * (scene.t1 - scene.t0);
+      if (held === 'view') return view(scene.t0 - by, scene.t1 - by);
+      const [a, b] = scene.window;
+      if (held === 'window') choose(a + by, b + by, { rest: true });
+      else {
+        const edge = timeAt(x);
+        choose(held === 0 ? Math.min(edge, b - 1) : a, held === 1 ? Math.max(edge, a + 1) : b, { rest: true });
+      }
+    },
+    end: () => (held = null),
+    tap(x) {
+      const i = barAt(x);
+      if (i === null) return;
+      const { t, bin_s: size } = scene.activity;
+      choose(t + i * size, t + (i + 1) * size);
+    },
+    twice: (x) => zoom(3, x),
+    zoom,
+    slide(dx) {
+      const by = (dx / scene.width) * (scene.t1 - scene.t0);
+      view(scene.t0 + by, scene.t1 + by);
+    },
+    hover(x) {
+      const [a, b] = scene.window?.map(pxOf) ?? [NaN, NaN];
+      canvas.classList.toggle('edge', Math.min(Math.abs(x - a), Math.abs(x - b)) <= EDGE_PX);
+      canvas.classList.toggle('inside', x > a && x < b);
+      told.textContent = inWords(barAt(x));
+    },
+  });
+  canvas.addEventListener('pointerleave', () => (told.textContent = ''));
+
+  function inWords(i) {
+    if (i === null) return '';
+    const { t, bin_s: size, stored, driving, standing, questions } = scene.activity;
+    const span = (s) => (s >= 3600 ? `${(s / 3600).toFixed(1)} h` : s >= 60 ? `${Math.round(s / 60)} min` : `${Math.round(s)} s`);
+    return [`${when(t + i * size).slice(0, -3)}: ${stored[i]} stored`, driving[i] && `drove ${span(driving[i])}`,
+      standing[i] && `stood ${span(standing[i])}`, questions[i] && `${questions[i]} asked`].filter(Boolean).join(', ');
+  }
+
+  canvas.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    const [a, b] = scene.window ?? lastBar();
+    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)), { rest: true });
+    else if (by) step(by);
+    else if (event.key === '+' || event.key === '=') zoom(1.6);
+    else if (event.key === '-') zoom(1 / 1.6);
+    else if (event.key === 'Home') choose(first(), first() + b - a);
+    else if (event.key === 'End') choose(latest() - b + a, latest());
+    else if (event.key === '0') choose(null, null);
+    else return;
+    event.preventDefault();
+  });
+
+  function fromAddress(state, before = {}) {
+    if (state.robot !== before.robot || state.source !== before.source) look();
+    if (state.after === before.after && state.before === before.before) return;
+    const [a, b] = [seconds(state.after ?? NaN), seconds(state.before ?? NaN)];
+    const had = JSON.stringify(scene.window?.map(Math.round));
+    scene.window = Number.isNaN(a) && Number.isNaN(b) ? null
+      : [Number.isNaN(a) ? first() : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
+    shown();
+    if (held === null && scene.window && JSON.stringify(scene.window.map(Math.round)) !== had) follows();
+  }
+
+  url.onChange(fromAddress);
+  page.on('memories', () => {
+    shown();
+    if (whole) viewAll();
+    look(true);
+  });
+  page.on('theme', () => {
+    scene.colours = colours(TIMELINE_COLOURS);
+    draw();
+  });
+  viewAll();
+  fromAddress(url.state());
+  shown();
+
+  return {
+    /** Mark moments: ISO, Unix seconds, or hits; [] takes the marks away. */
+    light(times) {
+      scene.lit = times.map((each) => seconds(each?.start ?? each)).filter(Number.isFinite);
+      draw();
+    },
+  };
+}

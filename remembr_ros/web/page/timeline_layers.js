@@ -1,0 +1,109 @@
+// What is drawn on the timeline; in px of the canvas.
+
+import { offset, written } from './times.js';
+
+export const TIMELINE_COLOURS = ['surface', 'ink', 'soft', 'line', 'accent', 'tint', 'good', 'evidence', 'danger'];
+const DAY = 86_400;
+
+/** [s] How much time a bar, or the way from one tick to the next, may be. */
+export const BINS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, DAY, 7 * DAY, 30 * DAY, 91 * DAY, 365 * DAY];
+
+const TICK_PX = 84;
+const AXIS_PX = 20; // below: times
+const MOTION_PX = 5; // above it: driving and standing
+const MARKS_PX = 12; // at the top: questions and evidence
+const FONT = '11px system-ui, sans-serif';
+
+/** Draw it all. `scene`: {t0, t1, activity, window, lit, colours, width, height} */
+export function drawTimeline(ctx, scene) {
+  const { t0, t1, window: chosen, width, height, colours: c } = scene;
+  const px = (t) => ((t - t0) / (t1 - t0)) * width;
+  const floor = height - AXIS_PX - MOTION_PX - 2;
+  if (chosen) {
+    ctx.fillStyle = c.tint;
+    ctx.fillRect(px(chosen[0]), 0, Math.max(2, px(chosen[1]) - px(chosen[0])), height - AXIS_PX);
+  }
+  drawAxis(ctx, scene, px, floor);
+  if (scene.activity) drawBars(ctx, scene, px, floor);
+  if (chosen) drawWindow(ctx, px(chosen[0]), px(chosen[1]), height - AXIS_PX, c);
+  ctx.fillStyle = c.evidence;
+  for (const t of scene.lit) {
+    const x = px(t);
+    ctx.fillRect(x - 1, 2, 2, floor - 2);
+    ctx.beginPath();
+    ctx.moveTo(x - 5, 0);
+    ctx.lineTo(x + 5, 0);
+    ctx.lineTo(x, 8);
+    ctx.fill();
+  }
+}
+
+function drawBars(ctx, { t0, t1, activity, window: chosen, colours: c }, px, floor) {
+  const { t, bin_s: size, stored, driving, standing, questions } = activity;
+  const most = Math.max(1, ...stored);
+  const wide = Math.max(1, px(t0 + size) - 1);
+  for (let i = 0; i < stored.length; i++) {
+    const start = t + i * size;
+    if (start + size < t0 || start > t1) continue;
+    const x = px(start);
+    const within = !chosen || (start < chosen[1] && start + size > chosen[0]);
+    if (stored[i]) {
+      const tall = Math.max(3, Math.sqrt(stored[i] / most) * (floor - MARKS_PX)); // a root: few are seen beside many
+      ctx.globalAlpha = within ? 0.9 : 0.35;
+      ctx.fillStyle = c.accent;
+      ctx.fillRect(x, floor - tall, wide, tall);
+    }
+    const active = (driving[i] + standing[i]) / size;
+    if (active > 0) {
+      ctx.globalAlpha = within ? 1 : 0.45;
+      const drove = (wide + 1) * Math.min(1, driving[i] / size);
+      ctx.fillStyle = c.line;
+      ctx.fillRect(x, floor + 2, (wide + 1) * Math.min(1, active), MOTION_PX);
+      ctx.fillStyle = c.good;
+      ctx.fillRect(x, floor + 2, drove, MOTION_PX);
+    }
+    ctx.globalAlpha = 1;
+    if (questions[i]) {
+      ctx.fillStyle = c.danger;
+      ctx.beginPath();
+      ctx.arc(x + wide / 2, 6, 3.5, 0, 2 * Math.PI);
+      ctx.fill();
+    }
+  }
+}
+
+function drawWindow(ctx, a, b, bottom, c) {
+  ctx.fillStyle = c.accent;
+  for (const x of [a, Math.max(b, a + 2)]) {
+    ctx.fillRect(x - 1, 0, 2, bottom);
+    ctx.beginPath();
+    ctx.roundRect(x - 4, bottom / 2 - 11, 8, 22, 4);
+    ctx.fill();
+  }
+}
+
+function drawAxis(ctx, { t0, t1, width, height, colours: c }, px, floor) {
+  const step = BINS.find((s) => s >= ((t1 - t0) / width) * TICK_PX) ?? BINS.at(-1);
+  ctx.font = FONT;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'middle';
+  const zone = offset(t0);
+  for (let t = Math.floor((t0 + zone) / step) * step - zone; t < t1; t += step) {
+    const whole = (t + zone) % DAY === 0;
+    const x = Math.round(px(t)) + 0.5;
+    ctx.strokeStyle = c.line;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    ctx.moveTo(x, whole ? 0 : floor - 4);
+    ctx.lineTo(x, height);
+    ctx.stroke();
+    ctx.fillStyle = whole ? c.ink : c.soft;
+    ctx.fillText(tickName(t, step, whole), x + 4, height - AXIS_PX / 2 + 1);
+  }
+}
+
+function tickName(t, step, whole) {
+  if (step >= 30 * DAY) return written(t, { month: 'short', year: 'numeric' });
+  if (whole) return written(t, { weekday: 'short', day: 'numeric', month: 'short' });
+  return written(t, { hour: '2-digit', minute: '2-digit', ...(step < 60 ? { second: '2-digit' } : {}) });
+}

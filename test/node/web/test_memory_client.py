@@ -1,0 +1,103 @@
+"""What the page wants of the memory node, through its services."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from remembr_msgs.srv import GetKeyframe, Outline, Recall
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.nodes.base import outline_conversion
+from remembr_ros.nodes.memory.node import MemoryNode
+from remembr_ros.nodes.web import memory_client
+from remembr_ros.nodes.web.memory_client import MemoryClient
+from remembr_ros.timestamps import NS
+from test.unit.memory.engine_contract import outlined, told
+
+T0 = 1_700_000_000 * NS
+
+
+@pytest.fixture
+def store(robot, tmp_path: Path):
+    node = robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+    image = encode_jpeg(np.zeros((24, 32, 3), np.uint8))
+    for i in range(7):
+        # Several at one time, some unplaced, of two robots.
+        start, name = T0 + (i // 3) * NS, 'ab'[i % 2]
+        pose = Pose(float(i), 1.0) if i % 3 else None
+        made = Memory(
+            memory_id(name, 'captioner', start, f'{i}'), name, start, start + NS, f'thing {i}', pose
+        )
+        node._store.add([Observation(made, (image,) if i == 0 else ())])
+    return node._store
+
+
+@pytest.fixture
+def client(robot, store):
+    client = MemoryClient(robot.client, 20.0)
+    yield client
+    client.close()
+
+
+@pytest.mark.parametrize('page', [20_000, 7, 3, 1])
+def test_the_outline_comes_whole_page_by_page(client, store, page, monkeypatch):
+    monkeypatch.setattr(outline_conversion, 'PAGE', page)
+    monkeypatch.setattr(memory_client, 'PAGE', page)
+    assert told(client.outline()) == outlined(store.all())
+
+
+def test_the_outline_of_nothing_is_empty(client, store):
+    store.forget(ids=[memory.id for memory in store.all()])
+    assert told(client.outline()) == []
+
+
+def test_a_page_goes_on_where_a_memory_was_that_is_gone(robot, client, store):
+    everything = store.all()
+    first = robot.call(Outline, 'outline', Outline.Request(limit=3))
+    assert (list(first.ids), first.total) == ([memory.id for memory in everything[:3]], 7)
+    store.forget(ids=[first.ids[-1]])
+    request = Outline.Request(after_ns=first.start[-1], after_id=first.ids[-1])
+    assert list(robot.call(Outline, 'outline', request).ids) == [memory.id for memory in everything[3:]]
+
+
+def test_a_picture_is_got_by_its_name_and_goes_with_its_memory(client, store):
+    (shown,) = (memory for memory in store.all() if memory.keyframes)
+    (name,) = shown.keyframes
+    assert client.picture(name) == store.keyframe(shown.id)
+    assert client.forget([shown.id]) == 1
+    with pytest.raises(InvalidRequest, match='no keyframe'):
+        client.picture(name)
+    assert not (store.keyframes.folder / name[:2] / name).exists()
+
+
+@pytest.mark.parametrize('name', ['../m.db', '/etc/passwd', '..', 'a/b.jpg', '\x00', 'x' * 201])
+def test_no_name_leads_out_of_the_folder_of_pictures(robot, store, name):
+    response = robot.call(GetKeyframe, 'get_keyframe', GetKeyframe.Request(name=name))
+    assert response.error_code == GetKeyframe.Response.NOT_FOUND
+    assert not response.image.data
+
+
+def test_a_note_is_stored_where_it_was_made(client, store):
+    identity = client.note('the spare key', Pose(1.0, 2.0, 0.0, 0.5), frame_id='map', map_id='cellar')
+    (kept,) = store.get([identity])
+    assert (kept.caption, kept.source, kept.map_id) == ('the spare key', 'person', 'cellar')
+    assert kept.pose.position == (1.0, 2.0, 0.0)
+    (kept,) = store.get([client.note('nowhere', None, frame_id='map', map_id='')])
+    assert kept.pose is None
+
+
+def test_too_many_ids_are_refused(robot, store):
+    response = robot.call(Recall, 'recall', Recall.Request(ids=['a'] * 1001))
+    assert (response.error_code, 'at most 1000' in response.error_msg) == (
+        Recall.Response.INVALID_REQUEST,
+        True,
+    )
+
+
+def test_forgetting_nothing_in_particular_is_refused(client, store):
+    with pytest.raises(InvalidRequest, match='give ids'):
+        client.forget([])
+    assert len(store.all()) == 7
