@@ -1,5 +1,6 @@
 """A memory and a robot through the nodes that have them: what the page asks of a running robot."""
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
@@ -144,7 +145,7 @@ class RosBackend:
         def tell(feedback: GoTo.Feedback) -> None:
             checked = stamped_pose_from_msg(feedback.goal, 0)
             left_m = feedback.distance_remaining
-            distance_m = None if left_m != left_m else left_m  # NaN: not known
+            distance_m = None if math.isnan(left_m) else left_m
             if feedback.stage == 'navigating':
                 self._watch.goals = (checked,)  # which Nav2 is told by an action, not by goal_pose
             on_progress(DriveProgress(feedback.stage, feedback.detail, checked, distance_m))
@@ -190,7 +191,7 @@ class RosBackend:
 
 
 def _checked(response: Any) -> Any:
-    """Return the response of service Forget or Remember, whose codes are the same; raise what it refuses with."""
+    """Return the response of service Forget or Remember; raise the error that it is refused with."""
     codes = type(response)
     if response.error_code == codes.INVALID_REQUEST:
         raise InvalidRequest(response.error_msg)
@@ -205,5 +206,5 @@ def _check(result: Any) -> None:
     """Raise the error that an action of the agent node ended with, if it did."""
     if result is None:
         raise Cancelled('it was cancelled')
-    if result.error_code not in (Ask.Result.NONE,):
+    if result.error_code != Ask.Result.NONE:
         raise ask_error(result.error_code, result.error_msg)
