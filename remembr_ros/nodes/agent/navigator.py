@@ -23,7 +23,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import Drive, Nav2Progress
+from remembr_ros.nodes.nav2.action import Nav2Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
@@ -48,7 +48,7 @@ class Navigator:
                 silence_timeout_s=p.nav2_silence_timeout,
                 drive_timeout_s=p.drive_timeout,
             )
-        self._drives: set[Drive] = set()
+        self._drives: set[Nav2Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
         node.while_configured.callback(node.destroy_publisher, self._goals)
         self._confirmation = Confirmation(node, p.confirm_timeout)
@@ -144,7 +144,7 @@ class Navigator:
 
     async def _go(self, plan: Plan, inquiry: Inquiry) -> None:
         outcome = AskOutcome(answer=inquiry.answer)
-        drive = Drive(plan.goals)
+        drive = Nav2Drive(plan.goals)
         inquiry.goals = plan.goals
         log = self._node.get_logger()
         wanted = f'{describe(plan.goals)}, for {inquiry.asker or "somebody"!r}: {inquiry.text[:100]!r}'
@@ -179,7 +179,7 @@ class Navigator:
             log.warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
         settle(self._node, inquiry.outcome, outcome)
 
-    def _end_if_cancelled(self, drive: Drive, inquiry: Inquiry) -> None:
+    def _end_if_cancelled(self, drive: Nav2Drive, inquiry: Inquiry) -> None:
         if inquiry.cancel.is_set():
             settle(self._node, drive.stopped, Cancelled(f'the {inquiry.kind} was cancelled'))
 

@@ -39,7 +39,7 @@ class Nav2Progress:
 
 
 @dataclass(eq=False)
-class Drive:
+class Nav2Drive:
     """One drive, through its places in this order.
 
     :param on_taken: called when Nav2 has accepted it
@@ -104,7 +104,7 @@ class Nav2Action:
             goal.pose = poses[0]
         return goal
 
-    def verdict(self, drive: Drive) -> NavigationFailed | None:
+    def verdict(self, drive: Nav2Drive) -> NavigationFailed | None:
         """Return why a drive that Nav2 has ended is not at its goal; None: it is."""
         assert drive.result is not None
         assert drive.handle is not None

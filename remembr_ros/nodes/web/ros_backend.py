@@ -7,14 +7,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import parameter_value_to_python
 from std_srvs.srv import SetBool, Trigger
 
 from remembr_msgs.action import Ask, GoTo
-from remembr_msgs.srv import Forget, Remember
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress, Progress
-from remembr_ros.errors import Cancelled, EmbedderLoading, InvalidRequest, StoreUnavailable
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Recall
@@ -24,11 +24,12 @@ from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.agent.ask_errors import ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
-from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.periodic_thread import Chore
-from remembr_ros.nodes.web.calls import ActionCall, Calls
+from remembr_ros.nodes.web.action_call import ActionCall
+from remembr_ros.nodes.web.memory_client import MemoryClient
 from remembr_ros.nodes.web.parameters import WebParameters
 from remembr_ros.nodes.web.robot_watch import RobotWatch
 from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
@@ -52,16 +53,13 @@ class RosBackend:
         self.name = p.robot
         self.abilities = frozenset(Ability)
         self._listeners: Listeners | None = None
-        self._calls = calls = Calls(node, p.call_timeout)
-        self._recall = RecallClient(node, p.call_timeout)
-        node.while_active.callback(self._recall.close)
-        self._forget = calls.service(Forget, 'forget', 'memory')
-        self._remember = calls.service(Remember, 'remember', 'memory')
-        self._confirm = calls.service(SetBool, 'agent/confirm', 'agent')
-        self._stop = calls.service(Trigger, 'agent/stop', 'agent')
-        self._get_parameters = calls.service(GetParameters, 'agent/get_parameters', 'agent')
-        self._ask = ActionCall(calls, Ask, 'ask')
-        self._go_to = ActionCall(calls, GoTo, 'go_to')
+        self._memory = MemoryClient(node, p.call_timeout)
+        node.while_active.callback(self._memory.close)
+        self._confirm = self._service(SetBool, 'agent/confirm')
+        self._stop = self._service(Trigger, 'agent/stop')
+        self._get_parameters = self._service(GetParameters, 'agent/get_parameters')
+        self._ask = ActionCall(node, Ask, 'ask', p.call_timeout)
+        self._go_to = ActionCall(node, GoTo, 'go_to', p.call_timeout)
         self._watch = RobotWatch(node, p, on_memories=self._on_memories, on_answer=self._on_answer)
         self._agent = AgentParameters()
         self._keep_out: tuple[KeepOut, ...] = ()
@@ -69,7 +67,7 @@ class RosBackend:
 
     @property
     def recall(self) -> Recall:
-        return self._recall
+        return self._memory.recall
 
     @property
     def planner(self) -> str:
@@ -82,13 +80,13 @@ class RosBackend:
         self._listeners = listeners
 
     def outline(self) -> Outline:
-        return self._recall.outline()
+        return self._memory.outline()
 
     def get(self, ids: Sequence[str]) -> list[Memory]:
-        return self._recall.get(ids)
+        return self._memory.recall.get(ids)
 
     def picture(self, name: str) -> bytes:
-        return self._recall.picture(name)
+        return self._memory.picture(name)
 
     def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
         def tell(feedback: Ask.Feedback) -> None:
@@ -98,21 +96,19 @@ class RosBackend:
             Ask.Goal(question=question, asker=asker),
             tell,
             cancel=cancel,
-            timeout_s=lambda: self._agent.timeout + MARGIN_S,
+            limit_s=self._agent.timeout + MARGIN_S,
         )
-        _check(result)
+        if result.error_code != Ask.Result.NONE:
+            raise ask_error(result.error_code, result.error_msg)
         return answer_from_msg(result.answer)
 
     def forget(self, ids: Sequence[str]) -> int:
-        response = _checked(self._forget(Forget.Request(ids=list(ids))))
+        count = self._memory.forget(ids)
         self._on_memories()
-        return int(response.count)
+        return count
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
-        request = Remember.Request(text=text, use_pose=pose is not None, map_id=map_id)
-        if pose is not None:
-            request.pose = stamped_pose_to_msg(StampedPose(0, pose, frame_id))
-        identity: str = _checked(self._remember(request)).id
+        identity = self._memory.note(text, pose, frame_id=frame_id, map_id=map_id)
         self._on_memories()
         return identity
 
@@ -152,7 +148,9 @@ class RosBackend:
 
         agent = self._agent
         limit_s = agent.timeout + agent.confirm_timeout + agent.drive_timeout + MARGIN_S
-        _check(self._go_to.result(goal, tell, cancel=cancel, timeout_s=lambda: limit_s))
+        result = self._go_to.result(goal, tell, cancel=cancel, limit_s=limit_s)
+        if result.error_code != Ask.Result.NONE:
+            raise ask_error(result.error_code, result.error_msg)
 
     def confirm(self, yes: bool) -> str:
         response = self._confirm(SetBool.Request(data=yes))
@@ -167,8 +165,17 @@ class RosBackend:
 
     def close(self) -> None:
         """Wait for nothing any more; what this takes of the node ends with its service."""
-        self._calls.ended.set()
+        for wait in (self._memory.recall, self._ask, self._go_to):
+            wait.give_up()
         self._chore.close(0.0)
+
+    def _service(self, kind: type[Any], name: str) -> Callable[[Any], Any]:
+        """Return what calls a service of the agent node."""
+        client = self._node.create_client(
+            kind, name, qos_profile=qos.SERVICES, callback_group=ReentrantCallbackGroup()
+        )
+        self._node.while_active.callback(self._node.destroy_client, client)
+        return lambda request: self._memory.recall.call(client, request, 'agent')
 
     def _on_memories(self) -> None:
         if self._listeners is not None:
@@ -188,23 +195,3 @@ class RosBackend:
         known = {field.name: read[field.name] for field in fields(AgentParameters) if read.get(field.name)}
         self._agent = replace(AgentParameters(), **known)
         self._keep_out = tuple(map(KeepOut.parse, self._agent.keep_out))
-
-
-def _checked(response: Any) -> Any:
-    """Return the response of service Forget or Remember; raise the error that it is refused with."""
-    codes = type(response)
-    if response.error_code == codes.INVALID_REQUEST:
-        raise InvalidRequest(response.error_msg)
-    if response.error_code == getattr(codes, 'LOADING', None):
-        raise EmbedderLoading(response.error_msg)
-    if response.error_code != codes.NONE:
-        raise StoreUnavailable(response.error_msg)
-    return response
-
-
-def _check(result: Any) -> None:
-    """Raise the error that an action of the agent node ended with, if it did."""
-    if result is None:
-        raise Cancelled('it was cancelled')
-    if result.error_code != Ask.Result.NONE:
-        raise ask_error(result.error_code, result.error_msg)
