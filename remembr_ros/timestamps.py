@@ -1,6 +1,7 @@
 """Times as integer nanoseconds since the Unix epoch, UTC; the one place where text becomes time and back."""
 
 import math
+import os
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 from decimal import Decimal, DecimalException
@@ -86,6 +87,16 @@ def zone_named(name: str) -> tzinfo:
         raise InvalidRequest(
             f'there is no time zone {name[:60]!r}; give an IANA name such as Europe/Berlin'
         ) from error
+
+
+def machine_zone_name() -> str:
+    """Return the IANA name of this machine's time zone; empty: it is not known."""
+    name = os.environ.get('TZ', '').removeprefix(':') or os.path.realpath('/etc/localtime')
+    name = name.partition('zoneinfo/')[2] or name
+    try:
+        return ZoneInfo(name).key
+    except (KeyError, ValueError, OSError):  # a rule such as CET-1CEST, or a copy of a file
+        return ''
 
 
 def from_seconds(seconds: float) -> int:

@@ -1,46 +1,50 @@
-"""What the verbs that serve a memory to others open: store, agent and what they may change."""
+"""The memory that the options name, as the page and MCP see it."""
 
 import argparse
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from remembr_ros.agent.build import build_agent
-from remembr_ros.cli.options import check_memory, open_memory
-from remembr_ros.cli.output import stdout_for_json
+from remembr_ros.cli.options import open_memory
 from remembr_ros.cli.planner_options import agent_config
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.milvus.client import is_server, shown
+from remembr_ros.memory.milvus.client import database_path, is_server, shown
+from remembr_ros.memory.read_only import check_writable
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.local import LocalBackend
 
 
 @contextmanager
 def open_backend(
-    args: argparse.Namespace, *, writable: bool = True, grid: Grid | None = None
+    args: argparse.Namespace, *, writable: bool, grid: Grid | None = None
 ) -> Iterator[LocalBackend]:
-    """Open the memory that the options say, with the agent that answers from it.
+    """Open the memory of add_memory with the planner of add_planner; what cannot be written is read.
 
-    :param args: of add_memory and add_planner
-    :param writable: notes and forgetting are allowed, where the memory can be written
+    :param writable: notes may be stored and memories forgotten, where that can be
     :param grid: the map; None: there is none
+    :raises StoreUnavailable: it cannot be opened
     """
-    if writable:
-        writable = False
-        with suppress(StoreUnavailable):
-            check_memory(args)
-            writable = True
-    # What libraries print while they load is none of the protocol that may be spoken on standard output.
-    with stdout_for_json(True):
-        store = open_memory(args, read_only=not writable, behind=True)
-    with store:
+    server = is_server(args.memory)
+    name = shown(args.memory) if server else Path(args.memory).name
+    # What waits for a server on this machine is left to a memory node, which may come later. The embedder is
+    # loaded meanwhile: the page is there at once.
+    with open_memory(args, read_only=True, behind=True, spool_quota=0) as store:
         yield LocalBackend(
-            shown(args.memory) if is_server(args.memory) else Path(args.memory).name,
+            name,
             store,
             build_agent(store, agent_config(args), keyframes=store),
-            writable=writable,
+            writable=writable and (server or _can_be_written(args.memory)),
             grid=grid,
-            now=time.time_ns if args.now is None else lambda: args.now,
+            now=time.time_ns if args.now is None else lambda: int(args.now),
             zone=args.time_zone,
         )
+
+
+def _can_be_written(uri: str) -> bool:
+    try:
+        check_writable(database_path(uri))
+    except StoreUnavailable:
+        return False
+    return True

@@ -29,8 +29,11 @@ def default_memory() -> str:
     return os.environ.get('REMEMBR_MEMORY') or str(data_folder() / 'memory.db')
 
 
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add --memory, --embedder and what it takes to reach a server."""
+def add_memory(parser: argparse.ArgumentParser, *, token_file: str = '--token-file') -> None:
+    """Add --memory, --embedder and what it takes to reach a server.
+
+    :param token_file: the option for the server's token, where another one has that name
+    """
     parser.add_argument(
         '--memory',
         metavar='URI',
@@ -51,7 +54,9 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
     )
     server.add_argument('--db-name', metavar='NAME', help='database on the server (default: its default)')
     server.add_argument('--user', metavar='NAME', help=f'with the password in {SECRETS["password"]}')
-    server.add_argument('--token-file', metavar='PATH', help='file that holds an API key or user:password')
+    server.add_argument(
+        token_file, dest='token_file', metavar='PATH', help='file that holds an API key or user:password'
+    )
     server.add_argument('--ca-pem', metavar='PATH', help="trust these certificates, not the system's")
     server.add_argument('--client-pem', metavar='PATH', help='certificate to show, with --client-key')
     server.add_argument('--client-key', metavar='PATH', help='key of --client-pem')
@@ -62,7 +67,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def open_memory(
     args: argparse.Namespace,
-    **parameters: bool,
+    **parameters: int,
 ) -> MemoryStore:
     """Open the memory that the options of add_memory say; it is made only by create=True.
 

@@ -53,7 +53,8 @@ def open_store(
     :param consolidation: extend the last memory instead of adding a new one where the robot stands and sees
         the same: by this rule, or for True by the one measured for the embedder
     :param keyframe_quota: what the keyframes may take on this machine's disk [bytes]
-    :param spool_quota: what may wait on this machine's disk while a server is away [bytes]
+    :param spool_quota: what may wait on this machine's disk while a server is away [bytes]; 0: nothing,
+        so that another process of this machine may have what waits
     :raises StoreUnavailable: it cannot be opened, or there is none and create is False
     :raises StoreMismatch: the collection was made with another embedder, or by another program
     """
@@ -102,6 +103,9 @@ def open_store(
             return consolidation
         return consolidation_for(store.embedder)
 
+    spool = None
+    if server and spool_quota:
+        spool = _spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect)
     store = MemoryStore(
         connect,
         shown,
@@ -110,7 +114,7 @@ def open_store(
         behind=behind,
         keyframes=KeyframeFolder(Path(f'{beside}.keyframes'), quota_bytes=keyframe_quota),
         undone=undone,
-        spool=_spool(Path(f'{beside}.spool'), spool_quota, wanted=not must_connect) if server else None,
+        spool=spool,
         rule=rule if consolidation else None,
     )
     try:

@@ -76,13 +76,11 @@ def _motion(outline: Outline, inside: NDArray[np.bool_]) -> tuple[Indices, Indic
     start_ns, end_ns = outline.start_ns[where], outline.end_ns[where]
     middle_s = (start_ns - start_ns.min(initial=MAX_NS)) / NS + (end_ns - start_ns) / (2 * NS)
     took_s = np.diff(middle_s, prepend=0.0)
-    speed = np.divide(
-        steps_of(outline, where, begins), took_s, out=np.zeros(len(where)), where=(took_s > 0.0) & ~begins
-    )
+    timed = (took_s > 0.0) & ~begins  # two cameras see at the same time
+    speed = np.divide(steps_of(outline, where, begins), took_s, out=np.zeros(len(where)), where=timed)
     # Of a memory: the mean of the speeds on its two sides, as far as it has these.
-    goes_on = np.append(~begins[1:], False)[: len(where)]
-    sides = np.maximum((~begins).astype(int) + goes_on, 1)
-    own = (speed + np.where(goes_on, np.append(speed[1:], 0.0)[: len(where)], 0.0)) / sides
+    next_speed, next_timed = (np.append(column, 0)[1:] for column in (speed, timed))
+    own = (speed + next_speed) / np.maximum(timed + next_timed, 1)
     begun_ns = np.concatenate([np.maximum(start_ns, until_ns), until_ns[~begins]])
     ended_ns = np.concatenate([end_ns, start_ns[~begins]])
     drives = np.concatenate([own, speed[~begins]]) >= STANDS_M_PER_S

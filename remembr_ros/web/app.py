@@ -1,8 +1,9 @@
-"""The application: page, API and events over one backend."""
+"""The application: page, API, events and MCP over one backend."""
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,75 +11,44 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.routing import Mount
 
 from remembr_ros import __version__
-from remembr_ros.timestamps import zone_named
 from remembr_ros.web.api import acting, asking, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
 from remembr_ros.web.backend import Backend, Listeners
-from remembr_ros.web.door.access import Right
-from remembr_ros.web.drives import Drives
-from remembr_ros.web.exchanges import Exchanges
-from remembr_ros.web.following import Following
-from remembr_ros.web.live import Event, Live
-from remembr_ros.web.pictures import Pictures
-from remembr_ros.web.site import Site, Transcribe
+from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.login import login_routes
+from remembr_ros.web.live import Event
+from remembr_ros.web.site import Site, Transcribe, make_site
 
 PAGE = Path(__file__).parent / 'page'
+ALWAYS_ASK = {'Cache-Control': 'no-cache'}  # a browser shows what it has once it was told that it is the same
 WATCH_S = 0.5  # how often is looked at what the robot does, while a page is open
 STATE_EVERY = 10  # looks after which that of the parts is looked at, too
 
 
-class _Everybody:
-    """Lets everybody do everything: until there is a guard."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope['type'] == 'http':
-            scope.setdefault('state', {}).update(right=Right.ACT, who='local')
-        await self._app(scope, receive, send)
-
-
 def build_app(
-    backend: Backend, access: Any = None, *, transcribe: Transcribe | None = None, zone: str = ''
+    backend: Backend, access: Access, *, transcribe: Transcribe | None = None, zone: str = ''
 ) -> FastAPI:
-    """Return the application; whoever runs it closes the backend afterwards.
+    """Return the application; it stands behind a guard, and whoever runs it closes the backend afterwards.
 
-    :param access: who may what
+    :param access: where one logs in
     :param transcribe: understands speech; None: nobody does
     :param zone: the IANA name of the time zone in which days begin; empty: this machine's
+    :raises InvalidRequest: there is no such zone
     """
-    live = Live(event_stream.merged)
-    following = Following(backend, lambda news: live.tell(Event('memories', news)))
-    site = Site(
-        backend=backend,
-        following=following,
-        live=live,
-        exchanges=Exchanges(backend, lambda exchange: live.tell(Event('exchange', exchange, exchange.id))),
-        drives=Drives(backend, lambda: live.tell(Event('situation'))),
-        pictures=Pictures(backend),
-        zone=zone_named(zone),
-        zone_name=zone,
-        transcribe=transcribe,
-    )
+    site = make_site(backend, transcribe=transcribe, zone=zone)
+    mcp = _mcp(site)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        backend.listen(Listeners(following.tell, site.exchanges.heard))
-        following.start()
-        watching = asyncio.create_task(_watch(site))
-        try:
+        async with AsyncExitStack() as stack:
+            if mcp is not None:
+                await stack.enter_async_context(mcp.run())
+            await stack.enter_async_context(_alive(site))
             yield
-        finally:
-            watching.cancel()
-            live.close()
-            site.exchanges.close()
-            site.drives.close()
-            following.close()
-            with suppress(asyncio.CancelledError):
-                await watching
 
     app = FastAPI(
         title='remembr',
@@ -93,17 +63,36 @@ def build_app(
     app.state.site = site
     app.state.access = access
     add_handlers(app)
-    for module in (looking, event_stream, asking, acting):
-        app.include_router(module.routes)
+    for routes in (looking.routes, event_stream.routes, asking.routes, acting.routes, login_routes(access)):
+        app.include_router(routes)
 
     @app.get('/', include_in_schema=False)
     async def page() -> FileResponse:
-        return FileResponse(PAGE / 'index.html', headers={'Cache-Control': 'no-cache'})
+        return FileResponse(PAGE / 'index.html', headers=ALWAYS_ASK)
 
-    app.mount('/page', StaticFiles(directory=PAGE))
+    app.mount('/page', _PageFiles(directory=PAGE))
+    if mcp is not None:
+        app.router.routes.append(_Exactly('/mcp', mcp))
     app.add_middleware(GZipMiddleware, minimum_size=1000)
-    app.add_middleware(_Everybody)
     return app
+
+
+@asynccontextmanager
+async def _alive(site: Site) -> AsyncIterator[None]:
+    """Follow memory and robot meanwhile."""
+    site.backend.listen(Listeners(site.following.tell, site.exchanges.heard))
+    site.following.start()
+    watching = asyncio.create_task(_watch(site))
+    try:
+        yield
+    finally:
+        watching.cancel()
+        site.live.close()
+        site.exchanges.close()
+        site.drives.close()
+        with suppress(asyncio.CancelledError):
+            await watching
+        await asyncio.to_thread(site.following.close)
 
 
 async def _watch(site: Site) -> None:
@@ -123,3 +112,30 @@ async def _watch(site: Site) -> None:
             if before is not now and before != now:
                 site.live.tell(Event(kind))
         known = seen
+
+
+def _mcp(site: Site) -> Any:
+    """Return what serves MCP; None: its SDK is not installed."""
+    if find_spec('mcp') is None:
+        return None
+    from remembr_ros.web.mcp.server import McpMount
+
+    return McpMount(site)
+
+
+class _PageFiles(StaticFiles):
+    """The page's files, which a browser asks for anew each time: there are few, and they change together."""
+
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers.update(ALWAYS_ASK)
+        return response
+
+
+class _Exactly(Mount):
+    """An application at one path, and under it, without a redirect to the path with a slash."""
+
+    def matches(self, scope: Any) -> Any:
+        if scope['type'] == 'http' and scope['path'] == self.path:
+            scope = {**scope, 'path': f'{self.path}/'}
+        return super().matches(scope)

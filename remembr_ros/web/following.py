@@ -16,7 +16,6 @@ from remembr_ros.memory.model.outline import Outline, outline_of
 from remembr_ros.memory.model.recall import MapArea, Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.problem import Problem
-from remembr_ros.timestamps import NS
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.overview import named
 
@@ -92,7 +91,7 @@ class Following:
         version: int | None = None,
     ) -> None:
         self._backend, self._on_news, self._clock = backend, on_news, clock
-        version = time.time_ns() // NS if version is None else version
+        version = time.time_ns() // 1_000_000 if version is None else version
         self._contents = Contents(version, outline_of(()), reading=True)
         self._problem = Problem(_log, 'the memory cannot be read', 'the memory is read again', clock)
         self._cameras: set[str] = set()
@@ -153,7 +152,7 @@ class Following:
         outline, changed, adds_up = before, list[Memory](), False
         if not first and since_s < ANEW_S:
             outline, changed, adds_up = self._with_newest(before, NEWEST)
-        anew = not adds_up and since_s >= min(self._again_s, ANEW_S)
+        anew = not adds_up and (first or since_s >= min(self._again_s, ANEW_S))
         if anew:
             outline = self._backend.outline()
             outline = _renamed(outline, outline.names)

@@ -72,9 +72,10 @@ def clusters(
 
     :param box: None: everywhere
     :param cell_m: side of a cell; doubled until there are no more of them than the most
+    :param most: 4 or more, for so many meet at the origin, however large they are
     :raises InvalidRequest: box or cell make no sense
     """
-    if not (math.isfinite(cell_m) and cell_m > 0.0) or most < 1:
+    if not (math.isfinite(cell_m) and cell_m > 0.0):
         raise InvalidRequest(f'{cell_m} is not the side of a cell; give metres above 0')
     low_x, low_y, high_x, high_y = checked_box(box)
     where = np.flatnonzero(admitted(outline, scope) & np.isfinite(outline.x) & np.isfinite(outline.y))

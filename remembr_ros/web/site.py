@@ -1,14 +1,15 @@
 """What all routes, and MCP, share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+from remembr_ros.timestamps import machine_zone_name, zone_named
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.drives import Drives
 from remembr_ros.web.exchanges import Exchanges
-from remembr_ros.web.following import Following
-from remembr_ros.web.live import Live
+from remembr_ros.web.following import Following, News
+from remembr_ros.web.live import Event, Live
 from remembr_ros.web.pictures import Pictures
 
 Transcribe = Callable[[bytes], str]
@@ -33,3 +34,36 @@ class Site:
     zone: tzinfo
     zone_name: str = ''
     transcribe: Transcribe | None = None
+
+
+def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: str = '') -> Site:
+    """Return what shows a memory; nothing is started yet.
+
+    :param zone: the IANA name of the time zone in which days begin; empty: this machine's
+    :raises InvalidRequest: there is no such zone
+    """
+    live, pictures = Live(merged), Pictures(backend)
+
+    def on_news(news: News) -> None:
+        if news.anew:  # somebody may have forgotten something
+            pictures.drop()
+        live.tell(Event('memories', news))
+
+    return Site(
+        backend=backend,
+        following=Following(backend, on_news),
+        live=live,
+        exchanges=Exchanges(backend, lambda exchange: live.tell(Event('exchange', exchange, exchange.id))),
+        drives=Drives(backend, lambda: live.tell(Event('situation'))),
+        pictures=pictures,
+        zone=zone_named(zone),
+        zone_name=zone or machine_zone_name(),
+        transcribe=transcribe,
+    )
+
+
+def merged(before: Event, event: Event) -> Event:
+    """Return one event for two of a kind: of memories, that more has changed than is told."""
+    if isinstance(before.about, News) and isinstance(event.about, News):
+        return replace(event, about=replace(event.about, new=(), anew=True))
+    return event

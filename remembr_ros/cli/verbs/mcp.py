@@ -22,9 +22,9 @@ def run(args: argparse.Namespace) -> int:
         import anyio
 
         from remembr_ros.cli.local_backend import open_backend
-        from remembr_ros.web.app import make_site
         from remembr_ros.web.door.access import Right
         from remembr_ros.web.mcp.server import build_server
+        from remembr_ros.web.site import make_site
     except ImportError as error:
         raise RemembrError(
             f'this needs the extras web and mcp ({error}): pip install "remembr_ros[web,mcp]"'

@@ -2,57 +2,93 @@
 
 import argparse
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
-from remembr_ros.agent.build import build_agent
-from remembr_ros.cli.options import add_memory, open_memory
-from remembr_ros.cli.planner_options import add_planner, agent_config
-from remembr_ros.errors import RemembrError, StoreUnavailable
-from remembr_ros.memory.milvus.client import database_path, is_server, shown
-from remembr_ros.memory.read_only import check_writable
+from remembr_ros.cli.options import add_json, add_memory, name
+from remembr_ros.cli.output import print_json
+from remembr_ros.cli.planner_options import add_planner
+from remembr_ros.errors import RemembrError
+from remembr_ros.speech.sound.recording import decode_recording
+from remembr_ros.speech.whisper import WhisperTranscriber
+from remembr_ros.stop import stop_on_signals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_memory(parser)
-    parser.add_argument('--host', metavar='ADDRESS', default='127.0.0.1', help='(default: %(default)s)')
-    parser.add_argument('--port', metavar='N', type=int, default=8765, help='(default: %(default)s)')
-    parser.add_argument(
-        '--map', metavar='FILE', type=Path, help='the YAML of a map, as nav2_map_server has it'
+    add_memory(parser, token_file='--milvus-token-file')
+    door = parser.add_argument_group('who may come in; see docs/security.md')
+    door.add_argument(
+        '--host', metavar='ADDRESS', default='127.0.0.1', help='where it is served (default: %(default)s)'
     )
+    door.add_argument(
+        '--port', metavar='N', type=int, default=8765, help='0 takes a free one (default: %(default)s)'
+    )
+    door.add_argument(
+        '--token-file',
+        dest='page_tokens',
+        metavar='FILE',
+        type=Path,
+        help='tokens, and what each allows: look, ask or act; needed for every other address',
+    )
+    door.add_argument('--new-tokens', metavar='FILE', type=Path, help='write such a file, and do no more')
+    door.add_argument('--certificate', metavar='FILE', type=Path, help='PEM with the chain, for https')
+    door.add_argument('--key', metavar='FILE', type=Path, help='its key, if it is in another file')
+    door.add_argument(
+        '--name',
+        metavar='HOST',
+        type=name,
+        action='append',
+        default=[],
+        help='a further name that it is called by, such as that of a reverse proxy; several times: several',
+    )
+    parser.add_argument(
+        '--map', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'
+    )
+    parser.add_argument('--speech', metavar='MODEL', help='Whisper model that understands spoken questions')
     add_planner(parser)
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     try:
-        import uvicorn
-
+        from remembr_ros.cli.local_backend import open_backend
         from remembr_ros.web.app import build_app
-        from remembr_ros.web.local import LocalBackend
+        from remembr_ros.web.door.access import Access, new_tokens
+        from remembr_ros.web.door.door import Door
+        from remembr_ros.web.door.serving import WebServer
+        from remembr_ros.web.map_file import read_map
     except ImportError as error:
         raise RemembrError(
             f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
         ) from error
 
-    writable = is_server(args.memory)
-    if not writable:
+    if args.new_tokens:
+        new_tokens(args.new_tokens)
+        print(f'{args.new_tokens} has a new token for each right', file=sys.stderr)
+        return 0
+    door = Door(args.host, args.port, args.page_tokens, args.certificate, args.key, tuple(args.name))
+    access = Access.by(args.page_tokens)
+    grid = read_map(args.map) if args.map else None
+    transcribe = _transcriber(args.speech) if args.speech else None
+    # Before anything is opened: it shall be closed as it should, whenever somebody has had enough.
+    stop = stop_on_signals()
+    with open_backend(args, writable=True, grid=grid) as backend:
+        server = WebServer(door, access)
         try:
-            check_writable(database_path(args.memory))
-            writable = True
-        except StoreUnavailable:
-            pass
-    with open_memory(args, read_only=True, behind=True) as store:
-        agent = build_agent(store, agent_config(args), keyframes=store)
-        name = shown(args.memory) if is_server(args.memory) else Path(args.memory).name
-        backend = LocalBackend(
-            name,
-            store,
-            agent,
-            writable=writable,
-            grid=None,
-            now=time.time_ns if args.now is None else lambda: args.now,
-            zone=args.time_zone,
-        )
-        print(f'http://{args.host}:{args.port}', file=sys.stderr)
-        uvicorn.run(build_app(backend), host=args.host, port=args.port, log_level='warning')
+            server.start(
+                build_app(backend, access, transcribe=transcribe, zone=getattr(args.time_zone, 'key', ''))
+            )
+            if args.json:
+                print_json({'url': server.url})
+                sys.stdout.flush()
+            print(f'{server.url} shows {backend.name}; Ctrl-C ends it', file=sys.stderr)
+            stop.wait()
+        finally:
+            server.stop()
     return 0
+
+
+def _transcriber(model: str) -> Callable[[bytes], str]:
+    """Return what understands recordings; the model is loaded with the first one."""
+    whisper = WhisperTranscriber(model)
+    return lambda recording: whisper.transcribe(decode_recording(recording)).text

@@ -1,6 +1,5 @@
 """Routes for whoever may act: notes, forgetting, driving."""
 
-import logging
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -17,9 +16,8 @@ from remembr_ros.web.api.looking import MemoryId, memory_of
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.forgetting import forget as forget_for_good
 from remembr_ros.web.site import Site
-
-logger = logging.getLogger(__name__)
 
 routes = APIRouter(dependencies=[Depends(needs(Right.ACT))], tags=['acting'])
 
@@ -85,20 +83,17 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
     """Delete a memory with its pictures, for good; what the browser keeps of them, too."""
     _can(site, Ability.FORGET)
     memory = memory_of(site, memory_id)
-    count = site.backend.forget([memory.id])
-    site.pictures.drop(memory.keyframes)
-    logger.warning('%s had memory %s forgotten', request.state.who, memory.id)
+    count = forget_for_good(site, [memory.id], who=request.state.who)
     response.headers['Clear-Site-Data'] = '"cache"'
     return {'forgotten': count}
 
 
 @routes.post('/api/notes', status_code=201)
-def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
+def note(site: SITE, body: NoteRequest) -> forms.NotedJson:
     """Store a note of now."""
     _can(site, Ability.NOTE)
     pose = Pose(*body.position, wrap_angle(body.yaw)) if body.position else None
     memory_id = site.backend.note(body.text, pose, frame_id='map', map_id=body.map_id)
-    logger.info('%s noted memory %s', request.state.who, memory_id)
     return {'id': memory_id}
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Depends
@@ -39,13 +38,6 @@ def sse(kind: str, data: Mapping[str, Any], version: int | None = None) -> str:
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     numbered = '' if version is None else f'id: {version}\n'
     return f'{numbered}event: {kind}\ndata: {text}\n\n'
-
-
-def merged(before: Event, event: Event) -> Event:
-    """Return one event for two of a kind: of memories, that more has come than is told."""
-    if isinstance(event.about, News):
-        return replace(event, about=replace(event.about, new=(), anew=True))
-    return event
 
 
 async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:

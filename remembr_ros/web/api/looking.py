@@ -29,7 +29,6 @@ from remembr_ros.web.api import forms
 from remembr_ros.web.api.scope import ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.door.access import Right, needs
-from remembr_ros.web.pictures import MapImage
 from remembr_ros.web.site import Site
 from remembr_ros.web.ways import Trail, tracks
 
@@ -100,7 +99,7 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
         'zone': site.zone_name,
         'reading': contents.reading,
         'problem': contents.problem,
-        'tokens': request.app.state.access is not None,
+        'tokens': request.app.state.access.wants_tokens,
     }
 
 
@@ -216,10 +215,12 @@ def picture(
     return Response(data, media_type='image/jpeg', headers={'ETag': tag, 'Cache-Control': IMMUTABLE})
 
 
-@routes.get('/api/map')
+@routes.get('/api/map', responses={204: {'description': 'there is no map'}})
 def map_(site: SITE) -> forms.MapJson:
     """Return the occupancy grid, but for its cells, which are a picture."""
-    image = _map(site)
+    image = site.pictures.map()
+    if image is None:  # no error: every page asks
+        return Response(status_code=204)  # type: ignore[return-value]
     grid = image.grid
     height, width = grid.cells.shape
     return {
@@ -237,7 +238,9 @@ def map_png(
     site: SITE, v: Annotated[str, Query(max_length=64, description='the version, for caches')] = ''
 ) -> Response:
     """Return the occupancy grid as PNG."""
-    image = _map(site)
+    image = site.pictures.map()
+    if image is None:
+        raise HTTPException(404, 'there is no map; give one with --map, or run a map server')
     kept = IMMUTABLE if v == image.version else 'no-cache'
     return Response(image.png, media_type='image/png', headers={'Cache-Control': kept})
 
@@ -296,10 +299,3 @@ def _track(trail: Trail) -> forms.TrackJson:
     columns = (trail.x.round(3), trail.y.round(3), (trail.time_ns / NS).round(3))
     points = list(zip(*(column.tolist() for column in columns), strict=True))
     return {'robot': trail.robot, 'map_id': trail.map_id, 'points': points}
-
-
-def _map(site: Site) -> MapImage:
-    image = site.pictures.map()
-    if image is None:
-        raise HTTPException(404, 'there is no map; give one with --map, or run map_server')
-    return image
