@@ -174,6 +174,7 @@ class RecallClient:
         :param whose: the node that offers it
         :raises StoreUnavailable: there is none within the time allowed
         """
+        self._raise_if_given_up()
         name = client.service_name
         if not self._is_ready(client):
             raise StoreUnavailable(

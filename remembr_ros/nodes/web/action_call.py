@@ -62,6 +62,8 @@ class ActionCall:
         :raises StoreUnavailable: the agent node is not there, takes no goals, or is silent
         """
         self._find()
+        if cancel.is_set():
+            raise Cancelled('it was cancelled')
         one = _Goal()
         self._open.add(one)
         self._in_executor(lambda: self._send(goal, one))

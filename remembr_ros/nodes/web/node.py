@@ -1,7 +1,7 @@
 """The web node: the page, its API and MCP beside a running robot."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from remembr_ros.nodes.base.pose_source import check_pose_parameters
 from remembr_ros.nodes.web.parameters import WebParameters
 from remembr_ros.nodes.web.ros_backend import RosBackend
 from remembr_ros.printable import printable
+from remembr_ros.speech.sound.recording import decode_recording
+from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.timestamps import zone_named
 
 if TYPE_CHECKING:  # fastapi comes with the extra web
@@ -48,11 +50,7 @@ class WebNode(ManagedNode):
                 f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
             ) from error
         self._build_app, self._make_server = build_app, WebServer
-        log, handler = logging.getLogger('remembr_ros'), _NodeLog(self)
-        self.while_configured.callback(log.setLevel, log.level)
-        self.while_configured.callback(log.removeHandler, handler)
-        log.setLevel(logging.INFO)
-        log.addHandler(handler)
+        self._listen_to_the_log()
         p = self.parameters
         self._door = Door(
             host=p.host,
@@ -76,7 +74,8 @@ class WebNode(ManagedNode):
             server.stop()
 
         self.while_active.callback(end)
-        app = self._build_app(backend, self._access, zone=self.parameters.time_zone)
+        transcribe = _transcriber(self.parameters.whisper_model)
+        app = self._build_app(backend, self._access, transcribe=transcribe, zone=self.parameters.time_zone)
         self._site = app.state.site
         server.start(app)
         self.get_logger().info(f'the page is at {server.url}')
@@ -99,6 +98,13 @@ class WebNode(ManagedNode):
         problem = site.following.contents.problem
         return Level.WARN if problem else Level.OK, problem or f'serving at {server.url}', values
 
+    def _listen_to_the_log(self) -> None:
+        log, handler = logging.getLogger('remembr_ros'), _NodeLog(self)
+        self.while_configured.callback(log.setLevel, log.level)
+        self.while_configured.callback(log.removeHandler, handler)
+        log.setLevel(logging.INFO)
+        log.addHandler(handler)
+
 
 class _NodeLog(logging.Handler):
     """Has what the page logs in the node's log: who drives, who forgets, what failed."""
@@ -115,6 +121,14 @@ class _NodeLog(logging.Handler):
             log.warning(text)
         else:
             log.info(text)
+
+
+def _transcriber(model: str) -> Callable[[bytes], str] | None:
+    """Return what understands recordings; the model is loaded with the first one."""
+    if not model:
+        return None
+    whisper = WhisperTranscriber(model)
+    return lambda recording: whisper.transcribe(decode_recording(recording)).text
 
 
 def _path(text: str) -> Path | None:

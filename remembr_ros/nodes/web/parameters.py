@@ -24,6 +24,9 @@ class WebParameters(NodeParameters, PoseParameters):
         [], 'further names that this machine is called by in a URL, as that of a reverse proxy'
     )
     time_zone: str = parameter('', "in which a day begins, such as Europe/Berlin; empty: this machine's")
+    whisper_model: str = parameter(
+        '', 'Whisper model that understands questions spoken to the page; empty: it has no microphone'
+    )
     call_timeout: float = parameter(
         5.0, 'wait so long for the memory node and the agent node', '0.05 to 600 s'
     )

@@ -50,6 +50,7 @@ class RosBackend:
     def __init__(self, node: ManagedNode, parameters: WebParameters) -> None:
         p = parameters
         self._node = node
+        self._map_frame = p.map_frame
         self.name = p.robot
         self.abilities = frozenset(Ability)
         self._listeners: Listeners | None = None
@@ -108,7 +109,7 @@ class RosBackend:
         return count
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
-        identity = self._memory.note(text, pose, frame_id=frame_id, map_id=map_id)
+        identity = self._memory.note(text, pose, frame_id=self._map_frame, map_id=map_id)
         self._on_memories()
         return identity
 
@@ -136,7 +137,8 @@ class RosBackend:
         if isinstance(target, Memory):
             goal.memory_id = target.id
         else:
-            goal.pose = stamped_pose_to_msg(target)
+            # The page knows one frame, that of the map.
+            goal.pose = stamped_pose_to_msg(replace(target, frame_id=self._map_frame))
 
         def tell(feedback: GoTo.Feedback) -> None:
             checked = stamped_pose_from_msg(feedback.goal, 0)
