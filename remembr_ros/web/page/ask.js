@@ -1,15 +1,16 @@
 // Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
 
-import { attempt, goThere } from './acts.js';
-import { moment, placeName, showCards, update } from './cards.js';
+import { attempt, goThere, showOnMap } from './acts.js';
+import { clamped, lasted, moment, placeName, showCards, update } from './cards.js';
 import { ago, announce, busy, el, icon } from './dom.js';
-import { clamped, lasted } from './memory.js';
 import { microphone } from './microphone.js';
 
 const KEPT = 50; // exchanges shown
 const EVIDENCE = 3; // memories of an answer shown at first
 const MOST = 20; // and at most
-const STAGES = { recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
+const QUESTION = 400; // [characters] of a question before 'more'
+const ANSWER = 1_200; // and of an answer
+const STAGES = { waiting: 'Waiting for its turn', recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
 const EXAMPLES = ['Where is the kitchen?', 'What did you see today?', 'Have you seen a fire extinguisher?'];
 const SURE = [[0.9, 'Very sure'], [0.7, 'Fairly sure'], [0.4, 'Not sure'], [0, 'A guess']];
 
@@ -80,11 +81,11 @@ export function mountAsk(root, page) {
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id);
     show();
     if (!mine.has(exchange.id)) return;
-    if (!known) list.lastElementChild.scrollIntoView({ block: 'end' });
+    if (!known) list.lastElementChild.scrollIntoView({ block: 'nearest' });
     if (exchange.answer) {
       announce(exchange.answer.text);
       light(exchange.answer.evidence);
-      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"] .answer`)?.scrollIntoView({ block: 'nearest' });
+      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"]`).scrollIntoView({ block: 'start' });
     } else announce(exchange.error || STAGES[exchange.stage] || '');
   }
 
@@ -98,19 +99,20 @@ export function mountAsk(root, page) {
     update(list, [...exchanges.values()], ({ id }) => id, begin, follow);
   }
 
-  function begin({ id, question, asker, at }) {
-    const who = mine.has(id) || !asker ? '' : asker;
+  function begin({ question }) {
     return el('li', { class: 'exchange' },
-      el('div', { class: 'question' }, clamped(question, 400),
-        el('p', { class: 'small muted' }, who ? ['Asked by ', el('bdi', {}, who), ', '] : '', at ? moment(at) : '')),
+      el('div', { class: 'question' }, clamped(question, QUESTION),
+        el('p', { class: 'small muted' })),
       el('div', { class: 'answer' }));
   }
 
   function follow(node, exchange) {
-    const { stage, detail, memories_found: found, rounds, answer, error } = exchange;
-    const sign = [stage, detail, found, Boolean(answer), error].join();
+    const { asker, own, at, stage, detail, memories_found: found, rounds, answer, error } = exchange;
+    const who = mine.has(exchange.id) || !asker ? '' : `Asked by ${own && asker === 'local' ? 'another page' : asker}, `;
+    const sign = [who, stage, detail, found, Boolean(answer), error].join();
     if (node.dataset.sign === sign) return;
     node.dataset.sign = sign;
+    node.querySelector('.question > .small').replaceChildren(el('bdi', {}, who), at ? moment(at) : '');
     const place = node.lastElementChild;
     if (answer) place.replaceChildren(...answered(answer));
     else if (error) place.replaceChildren(el('p', { class: 'error', dir: 'auto' }, error));
@@ -137,16 +139,12 @@ export function mountAsk(root, page) {
     } }, `Show all ${evidence.length} memories`) : null;
     const [x, y] = position ?? [];
     return [
-      headline(answer), clamped(answer.text),
+      headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },
         position && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
           goThere(page, answer.kind !== 'position' && evidence.length ? { memory_id: evidence[0].id } : { position: [x, y] })) }, icon('go'), 'Go there') : null,
-        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => {
-          light(evidence);
-          const at = position ?? evidence.find((hit) => hit.position)?.position;
-          if (at) page.map.goTo(at[0], at[1]);
-        } }, icon('map'), 'Show on map') : null),
-      evidence.length ? el('h3', {}, 'Because of') : null, cards, rest,
+        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) }, icon('map'), 'Show on map') : null),
+      evidence.length ? el('h3', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
         ` · ${planner} · ${took.toFixed(2)} s`, calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
     ].filter(Boolean);

@@ -1,6 +1,7 @@
 // The map: one canvas, what one can do on it, and what of it is in the address.
 
-import { announce, busy, dialog, el, icon, toast } from './dom.js';
+import { copyLink, goThere, writeNote } from './acts.js';
+import { announce, el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
 import { MapData } from './map_data.js';
 import { cellAt, COLOURS, drawMap } from './map_layers.js';
@@ -41,6 +42,7 @@ export function mountMap(root, page) {
   let rest = null;
   let tap = null;
   let picking = null;
+  let lit = []; // on whatever map
   let placed = false; // whether the view shows anything that was chosen
 
   const maps = () => page.info.maps;
@@ -133,57 +135,17 @@ export function mountMap(root, page) {
     tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
   }
 
+  const onMap = () => (chosen() ? { map_id: chosen() } : {});
+
   function openMenu(px, py) {
     clearTimeout(tap);
     const [x, y] = view.world(px, py);
     const box = canvas.getBoundingClientRect();
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
-    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => leaveNote(x, y) });
-    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goHere(x, y) });
-    items.push({ label: 'Copy link to this view', icon: 'link', run: copyLink });
+    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...onMap() }) });
+    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...onMap() }) });
+    items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
     page.menu(box.left + px, box.top + py, items);
-  }
-
-  const inWords = (x, y) => `x ${x.toFixed(2)} m, y ${y.toFixed(2)} m`;
-  const onMap = () => (chosen() ? { map_id: chosen() } : {});
-
-  async function leaveNote(x, y) {
-    const text = el('textarea', { rows: '4', maxlength: '2000', required: true, dir: 'auto' });
-    const yes = await dialog({
-      title: 'A note for this place',
-      body: el('div', {}, el('p', { class: 'soft' }, inWords(x, y)), el('label', { class: 'field' }, 'What should be remembered', text)),
-      actions: [{ label: 'Remember', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
-    });
-    if (!yes || !text.value.trim()) return;
-    await attempt(page.api.post('/api/notes', { text: text.value.trim(), position: [x, y, 0], ...onMap() }), 'The note is stored.');
-  }
-
-  async function goHere(x, y) {
-    const yes = await dialog({
-      title: 'Send the robot here?',
-      body: `${inWords(x, y)}. The robot checks the goal first, and asks once more before it drives.`,
-      actions: [{ label: 'Go here', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
-    });
-    if (yes) await attempt(page.api.post('/api/go', { position: [x, y], ...onMap() }), 'The goal is being checked.');
-  }
-
-  async function attempt(promise, done) {
-    try {
-      await busy(root, promise);
-      toast(done);
-    } catch (error) {
-      toast(error.message);
-    }
-  }
-
-  async function copyLink() {
-    const link = new URL(url.address(inAddress()), location.href).href;
-    try {
-      await navigator.clipboard.writeText(link);
-      toast('The link is copied.');
-    } catch { // no clipboard but in a secure context
-      await dialog({ title: 'Link to this view', body: el('input', { value: link, readonly: true, 'aria-label': 'Link', class: 'wide' }) });
-    }
   }
 
   follow(canvas, {
@@ -239,6 +201,7 @@ export function mountMap(root, page) {
     const robot = data.situation.robots[0];
     scene.gridShown = !robot || here(robot);
     choice.value = chosen();
+    light();
     if (state.map !== before.map && placed) fitAll();
     else if (popped && placed && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key])) fromAddress();
     data.look(view, mapId());
@@ -274,6 +237,11 @@ export function mountMap(root, page) {
     follows(url.state(), url.state());
   });
 
+  function light() {
+    scene.lit = lit.filter((hit) => hit.position && here(hit));
+    draw();
+  }
+
   /** Show all of these places, if one of them is not seen. */
   function bringIntoView(places) {
     if (!places.length || places.every(([x, y]) => view.sees(x, y))) return;
@@ -285,17 +253,20 @@ export function mountMap(root, page) {
   }
 
   return {
-    /** Light up the evidence of an answer, hits as the API gives them; [] puts it out. */
-    light(hits) {
-      scene.lit = hits.filter((hit) => hit.position && here(hit));
-      bringIntoView(scene.lit.map((hit) => hit.position));
+    /** Light up hits as the API gives them; [] puts them out; `still`: the view stays. */
+    light(hits, { still = false } = {}) {
+      lit = hits;
+      light();
+      if (!still) bringIntoView(scene.lit.map((hit) => hit.position));
       draw();
     },
-    /** Mark the memory that is open or pointed at; null: none. */
-    mark(hit) {
+    /** The map_id that is shown; null where there is but one. */
+    mapId,
+    /** Mark the memory that is open or pointed at; null: none; `still`: the view stays. */
+    mark(hit, { still = false } = {}) {
       scene.mark = hit;
-      if (hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
-      if (hit?.position) bringIntoView([hit.position]);
+      if (!still && hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
+      if (!still && hit?.position) bringIntoView([hit.position]);
       show();
       draw();
     },

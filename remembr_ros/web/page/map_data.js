@@ -3,6 +3,7 @@
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
+const FREE_DARK = '#28323a'; // what is free, on a dark page: lighter than what is unknown
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
 
 /** Cells, tracks, the grid, the situation; `changed()` when there is something new to draw, `told(text)` of failures. */
@@ -66,11 +67,12 @@ export class MapData {
 
   async loadGrid() {
     await this.#take('/api/map', async (grid) => {
-      if (this.grid?.version === grid.version) return;
+      if (grid?.version === this.grid?.version) return;
+      if (!grid) return void (this.grid = null); // there is none any more
       const image = new Image();
       image.src = grid.image;
       await image.decode();
-      this.grid = { ...grid, drawn: image, inverted: inverted(image) };
+      this.grid = { ...grid, drawn: image, forDark: forDark(image) };
     });
   }
 
@@ -79,14 +81,13 @@ export class MapData {
       await then(await this.#page.api.get(path));
       this.#changed();
     } catch (error) {
-      if (error.status === 404) this.grid = null; // there is no map
-      else console.warn(path, error.message);
+      console.warn(path, error.message); // what was there stays; the next event tries again
     }
   }
 }
 
-/** Return an image with black and white exchanged and what is transparent left so, for dark colours. */
-function inverted(image) {
+/** Return the map for dark colours: what is occupied bright, what is free dark, what is transparent as it was. */
+function forDark(image) {
   const canvas = document.createElement('canvas');
   canvas.width = image.naturalWidth;
   canvas.height = image.naturalHeight;
@@ -94,6 +95,9 @@ function inverted(image) {
   ctx.drawImage(image, 0, 0);
   ctx.globalCompositeOperation = 'difference';
   ctx.fillStyle = '#fff';
+  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  ctx.globalCompositeOperation = 'lighten';
+  ctx.fillStyle = FREE_DARK;
   ctx.fillRect(0, 0, canvas.width, canvas.height);
   ctx.globalCompositeOperation = 'destination-in';
   ctx.drawImage(image, 0, 0);

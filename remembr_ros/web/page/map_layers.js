@@ -70,8 +70,8 @@ function drawGrid(ctx, view, grid, dark) {
   ctx.rotate(-(grid.origin[2] ?? 0));
   ctx.imageSmoothingEnabled = view.scale * grid.resolution < 3;
   ctx.imageSmoothingQuality = 'high';
-  ctx.globalAlpha = dark ? 0.55 : 0.85;
-  ctx.drawImage(dark ? grid.inverted : grid.drawn, 0, -h, w, h);
+  ctx.globalAlpha = dark ? 0.8 : 0.85;
+  ctx.drawImage(dark ? grid.forDark : grid.drawn, 0, -h, w, h);
   ctx.restore();
 }
 
