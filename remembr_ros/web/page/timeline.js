@@ -234,7 +234,7 @@ export function mountTimeline(root, page) {
     const [a, b] = [seconds(state.after ?? NaN), seconds(state.before ?? NaN)];
     const had = JSON.stringify(scene.window?.map(Math.round));
     scene.window = Number.isNaN(a) && Number.isNaN(b) ? null
-      : [Number.isNaN(a) ? first() : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
+      : [Number.isNaN(a) ? Math.min(first(), b - 1) : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
     shown();
     if (held === null && scene.window && JSON.stringify(scene.window.map(Math.round)) !== had) follows();
   }
