@@ -4,6 +4,7 @@ import { attempt, goThere, showOnMap } from './acts.js';
 import { clamped, lasted, moment, placeName, showCards, update } from './cards.js';
 import { ago, announce, busy, el, icon } from './dom.js';
 import { microphone } from './microphone.js';
+import { iso, now } from './times.js';
 
 const KEPT = 50; // exchanges shown
 const EVIDENCE = 3; // memories of an answer shown at first
@@ -67,18 +68,18 @@ export function mountAsk(root, page) {
       });
     } catch (error) {
       const last = [...exchanges.values()].findLast((each) => mine.has(each.id) && each.question === question);
-      if (last && !last.answer && !last.error) return take({ ...last, error: error.message });
+      if (last && !last.answer && !last.error) return take({ ...last, error: error.message, lost: true }); // the answer may come all the same
       field.value ||= question; // it was not even begun
-      take({ id: `refused ${Date.now()}`, question, asker: '', at: null, error: error.message, answer: null });
+      take({ id: `refused ${Date.now()}`, question, asker: '', at: iso(now()), error: error.message, answer: null });
     }
   }
 
   function take(exchange) {
     const known = exchanges.get(exchange.id);
-    if (known?.answer || known?.error) return; // what ended stays so, whatever overtakes it
+    if (known?.answer || (known?.error && !known.lost)) return; // what ended stays so, whatever overtakes it
     const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
     exchanges.set(exchange.id, { ...exchange, rounds });
-    for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id);
+    for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
     show();
     if (!mine.has(exchange.id)) return;
     if (!known) list.lastElementChild.scrollIntoView({ block: 'nearest' });
@@ -96,7 +97,7 @@ export function mountAsk(root, page) {
 
   function show() {
     nothing.hidden = exchanges.size > 0;
-    update(list, [...exchanges.values()], ({ id }) => id, begin, follow);
+    update(list, [...exchanges.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)), ({ id }) => id, begin, follow);
   }
 
   function begin({ question }) {
@@ -112,7 +113,7 @@ export function mountAsk(root, page) {
     const sign = [who, stage, detail, found, Boolean(answer), error].join();
     if (node.dataset.sign === sign) return;
     node.dataset.sign = sign;
-    node.querySelector('.question > .small').replaceChildren(el('bdi', {}, who), at ? moment(at) : '');
+    node.querySelector('.question > .small').replaceChildren(el('bdi', {}, who), moment(at));
     const place = node.lastElementChild;
     if (answer) place.replaceChildren(...answered(answer));
     else if (error) place.replaceChildren(el('p', { class: 'error', dir: 'auto' }, error));
@@ -137,12 +138,13 @@ export function mountAsk(root, page) {
       showSome(MOST);
       rest.remove();
     } }, `Show all ${evidence.length} memories`) : null;
-    const [x, y] = position ?? [];
+    const there = position && evidence.find((hit) => String(hit.position) === String(position));
+    const target = there ? { memory_id: there.id } : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0 };
     return [
       headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },
-        position && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
-          goThere(page, answer.kind !== 'position' && evidence.length ? { memory_id: evidence[0].id } : { position: [x, y] })) }, icon('go'), 'Go there') : null,
+        target && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
+          goThere(page, target)) }, icon('go'), 'Go there') : null,
         evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) }, icon('map'), 'Show on map') : null),
       evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
