@@ -9,6 +9,7 @@ import { iso, now } from './times.js';
 const KEPT = 50; // exchanges shown
 const EVIDENCE = 3; // memories of an answer shown at first
 const MOST = 20; // and at most
+const END_PX = 80; // [px] from the end, within which what comes is scrolled to
 const QUESTION = 400; // [characters] of a question before 'more'
 const ANSWER = 1_200; // and of an answer
 const STAGES = { waiting: 'Waiting for its turn', recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
@@ -82,13 +83,15 @@ export function mountAsk(root, page) {
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
     show();
     if (!mine.has(exchange.id)) return;
-    if (!known) list.lastElementChild.scrollIntoView({ block: 'nearest' });
+    if (!known) toEnd();
     if (exchange.answer) {
       announce(exchange.answer.text);
       light(exchange.answer.evidence);
       list.querySelector(`[data-key="${CSS.escape(exchange.id)}"]`).scrollIntoView({ block: 'start' });
     } else announce(exchange.error || STAGES[exchange.stage] || '');
   }
+
+  const toEnd = () => (root.scrollTop = root.scrollHeight);
 
   function light(evidence) {
     page.map.light(evidence);
@@ -97,7 +100,9 @@ export function mountAsk(root, page) {
 
   function show() {
     nothing.hidden = exchanges.size > 0;
+    const atEnd = root.scrollHeight - root.scrollTop - root.clientHeight < END_PX;
     update(list, [...exchanges.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)), ({ id }) => id, begin, follow);
+    if (atEnd) toEnd();
   }
 
   function begin({ question }) {
@@ -118,13 +123,18 @@ export function mountAsk(root, page) {
     if (answer) place.replaceChildren(...answered(answer));
     else if (error) place.replaceChildren(el('p', { class: 'error', dir: 'auto' }, error));
     else {
-      place.replaceChildren(el('div', { class: 'progress' },
-        el('span', { class: 'spinner' }),
-        el('span', {}, el('strong', {}, STAGES[stage] ?? 'Beginning'), detail ? [' ', el('bdi', {}, detail)] : '',
-          el('span', { class: 'small muted' }, [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''].filter(Boolean).join(', '))),
-        page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: (event) => busy(event.currentTarget,
-          attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(exchange.id)}`))) }, icon('close'), 'Cancel') : ''));
+      const at = place.querySelector('.progress') ?? place.appendChild(progress(exchange.id));
+      at.querySelector('strong').textContent = STAGES[stage] ?? 'Beginning';
+      at.querySelector('bdi').textContent = detail;
+      at.querySelector('.small').textContent = [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''].filter(Boolean).join(', ');
     }
+  }
+
+  function progress(id) {
+    const cancel = (event) => busy(event.currentTarget, attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(id)}`)));
+    return el('div', { class: 'progress' }, el('span', { class: 'spinner' }),
+      el('span', {}, el('strong', {}), ' ', el('bdi', {}), el('span', { class: 'small muted' })),
+      page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: cancel }, icon('close'), 'Cancel') : null);
   }
 
   function answered(answer) {
@@ -158,6 +168,7 @@ export function mountAsk(root, page) {
     show();
   }
 
+  page.url.onChange((now, before) => now.view !== before.view && toEnd());
   page.on('exchange', take);
   page.on('back', load);
   load();
