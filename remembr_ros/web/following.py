@@ -152,7 +152,7 @@ class Following:
         outline, changed, adds_up = before, list[Memory](), False
         if not first and since_s < ANEW_S:
             outline, changed, adds_up = self._with_newest(before, NEWEST)
-        anew = not adds_up and since_s >= min(self._again_s, ANEW_S)
+        anew = not adds_up and (first or since_s >= min(self._again_s, ANEW_S))
         if anew:
             outline = self._backend.outline()
             outline = _renamed(outline, outline.names)

@@ -54,7 +54,8 @@ export class MapData {
       this.cell_m = cells.cell ?? cell;
       this.tracks = track.tracks;
       this.#fetched = { what, box };
-      this.#told(cells.total || this.tracks.length ? '' : 'No memories here in the chosen time.');
+      this.#told(cells.total || this.tracks.length ? ''
+        : `No memories in this part of the map${scope.after || scope.before ? ' in the chosen time' : ''}.`);
       this.#changed();
     } catch (error) {
       if (!signal.aborted) this.#told(error.message);

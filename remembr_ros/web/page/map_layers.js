@@ -1,19 +1,21 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
+import { disc, drawCross, drawGoal, drawPin, drawRing, drawRobot, FONT, label } from './map_marks.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
 
 export const COLOURS = ['ground', 'surface', 'ink', 'soft', 'line', 'accent', 'accent-ink', 'tint', 'danger', 'good',
   'evidence', 'robot', 'old', 'middle', 'new'];
 const STEPS = 24; // colours of a track
-const FONT = 'system-ui, sans-serif';
 
-/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, gridShown, here(item)} */
+/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, here(item)} */
 export function drawMap(ctx, scene) {
   const { view, data, colours: c } = scene;
   ctx.fillStyle = c.ground;
   ctx.fillRect(0, 0, view.width, view.height);
-  if (data.grid && scene.gridShown) drawGrid(ctx, view, data.grid, scene.dark);
+  const robots = data.situation.robots.filter(scene.here);
+  const gridShown = data.grid && (robots.length || !data.situation.robots.length); // it is the robot's
+  if (gridShown) drawGrid(ctx, view, data.grid, scene.dark);
   else drawMesh(ctx, view, c);
   for (const area of data.situation.keep_out ?? []) drawArea(ctx, view, area, c.danger);
   const ramp = timeColours(c);
@@ -23,7 +25,6 @@ export function drawMap(ctx, scene) {
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
   data.situation.goals?.forEach((pose) => drawGoal(ctx, view, pose, c.good, c.surface));
   data.situation.proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c.evidence, c.surface, String(i + 1)));
-  const robots = data.situation.robots.filter(scene.here);
   for (const robot of robots) drawRobot(ctx, view, robot, c, robots.length > 1);
   if (scene.mark?.position) drawPin(ctx, view, scene.mark, c);
   if (scene.cross) drawCross(ctx, view, c);
@@ -55,11 +56,6 @@ function timeColours(c) {
     const [from, to, part] = at < 1 ? [a, b, at] : [b, d, at - 1];
     return `rgb(${from.slice(0, 3).map((value, k) => Math.round(value + (to[k] - value) * part)).join(' ')})`;
   });
-}
-
-function disc(ctx, x, y, radius) {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
 }
 
 function drawGrid(ctx, view, grid, dark) {
@@ -164,119 +160,6 @@ function drawCells(ctx, view, cells, c) {
     ctx.font = `600 ${count < 100 ? 11 : 10}px ${FONT}`;
     ctx.fillText(short(count), px, py + 0.5);
   }
-}
-
-function drawRing(ctx, view, [x, y], c) {
-  const [px, py] = view.screen(x, y);
-  for (const [radius, width, colour] of [[11, 5, c.surface], [11, 3, c.evidence]]) {
-    disc(ctx, px, py, radius);
-    ctx.lineWidth = width;
-    ctx.strokeStyle = colour;
-    ctx.stroke();
-  }
-  disc(ctx, px, py, 4);
-  ctx.fillStyle = c.evidence;
-  ctx.fill();
-}
-
-function drawGoal(ctx, view, { position: [x, y], yaw }, colour, surface, number = '') {
-  const [px, py] = view.screen(x, y);
-  ctx.save();
-  ctx.translate(px, py);
-  ctx.strokeStyle = ctx.fillStyle = colour;
-  ctx.lineWidth = 2.5;
-  if (Number.isFinite(yaw)) {
-    ctx.rotate(-yaw);
-    ctx.beginPath();
-    ctx.moveTo(22, 0);
-    ctx.lineTo(13, -5);
-    ctx.lineTo(13, 5);
-    ctx.fill();
-    ctx.rotate(yaw);
-  }
-  disc(ctx, 0, 0, 10);
-  ctx.fillStyle = surface;
-  ctx.fill();
-  ctx.setLineDash(number ? [4, 3] : []);
-  ctx.stroke();
-  ctx.fillStyle = colour;
-  if (number) {
-    ctx.font = `700 11px ${FONT}`;
-    ctx.textAlign = 'center';
-    ctx.textBaseline = 'middle';
-    ctx.fillText(number, 0, 0.5);
-  } else {
-    disc(ctx, 0, 0, 4);
-    ctx.fill();
-  }
-  ctx.restore();
-}
-
-function drawRobot(ctx, view, { name, position: [x, y], yaw }, c, named) {
-  const [px, py] = view.screen(x, y);
-  ctx.save();
-  ctx.translate(px, py);
-  ctx.rotate(-(yaw ?? 0));
-  ctx.beginPath();
-  ctx.moveTo(15, 0);
-  ctx.lineTo(-9, -10);
-  ctx.lineTo(-4.5, 0);
-  ctx.lineTo(-9, 10);
-  ctx.closePath();
-  ctx.lineJoin = 'round';
-  ctx.lineWidth = 5;
-  ctx.strokeStyle = c.surface;
-  ctx.stroke();
-  ctx.fillStyle = c.robot;
-  ctx.fill();
-  ctx.restore();
-  if (named) label(ctx, name, px, py + 24, c, 'center');
-}
-
-function drawPin(ctx, view, { position: [x, y] }, c) {
-  const [px, py] = view.screen(x, y);
-  ctx.save();
-  ctx.translate(px, py);
-  ctx.beginPath();
-  ctx.moveTo(0, 0);
-  ctx.bezierCurveTo(-4, -10, -11, -14, -11, -22);
-  ctx.arc(0, -22, 11, Math.PI, 0);
-  ctx.bezierCurveTo(11, -14, 4, -10, 0, 0);
-  ctx.fillStyle = c.danger;
-  ctx.fill();
-  ctx.lineWidth = 2;
-  ctx.strokeStyle = c.surface;
-  ctx.stroke();
-  disc(ctx, 0, -22, 4);
-  ctx.fillStyle = c.surface;
-  ctx.fill();
-  ctx.restore();
-}
-
-function drawCross(ctx, view, c) {
-  const [x, y] = [view.width / 2, view.height / 2];
-  for (const [width, colour] of [[4, c.surface], [1.5, c.ink]]) {
-    ctx.lineWidth = width;
-    ctx.strokeStyle = colour;
-    ctx.beginPath();
-    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-      ctx.moveTo(x + 5 * dx, y + 5 * dy);
-      ctx.lineTo(x + 15 * dx, y + 15 * dy);
-    }
-    ctx.stroke();
-  }
-}
-
-function label(ctx, text, x, y, c, align) {
-  ctx.font = `12px ${FONT}`;
-  ctx.textAlign = align;
-  ctx.textBaseline = 'alphabetic';
-  ctx.lineWidth = 3;
-  ctx.lineJoin = 'round';
-  ctx.strokeStyle = c.ground;
-  ctx.strokeText(text, x, y);
-  ctx.fillStyle = c.ink;
-  ctx.fillText(text, x, y);
 }
 
 function drawScale(ctx, view, c) {

@@ -90,6 +90,7 @@ export function mountTimeline(root, page) {
     const [a, b] = [first(), latest()];
     const room = Math.max((b - a) * 0.02, 30);
     if (Number.isFinite(a)) view(a - room, b + room);
+    else view(now() - 86_400, now()); // nothing is remembered yet
     whole = true;
   }
 
@@ -244,6 +245,7 @@ export function mountTimeline(root, page) {
     if (whole) viewAll();
     look(true);
   });
+  page.on('back', () => look());
   page.on('theme', () => {
     scene.colours = colours(TIMELINE_COLOURS);
     draw();
