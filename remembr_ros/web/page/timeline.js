@@ -61,8 +61,8 @@ export function mountTimeline(root, page) {
   async function fetchActivity(anew) {
     if (document.hidden || scene.width < 2 || !page.info.last) return;
     const size = bin();
-    const start = Math.floor(scene.t0 / size) * size; // where the API begins its bars
-    const bins = Math.ceil((scene.t1 - start) / size);
+    const start = Math.floor(scene.t0 / size) * size;
+    const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's bars begin at days of the robot's zone
     const { robot, source } = url.state();
     const what = JSON.stringify([start, size, bins, robot, source]);
     if (!anew && scene.activity?.what === what) return;
