@@ -43,8 +43,9 @@ export function mountSearch(root, page) {
   });
   const form = el('form', { class: 'search-form', role: 'search', onsubmit: (event) => {
     event.preventDefault();
+    const before = url.state();
     typed();
-    search();
+    if (url.state() === before) search();
   } }, icon('search'), input);
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
