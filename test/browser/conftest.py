@@ -81,12 +81,12 @@ def building(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # What a good captioner would say: reading the signs takes longer than all tests of the page.
     told = [
         {
-            'id': i, 'position': [*segment.pose.position], 'caption': segment.caption,
-
-                'start_time': segment.start_ns / NS,
-                'end_time': segment.end_ns / NS,
-                'time': segment.start_ns / NS
-            ,
+            'id': i,
+            'position': [*segment.pose.position],
+            'caption': segment.caption,
+            'start_time': segment.start_ns / NS,
+            'end_time': segment.end_ns / NS,
+            'time': segment.start_ns / NS,
         }
         for i, segment in enumerate(truth.segments)
     ]

@@ -1,16 +1,19 @@
-"""A `remembr web` process."""
+"""A `remembr web` process, and how to wait for what its page shows."""
 
 import os
 import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 SIZES = {'desktop': {'width': 1280, 'height': 800}, 'phone': {'width': 390, 'height': 844}}
 ADDRESS = re.compile(r'https?://\S+:\d+')
+PATIENCE_S = 30.0  # [s] for what a busy machine shows late
 START_S = 60.0  # [s] a process on a busy machine; it tells its address as soon as it listens
 
 
@@ -77,3 +80,23 @@ def served(memory: Path, *options: str) -> Iterator[Served]:
     finally:
         assert server.close() in (0, 130, -2, -15), ''.join(server.said)
     assert 'Traceback' not in ''.join(server.said)
+
+
+def settled(page: Any) -> Any:
+    """Return the page once it shows what it was asked for."""
+    page.get_by_text(re.compile(r'\d+ memor')).first.wait_for()
+    page.wait_for_load_state('load')
+    eventually(page, 'document.querySelectorAll("#map canvas, #timeline canvas").length === 2')
+    return page
+
+
+def eventually(page: Any, condition: str) -> None:
+    """Wait until something is so on the page, whose policy lets nothing be evaluated inside it."""
+    until = time.monotonic() + PATIENCE_S
+    while not page.evaluate(condition):
+        assert time.monotonic() < until, f'not within {PATIENCE_S:g} s: {condition}'
+        page.wait_for_timeout(50)
+
+
+def results(page: Any) -> Any:
+    return page.get_by_role('list', name='Results').get_by_role('link')

@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,9 @@ import cv2
 import numpy as np
 import pytest
 
-from test.browser.served import SIZES, Served
+from test.browser.served import SIZES, Served, eventually, results, settled
 
 PICTURE = Path(__file__).resolve().parents[2] / 'docs' / 'page.png'
-PATIENCE_S = 30.0  # [s] for what a busy machine shows late
 ALIKE = 0.9  # correlation of the picture in docs with what the page shows now; fonts differ between machines
 VIEWS = {
     'map': '',
@@ -24,27 +22,7 @@ VIEWS = {
 }
 
 
-def settled(page: Any) -> Any:
-    """Return the page once it shows what it was asked for."""
-    page.get_by_text(re.compile(r'\d+ memor')).first.wait_for()
-    page.wait_for_load_state('load')
-    eventually(page, 'document.querySelectorAll("#map canvas, #timeline canvas").length === 2')
-    return page
-
-
-def eventually(page: Any, condition: str) -> None:
-    """Wait until something is so on the page, whose policy lets nothing be evaluated inside it."""
-    until = time.monotonic() + PATIENCE_S
-    while not page.evaluate(condition):
-        assert time.monotonic() < until, f'not within {PATIENCE_S:g} s: {condition}'
-        page.wait_for_timeout(50)
-
-
-def results(page: Any) -> Any:
-    return page.get_by_role('list', name='Results').get_by_role('link')
-
-
-def test_the_first_view_has_the_map_the_timeline_and_the_newest_memories(look, building_page: Served) -> None:
+def test_the_first_view_has_the_map_the_timeline_and_the_newest_memories(building_page: Served, look) -> None:
     page = settled(look(building_page.address))
     assert page.locator('#count').inner_text() == '38 memories'
     results(page).first.wait_for()
@@ -60,7 +38,7 @@ def test_the_first_view_has_the_map_the_timeline_and_the_newest_memories(look, b
     assert colours > 5
 
 
-def test_what_is_typed_is_searched_and_stands_in_the_address(look, building_page: Served) -> None:
+def test_what_is_typed_is_searched_and_stands_in_the_address(building_page: Served, look) -> None:
     page = settled(look(building_page.address))
     page.get_by_role('searchbox', name='Search what was seen').press_sequentially('lift', delay=10)
     page.wait_for_url('**q=lift*')
@@ -75,7 +53,7 @@ def test_what_is_typed_is_searched_and_stands_in_the_address(look, building_page
     assert results(again).first.inner_text() == first.inner_text()
 
 
-def test_a_memory_opens_turns_and_can_be_shared(look, building_page: Served) -> None:
+def test_a_memory_opens_turns_and_can_be_shared(building_page: Served, look) -> None:
     page = settled(look(f'{building_page.address}/?view=search&q=lift'))
     results(page).first.click()
     page.wait_for_url('**memory=*')
@@ -95,7 +73,7 @@ def test_a_memory_opens_turns_and_can_be_shared(look, building_page: Served) -> 
     assert '09:01:42' in other.locator('#memory h2').inner_text()
 
 
-def test_what_was_seen_at_a_place_is_listed_nearest_first(look, building_page: Served) -> None:
+def test_what_was_seen_at_a_place_is_listed_nearest_first(building_page: Served, look) -> None:
     page = settled(look(f'{building_page.address}/{VIEWS["place"]}'))
     results(page).first.wait_for()
     assert 'LIFT' in results(page).first.inner_text()
@@ -103,7 +81,7 @@ def test_what_was_seen_at_a_place_is_listed_nearest_first(look, building_page: S
     eventually(page, '!location.search.includes("near")')
 
 
-def test_a_question_is_answered_with_evidence_that_opens(look, building_page: Served) -> None:
+def test_a_question_is_answered_with_evidence_that_opens(building_page: Served, look) -> None:
     page = settled(look(f'{building_page.address}/?view=ask'))
     field = page.get_by_role('textbox', name='Question')
     field.fill('Where is the lift?')
@@ -118,20 +96,20 @@ def test_a_question_is_answered_with_evidence_that_opens(look, building_page: Se
     other.get_by_text('Where is the lift?').first.wait_for()
 
 
-def test_the_day_is_narrowed_down_in_two_clicks(look, building_page: Served) -> None:
+def test_the_day_is_narrowed_down_in_two_clicks(building_page: Served, look) -> None:
     page = settled(look(building_page.address))
     page.locator('#timeline').get_by_role('button', name='Last hour').click()
     page.wait_for_url('**after=*')
 
 
-def test_the_state_of_the_parts_is_told(look, building_page: Served) -> None:
+def test_the_state_of_the_parts_is_told(building_page: Served, look) -> None:
     page = settled(look(f'{building_page.address}/?view=state'))
     parts = page.get_by_role('list', name='Parts')
     parts.get_by_role('listitem').first.wait_for()
     assert 'offline' in parts.inner_text()
 
 
-def test_it_works_by_keyboard(look, building_page: Served) -> None:
+def test_it_works_by_keyboard(building_page: Served, look) -> None:
     page = settled(look(building_page.address))
     page.locator('#map canvas').focus()
     for key in ('+', 'ArrowLeft', 'ArrowUp', '-', '0', 'Enter'):
@@ -149,7 +127,7 @@ def test_it_works_by_keyboard(look, building_page: Served) -> None:
 
 @pytest.mark.parametrize('size', SIZES)
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
-def test_axe_finds_nothing_serious(look, building_page: Served, size: str, scheme: str) -> None:
+def test_axe_finds_nothing_serious(building_page: Served, look, size: str, scheme: str) -> None:
     axe = pytest.importorskip('axe_playwright_python.sync_playwright', reason='axe-core reads the page')
     page = settled(look(building_page.address, size, color_scheme=scheme))
     serious = {}
@@ -175,7 +153,7 @@ def problems(axe: Any, page: Any) -> list[str]:
     ]
 
 
-def test_on_a_phone_each_view_has_the_screen(look, building_page: Served) -> None:
+def test_on_a_phone_each_view_has_the_screen(building_page: Served, look) -> None:
     page = settled(look(building_page.address, 'phone'))
     for name in ('Search', 'Ask', 'State', 'Map'):
         page.get_by_role('tab', name=name).click()
@@ -184,7 +162,7 @@ def test_on_a_phone_each_view_has_the_screen(look, building_page: Served) -> Non
         assert page.evaluate('document.documentElement.scrollWidth') <= SIZES['phone']['width']
 
 
-def test_the_picture_in_the_docs_is_of_this_page(look, building_page: Served, tmp_path: Path) -> None:
+def test_the_picture_in_the_docs_is_of_this_page(building_page: Served, look, tmp_path: Path) -> None:
     page = settled(look(f'{building_page.address}/?view=search&q=lift'))
     results(page).first.wait_for()
     eventually(
@@ -207,7 +185,7 @@ def test_the_picture_in_the_docs_is_of_this_page(look, building_page: Served, tm
 
 
 @pytest.mark.parametrize('size', SIZES)
-def test_the_kitchen_is_looked_at_without_a_map(look, kitchen_page: Served, size: str) -> None:
+def test_the_kitchen_is_looked_at_without_a_map(kitchen_page: Served, look, size: str) -> None:
     page = settled(look(f'{kitchen_page.address}/?view=search&q=magazine', size))
     results(page).first.wait_for()
     results(page).first.click()
