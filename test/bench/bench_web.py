@@ -142,7 +142,7 @@ def _in_process(name: str, store: MemoryStore) -> list[Figure]:
     x, y = outline.x, outline.y
     places = np.random.default_rng(3).uniform(0.0, SIDE_M, (CALLS, 2)).tolist()
     one_pass, _ = timed(lambda place: np.hypot(x - place[0], y - place[1]).argmin(), places)
-    views = list(islice(_views(), CALLS))
+    views = list(islice(panned(), CALLS))
     ids = [outline.ids[number].decode() for number in range(0, len(outline), max(1, len(outline) // CALLS))]
     figures = [
         _p95(f'{name}: outline of the store', lambda _: store.outline(), range(5)),
@@ -180,7 +180,7 @@ def _p95(name: str, call: Any, arguments: Any, baseline: float | None = None) ->
     return Figure(f'{name}, p95', timed(call, arguments)[1], baseline, 'ms')
 
 
-def _views() -> Iterator[tuple[Box, float]]:
+def panned() -> Iterator[tuple[Box, float]]:
     """Yield boxes as of somebody who pans and zooms, and the cells that the page asks for."""
     rng = np.random.default_rng(4)
     x = y = width = SIDE_M / 2.0
@@ -191,7 +191,7 @@ def _views() -> Iterator[tuple[Box, float]]:
 
 
 def _requests(name: str, server: WebProcess, embedding_ms: float) -> list[Figure]:
-    views = [(','.join(map(str, box)), cell) for box, cell in islice(_views(), VIEWS)]
+    views = [(','.join(map(str, box)), cell) for box, cell in islice(panned(), VIEWS)]
     with closing(server.client()) as client:
         client.get('/api/cells?cell=1')
         texts = [quote(question) for question in QUESTIONS]
