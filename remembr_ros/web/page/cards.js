@@ -71,7 +71,7 @@ export function card(hit, page) {
   };
   const mark = () => page.url.state().memory || page.map.mark(hit, { still: true });
   const unmark = () => page.url.state().memory || page.map.mark(null);
-  return el('a', { class: 'card', href: page.url.address({ memory: hit.id }), onclick: open,
+  return el('a', { class: 'card', dataset: { id: hit.id }, href: page.url.address({ memory: hit.id }), onclick: open,
     onpointerenter: mark, onpointerleave: unmark, onfocus: mark, onblur: unmark },
     picture(hit),
     el('span', { class: 'card-body' },

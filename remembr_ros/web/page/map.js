@@ -19,7 +19,7 @@ export function mountMap(root, page) {
   const { url } = page;
   const view = new View();
   const choice = document.getElementById('map-choice');
-  const note = el('p', { class: 'map-note', role: 'status', hidden: true });
+  const note = el('div', { class: 'map-note', role: 'status', hidden: true });
   const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
     'aria-describedby': 'map-help' });
   const button = (name, label, run) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
@@ -46,13 +46,14 @@ export function mountMap(root, page) {
   let placed = false; // whether the view shows anything that was chosen
 
   const maps = () => page.info.maps;
+  const known = (id) => maps().some(({ map_id }) => map_id === id);
   const chosen = () => {
-    const asked = url.state().map;
+    const asked = url.state().map === NO_MAP ? '' : url.state().map;
     const largest = [...maps()].sort((a, b) => b.memories - a.memories)[0]?.map_id ?? '';
-    return asked === undefined ? data.situation.robots[0]?.map_id ?? largest : asked === NO_MAP ? '' : asked;
+    return [asked, data.situation.robots[0]?.map_id].find(known) ?? largest;
   };
   const mapId = () => (maps().length > 1 ? chosen() : null); // null: there is nothing to choose
-  const here = (item) => mapId() === null || item.map_id === undefined || item.map_id === chosen();
+  const here = (item) => mapId() === null || item.map_id === chosen() || !known(item.map_id);
 
   scene.here = here;
 
@@ -63,9 +64,9 @@ export function mountMap(root, page) {
 
   function show() {
     const unplaced = scene.mark && !scene.mark.position ? 'This memory has no place on the map.' : '';
-    const text = picking ? 'Click the place; Enter takes the crosshair, Esc gives up.' : unplaced || said;
-    note.textContent = text;
+    const text = picking ? 'Choose a place on the map' : unplaced || said;
     note.hidden = !text;
+    note.replaceChildren(text, picking ? el('button', { type: 'button', onclick: () => picking(null) }, 'Cancel') : '');
   }
 
   function resized(width, height) {
@@ -80,8 +81,7 @@ export function mountMap(root, page) {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
     placed = true;
     if (![x, y, zoom].every(Number.isFinite)) return fitAll();
-    view.x = Math.max(-1e7, Math.min(1e7, x));
-    view.y = Math.max(-1e7, Math.min(1e7, y));
+    view.centre(x, y);
     view.scale = 2 ** zoom;
     view.zoom(1); // into its bounds
     moved(false);
@@ -198,10 +198,9 @@ export function mountMap(root, page) {
     const { first, last } = page.info;
     const span = [seconds(state.after ?? first ?? NaN), seconds(state.before ?? last ?? NaN)];
     scene.span = span[1] > span[0] ? span : null;
-    const robot = data.situation.robots[0];
-    scene.gridShown = !robot || here(robot);
     choice.value = chosen();
     light();
+    if (picking && state.view !== 'map') picking(null); // went elsewhere
     if (state.map !== before.map && placed) fitAll();
     else if (popped && placed && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key])) fromAddress();
     data.look(view, mapId());
@@ -222,11 +221,17 @@ export function mountMap(root, page) {
     data.look(view, mapId(), true);
   });
   page.on('situation', (situation) => {
+    const before = mapId();
     data.situation = situation;
     draw();
+    if (mapId() !== before) fitAll(); // the robot went to another map
   });
   page.on('map', () => data.loadGrid());
-  page.on('back', () => Promise.all([data.loadSituation(), data.loadGrid()]));
+  page.on('back', () => {
+    data.look(view, mapId());
+    data.loadSituation();
+    data.loadGrid();
+  });
   page.on('theme', (dark) => {
     Object.assign(scene, { dark, colours: colours(COLOURS) });
     draw();
@@ -242,22 +247,12 @@ export function mountMap(root, page) {
     draw();
   }
 
-  /** Show all of these places, if one of them is not seen. */
-  function bringIntoView(places) {
-    if (!places.length || places.every(([x, y]) => view.sees(x, y))) return;
-    const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
-    const { scale } = view;
-    view.fit([Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]);
-    view.scale = Math.min(scale, view.scale); // never nearer than one was
-    moved();
-  }
-
   return {
     /** Light up hits as the API gives them; [] puts them out; `still`: the view stays. */
     light(hits, { still = false } = {}) {
       lit = hits;
       light();
-      if (!still) bringIntoView(scene.lit.map((hit) => hit.position));
+      if (!still && view.bring(scene.lit.map((hit) => hit.position))) moved();
       draw();
     },
     /** The map_id that is shown; null where there is but one. */
@@ -266,13 +261,13 @@ export function mountMap(root, page) {
     mark(hit, { still = false } = {}) {
       scene.mark = hit;
       if (!still && hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
-      if (!still && hit?.position) bringIntoView([hit.position]);
+      if (!still && hit?.position && view.bring([hit.position])) moved();
       show();
       draw();
     },
     /** Move a place, in metres, into the middle. */
     goTo(x, y) {
-      [view.x, view.y] = [x, y];
+      view.centre(x, y);
       moved();
     },
     /** Let a person choose a place: {x, y, radius}, or null. */
@@ -289,7 +284,7 @@ export function mountMap(root, page) {
           picking = null;
           removeEventListener('keydown', escape);
           document.body.classList.remove('picking');
-          url.set({ view: before });
+          if (url.state().view === 'map') url.set({ view: before });
           show();
           resolve(place);
         };

@@ -2,7 +2,7 @@
 
 import { copyLink, forget, goThere, showOnMap, writeNote } from './acts.js';
 import { clamped, lasted, moment, picture, pictureAddress, placeName, sourceName, start } from './cards.js';
-import { ago, announce, busy, el, icon, when } from './dom.js';
+import { ago, busy, el, icon, when } from './dom.js';
 
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
@@ -17,6 +17,7 @@ export function mountMemory(root, page) {
   const { url, api } = page;
   let running = new AbortController();
   let shown = null; // the answer that is shown
+  let closed = false; // whether none was, so that opening one moves the focus to it
 
   const open = (id) => id && page.openMemory(id);
   const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value.flat()));
@@ -86,19 +87,21 @@ export function mountMemory(root, page) {
   }
 
   function show(found) {
+    const opened = shown ? shown.memory.id !== found.memory.id : closed;
     shown = found;
     const { memory, before, after } = found;
-    const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id) },
+    const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id),
+      'aria-keyshortcuts': drawing === 'prev' ? 'k' : 'j', title: drawing === 'prev' ? 'k or ←' : 'j or →' },
       drawing === 'prev' ? [icon(drawing), words] : [words, icon(drawing)]);
     root.replaceChildren(
-      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, when(memory.start)), turn(after, 'next', 'Later')),
+      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
       clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
       actions(memory), strip(found), facts(memory));
     page.map.mark(memory);
-    announce(`Memory of ${when(memory.start)}`);
+    if (opened) root.querySelector('h2').focus({ preventScroll: true });
   }
 
   function gone(error) {
@@ -117,8 +120,11 @@ export function mountMemory(root, page) {
     const { signal } = running;
     if (shown && shown.memory.id !== id) page.map.mark(null);
     if (!id) {
+      const from = document.querySelector(`#panel section:not([hidden]) .card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`);
       shown = null;
-      return root.replaceChildren();
+      closed = true;
+      root.replaceChildren();
+      return from?.focus();
     }
     if (shown?.memory.id !== id) root.scrollIntoView({ block: 'nearest' });
     try {

@@ -43,8 +43,9 @@ export function mountSearch(root, page) {
   });
   const form = el('form', { class: 'search-form', role: 'search', onsubmit: (event) => {
     event.preventDefault();
+    const before = url.state();
     typed();
-    search();
+    if (url.state() === before) search();
   } }, icon('search'), input);
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
@@ -118,11 +119,11 @@ export function mountSearch(root, page) {
     stale = false;
     running = new AbortController();
     const { signal } = running;
-    const { q, near, radius, map } = url.state();
+    const { q, near, radius } = url.state();
     list.setAttribute('aria-busy', 'true');
     try {
       const found = await page.api.get('/api/recall',
-        { text: q, near, radius, map_id: near ? map : null, ...url.scope(), limit: limit + 1 }, { signal });
+        { text: q, near, radius, map_id: near ? page.map.mapId() : null, ...url.scope(), limit: limit + 1 }, { signal });
       show(found.memories, q, near, live === true);
     } catch (error) {
       if (error.name !== 'AbortError' && !signal.aborted) fail(error);
@@ -146,7 +147,7 @@ export function mountSearch(root, page) {
     }] : []);
     more.hidden = !full || limit >= MOST;
     showCards(list, hits, page);
-    const lit = filtered ? hits : [];
+    const lit = filtered ? hits.filter((hit) => hit.sureness !== 'hardly') : [];
     page.map.light(lit, { still });
     page.timeline.light(lit);
   }
