@@ -1,8 +1,10 @@
 """A memory that is opened in this process, and an agent that answers from it; there is no robot."""
 
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
+from pathlib import Path
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Question
@@ -115,9 +117,10 @@ class LocalBackend:
 
     def state(self) -> tuple[PartState, ...]:
         try:
-            return (_state_of(self._store.info()), PartState('agent', 'ok', f'{self.planner} answers'))
+            memory = _state_of(self._store.info(), self._store.keyframes.folder.parent)
         except StoreUnavailable as error:
-            return (PartState('memory', 'error', str(error)),)
+            memory = PartState('memory', 'error', str(error))
+        return (memory, PartState('agent', 'ok', f'{self.planner} answers'))
 
     def go(
         self,
@@ -149,21 +152,21 @@ class LocalBackend:
         return robots[0] if len(robots) == 1 else 'robot'
 
 
-def _state_of(info: StoreInfo) -> PartState:
-    sizes = {
-        'database': info.database_bytes,
-        'keyframes': info.keyframe_bytes,
-        'waiting for the server': info.spool_bytes,
-    }
+def _state_of(info: StoreInfo, folder: Path) -> PartState:
+    """Return how a store is.
+
+    :param folder: where its files on this machine are
+    """
+    sizes = {'database': info.database_bytes, 'keyframes': info.keyframe_bytes}
+    if info.database_bytes is not None:
+        sizes['free on the disk'] = shutil.disk_usage(folder).free
     values = {
         'memory': info.uri,
         'collection': info.collection,
         'embedder': info.embedder,
         'pictures': str(info.keyframes),
-        **{name: f'{size / 1e6:.1f} MB' for name, size in sizes.items() if size},
+        **{name: f'{size / 1e6:.1f} MB' for name, size in sizes.items() if size is not None},
     }
-    if info.spooled:
-        values['memories that wait for the server'] = str(info.spooled)
     if info.problem:
         return PartState('memory', 'warn', info.problem, values)
     return PartState('memory', 'ok', f'{info.memories} memories', values)

@@ -1,0 +1,140 @@
+"""What every backend of the page does.
+
+A test class of an implementation subclasses BackendContract and has a fixture `backend` over DRIVE, of which
+the memories of PICTURED have a picture each; it may be shared, for each test leaves it as it was. One that
+cannot write, or has no robot, says so by its abilities.
+"""
+
+import threading
+
+import numpy as np
+import pytest
+
+from remembr_ros.agent.model.answer import Answer, Kind
+from remembr_ros.agent.planner import Progress
+from remembr_ros.errors import Cancelled, InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.recall import Query, Scope
+from remembr_ros.memory.model.record import Observation
+from remembr_ros.web.backend import Ability, Backend, Listeners
+from test.unit.memory.recall_contract import DRIVE
+from test.unit.web.seen import outlined
+
+PICTURED = DRIVE[:2]
+OBSERVATIONS = [
+    Observation(memory, (encode_jpeg(np.full((30, 40, 3), 40 * number, np.uint8)),))
+    if memory in PICTURED
+    else Observation(memory)
+    for number, memory in enumerate(DRIVE)
+]
+PATIENCE_S = 20.0
+
+
+class BackendContract:
+    """Holds remembr_ros.web.backend.Backend."""
+
+    def test_says_what_it_is(self, backend: Backend) -> None:
+        assert backend.name
+        assert Ability.ASK in backend.abilities
+        assert backend.planner == 'offline'
+        assert backend.now_ns() > DRIVE[0].start_ns
+        assert backend.situation() == backend.situation()
+        assert backend.map() is backend.map()
+        parts = backend.state()
+        assert parts
+        assert {part.level for part in parts} <= {'ok', 'warn', 'error', 'stale'}
+
+    def test_finds_memories(self, backend: Backend) -> None:
+        assert backend.recall.count(Scope(robots=('a',))) == sum(one.robot == 'a' for one in DRIVE)
+        newest = backend.recall.find(Query(limit=2))
+        assert [hit.memory.id for hit in newest] == [DRIVE[-1].id, DRIVE[-2].id]
+        with pytest.raises(InvalidRequest):
+            backend.recall.find(Query(scope=Scope(source='nobody')))
+
+    def test_tells_where_all_memories_are(self, backend: Backend) -> None:
+        told, expected = backend.outline(), outlined(DRIVE)
+        for name in ('ids', 'start_ns', 'end_ns', 'x', 'y', 'z'):
+            np.testing.assert_array_equal(getattr(told, name), getattr(expected, name))
+        for name in ('robot', 'map_id', 'source'):
+            texts = [[one.names[number] for number in getattr(one, name)] for one in (told, expected)]
+            assert texts[0] == texts[1]
+
+    def test_returns_memories_by_their_ids_in_order(self, backend: Backend) -> None:
+        found = backend.get([DRIVE[3].id, 'unknown', DRIVE[1].id])
+        assert [memory.id for memory in found] == [DRIVE[3].id, DRIVE[1].id]
+        assert found[0].caption == DRIVE[3].caption
+        assert backend.get([]) == []
+
+    def test_returns_pictures(self, backend: Backend) -> None:
+        for memory in backend.get([one.id for one in PICTURED]):
+            (name,) = memory.keyframes
+            assert backend.picture(name).startswith(b'\xff\xd8\xff')
+
+    @pytest.mark.parametrize('name', ['', '0' * 32 + '.jpg', '../../etc/passwd', 'a\nb', 'x' * 5000])
+    def test_a_picture_that_is_not_there_is_refused(self, backend: Backend, name: str) -> None:
+        with pytest.raises(InvalidRequest):
+            backend.picture(name)
+
+    def test_answers(self, backend: Backend) -> None:
+        told: list[Progress] = []
+        answer = backend.ask(
+            'Where did you see a green chair?',
+            asker='somebody',
+            on_progress=told.append,
+            cancel=threading.Event(),
+        )
+        assert answer.kind is Kind.POSITION
+        assert 'chair' in answer.evidence[0].memory.caption
+        assert told
+        assert told[0].stage in ('recalling', 'thinking', 'answering')
+
+    def test_refuses_a_question_without_words(self, backend: Backend) -> None:
+        with pytest.raises(InvalidRequest):
+            backend.ask('  ', asker='', on_progress=lambda _: None, cancel=threading.Event())
+
+    def test_a_cancelled_question_ends(self, backend: Backend) -> None:
+        cancel = threading.Event()
+        cancel.set()
+        with pytest.raises(Cancelled):
+            backend.ask('Where is a chair?', asker='', on_progress=lambda _: None, cancel=cancel)
+
+    def test_stores_a_note_and_forgets_it_and_says_so(self, backend: Backend) -> None:
+        if Ability.NOTE not in backend.abilities:
+            pytest.skip('it cannot write')
+        told = threading.Event()
+
+        def on_answer(_question: str, _asker: str, _answer: Answer) -> None:
+            pytest.fail('nobody asked')
+
+        backend.listen(Listeners(told.set, on_answer))
+        memory_id = backend.note(
+            'The <b>fuse box</b>.', Pose(1.0, 2.0, 0.0, 0.5), frame_id='map', map_id='cellar'
+        )
+        try:
+            assert told.wait(PATIENCE_S)
+            (memory,) = backend.get([memory_id])
+            assert (memory.caption, memory.source, memory.map_id) == (
+                'The <b>fuse box</b>.',
+                'person',
+                'cellar',
+            )
+            assert memory.pose is not None
+            assert memory.pose.position == (1.0, 2.0, 0.0)
+            assert memory.pose.yaw == pytest.approx(0.5)
+            told.clear()
+        finally:
+            assert backend.forget([memory_id]) == 1
+        assert told.wait(PATIENCE_S)
+        assert backend.get([memory_id]) == []
+        assert backend.forget([memory_id]) == 0
+
+    def test_a_note_without_words_is_refused(self, backend: Backend) -> None:
+        if Ability.NOTE not in backend.abilities:
+            pytest.skip('it cannot write')
+        with pytest.raises(InvalidRequest):
+            backend.note(' \n', None, frame_id='map', map_id='')
+
+    def test_nothing_waits_for_a_yes(self, backend: Backend) -> None:
+        with pytest.raises(InvalidRequest):
+            backend.confirm(True)

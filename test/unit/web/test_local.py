@@ -1,0 +1,93 @@
+import threading
+from collections.abc import Iterator
+from datetime import timezone
+from pathlib import Path
+
+import pytest
+
+from remembr_ros.agent.build import AgentConfig, build_agent
+from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.web.backend import Ability
+from remembr_ros.web.local import LocalBackend
+from test.unit.memory.recall_contract import DRIVE, LAST_NS
+from test.unit.web.backend_contract import OBSERVATIONS, PICTURED, BackendContract
+
+
+def local(store: MemoryStore, *, writable: bool = True) -> LocalBackend:
+    return LocalBackend(
+        'kitchen.db',
+        store,
+        build_agent(store, AgentConfig(), keyframes=store),
+        writable=writable,
+        grid=None,
+        now=lambda: LAST_NS,
+        zone=timezone.utc,
+    )
+
+
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
+    with open_store(str(tmp_path_factory.mktemp('local') / 'm.db'), HashingEmbedder()) as store:
+        store.add(OBSERVATIONS)
+        yield store
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ('REMEMBR_LLM', 'REMEMBR_LLM_URL', 'OPENAI_API_KEY'):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures('bare')
+class TestLocalBackend(BackendContract):
+    @pytest.fixture
+    def backend(self, shared: MemoryStore) -> LocalBackend:
+        return local(shared)
+
+
+def test_what_can_only_be_read_is_not_changed(shared: MemoryStore) -> None:
+    backend = local(shared, writable=False)
+    assert backend.abilities == {Ability.ASK}
+    with pytest.raises(InvalidRequest, match='only be read'):
+        backend.forget([DRIVE[0].id])
+    with pytest.raises(InvalidRequest, match='only be read'):
+        backend.note('A note.', None, frame_id='map', map_id='')
+    assert len(backend.get([DRIVE[0].id])) == 1
+
+
+def test_there_is_no_robot(shared: MemoryStore) -> None:
+    backend = local(shared)
+    with pytest.raises(NavigationUnavailable, match='no robot'):
+        backend.go(DRIVE[0], map_id='', asker='', on_progress=lambda _: None, cancel=threading.Event())
+    with pytest.raises(NavigationUnavailable, match='no robot'):
+        backend.stop()
+
+
+def test_a_picture_goes_with_its_memory_and_the_state_tells_of_it(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / 'm.db'), HashingEmbedder())
+    backend = local(store)
+    store.add(OBSERVATIONS)
+    (memory,) = backend.get([PICTURED[0].id])
+    assert backend.state()[0].values['pictures'] == '2'
+    assert backend.forget([memory.id]) == 1
+    with pytest.raises(InvalidRequest):
+        backend.picture(memory.keyframes[0])
+    assert backend.state()[0].values['pictures'] == '1'
+    backend.close()
+    assert backend.state()[0].level == 'error'
+    for call in (backend.outline, backend.recall.count, lambda: backend.get([memory.id])):
+        with pytest.raises(StoreUnavailable, match='closed'):
+            call()
+
+
+def test_a_note_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
+        backend = local(store)
+        ids = [backend.note('A first note.', None, frame_id='map', map_id='')]
+        store.add([one for one in OBSERVATIONS if one.memory.robot == 'a'][:1])
+        backend.forget(ids)
+        ids.append(backend.note('A second one.', None, frame_id='map', map_id=''))
+        assert [memory.robot for memory in backend.get(ids)] == ['a']
