@@ -229,6 +229,15 @@ def test_who_may_look_changes_nothing_and_who_may_ask_does_not_act(site: Site) -
         assert (site.ask(method.upper(), where, right=Right.ASK).status != 403) == may, path
 
 
+def test_forgetting_is_logged_with_who_asked(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    body = json.dumps({'text': 'soon gone'}).encode()
+    noted = site.ask('POST', '/api/notes', right=Right.ACT, body=body, content_type='application/json').json
+    gone = site.ask('DELETE', f'/api/memories/{noted["id"]}', right=Right.ACT)
+    assert gone.headers['clear-site-data'] == '"cache"'
+    assert any('act token from 127.0.0.1' in line and noted['id'] in line for line in caplog.messages)
+    assert site.ask('GET', f'/api/memories/{noted["id"]}', right=Right.LOOK).status == 404
+
+
 @pytest.mark.parametrize('path', ['/api/ask', '/api/notes', '/api/go', '/api/confirm', '/api/login'])
 @pytest.mark.parametrize(
     'body', [b'', b'{', b'null', b'[]', b'{"a": 1}', b'\xff\xfe', b'[' * 100_000, b'{"question": NaN}']
