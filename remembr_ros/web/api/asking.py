@@ -1,8 +1,9 @@
 """Routes for whoever may ask: questions, and speech."""
 
 from collections.abc import AsyncIterator
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
@@ -54,7 +55,9 @@ async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJ
 
 
 @routes.delete('/api/exchanges/{exchange_id}')
-def cancel(site: SITE, exchange_id: str) -> forms.ExchangeJson:
+def cancel(
+    site: SITE, exchange_id: Annotated[str, Path(max_length=64, description='of a question')]
+) -> forms.ExchangeJson:
     """Cancel a question that is under way."""
     try:
         return forms.exchange_json(site.exchanges.cancel(exchange_id))

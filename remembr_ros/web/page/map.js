@@ -19,7 +19,7 @@ export function mountMap(root, page) {
   const { url } = page;
   const view = new View();
   const choice = document.getElementById('map-choice');
-  const note = el('p', { class: 'map-note', role: 'status', hidden: true });
+  const note = el('div', { class: 'map-note', role: 'status', hidden: true });
   const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
     'aria-describedby': 'map-help' });
   const button = (name, label, run) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
@@ -64,9 +64,9 @@ export function mountMap(root, page) {
 
   function show() {
     const unplaced = scene.mark && !scene.mark.position ? 'This memory has no place on the map.' : '';
-    const text = picking ? 'Click the place; Enter takes the crosshair, Esc gives up.' : unplaced || said;
-    note.textContent = text;
+    const text = picking ? 'Choose a place on the map' : unplaced || said;
     note.hidden = !text;
+    note.replaceChildren(text, picking ? el('button', { type: 'button', onclick: () => picking(null) }, 'Cancel') : '');
   }
 
   function resized(width, height) {
@@ -200,6 +200,7 @@ export function mountMap(root, page) {
     scene.span = span[1] > span[0] ? span : null;
     choice.value = chosen();
     light();
+    if (picking && state.view !== 'map') picking(null); // went elsewhere
     if (state.map !== before.map && placed) fitAll();
     else if (popped && placed && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key])) fromAddress();
     data.look(view, mapId());
@@ -283,7 +284,7 @@ export function mountMap(root, page) {
           picking = null;
           removeEventListener('keydown', escape);
           document.body.classList.remove('picking');
-          url.set({ view: before });
+          if (url.state().view === 'map') url.set({ view: before });
           show();
           resolve(place);
         };

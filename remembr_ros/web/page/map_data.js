@@ -3,7 +3,8 @@
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
-const FREE_DARK = '#28323a'; // what is free, on a dark page: lighter than what is unknown
+const LIGHT = { invert: false, darkest: '#4c5a62', lightest: '#ffffff' }; // what is occupied, and what is free
+const DARK = { invert: true, darkest: '#262f35', lightest: '#93a3ab' }; // free is lighter than unknown there, too
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
 
 /** Cells, tracks, the grid, the situation; `changed()` when there is something new to draw, `told(text)` of failures. */
@@ -37,6 +38,7 @@ export class MapData {
     if (document.hidden || view.width < 2) return;
     const cell = 2 ** Math.round(Math.log2(CELL_PX / view.scale));
     const scope = { ...this.#page.url.scope(), map_id: mapId };
+    const on = mapId === '' ? '?map_id=' : ''; // memories without a map, where others have one
     const what = JSON.stringify([cell, scope]);
     const [x0, y0, x1, y1] = view.box();
     const has = this.#fetched;
@@ -47,8 +49,8 @@ export class MapData {
     const { get } = this.#page.api;
     try {
       const [cells, track] = await Promise.all([
-        get('/api/cells', { ...scope, box: box.join(','), cell }, { signal }),
-        get('/api/track', { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
+        get(`/api/cells${on}`, { ...scope, box: box.join(','), cell }, { signal }),
+        get(`/api/track${on}`, { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
       ]);
       this.cells = cells.cells.sort((a, b) => a[2] - b[2]); // large clusters on top
       this.cell_m = cells.cell ?? cell;
@@ -73,7 +75,7 @@ export class MapData {
       const image = new Image();
       image.src = grid.image;
       await image.decode();
-      this.grid = { ...grid, drawn: image, forDark: forDark(image) };
+      this.grid = { ...grid, light: coloured(image, LIGHT), dark: coloured(image, DARK) };
     });
   }
 
@@ -87,19 +89,18 @@ export class MapData {
   }
 }
 
-/** Return the map for dark colours: what is occupied bright, what is free dark, what is transparent as it was. */
-function forDark(image) {
+/** Return the map in other colours, `darkest` for black and `lightest` for white; what is transparent stays so. */
+function coloured(image, { invert, darkest, lightest }) {
   const canvas = document.createElement('canvas');
   canvas.width = image.naturalWidth;
   canvas.height = image.naturalHeight;
   const ctx = canvas.getContext('2d');
   ctx.drawImage(image, 0, 0);
-  ctx.globalCompositeOperation = 'difference';
-  ctx.fillStyle = '#fff';
-  ctx.fillRect(0, 0, canvas.width, canvas.height);
-  ctx.globalCompositeOperation = 'lighten';
-  ctx.fillStyle = FREE_DARK;
-  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  for (const [operation, colour] of [['difference', invert ? '#fff' : '#000'], ['lighten', darkest], ['darken', lightest]]) {
+    ctx.globalCompositeOperation = operation;
+    ctx.fillStyle = colour;
+    ctx.fillRect(0, 0, canvas.width, canvas.height);
+  }
   ctx.globalCompositeOperation = 'destination-in';
   ctx.drawImage(image, 0, 0);
   return canvas;

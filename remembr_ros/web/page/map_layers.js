@@ -66,8 +66,7 @@ function drawGrid(ctx, view, grid, dark) {
   ctx.rotate(-(grid.origin[2] ?? 0));
   ctx.imageSmoothingEnabled = view.scale * grid.resolution < 3;
   ctx.imageSmoothingQuality = 'high';
-  ctx.globalAlpha = dark ? 0.8 : 0.85;
-  ctx.drawImage(dark ? grid.forDark : grid.drawn, 0, -h, w, h);
+  ctx.drawImage(dark ? grid.dark : grid.light, 0, -h, w, h);
   ctx.restore();
 }
 
@@ -164,27 +163,39 @@ function drawCells(ctx, view, cells, c) {
 
 function drawScale(ctx, view, c) {
   const length = round(110 / view.scale);
-  const [x, y] = [view.width - 14 - length * view.scale, view.height - 14];
-  for (const [width, colour] of [[5, c.ground], [2, c.ink]]) {
-    ctx.lineWidth = width;
-    ctx.strokeStyle = colour;
-    ctx.beginPath();
-    ctx.moveTo(x, y - 5);
-    ctx.lineTo(x, y);
-    ctx.lineTo(view.width - 14, y);
-    ctx.lineTo(view.width - 14, y - 5);
-    ctx.stroke();
-  }
+  const [x, y] = [view.width - 18 - length * view.scale, view.height - 17];
+  drawPlate(ctx, x, length * view.scale, view, c);
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = c.ink;
+  ctx.beginPath();
+  ctx.moveTo(x, y - 5);
+  ctx.lineTo(x, y);
+  ctx.lineTo(view.width - 18, y);
+  ctx.lineTo(view.width - 18, y - 5);
+  ctx.stroke();
   label(ctx, metres(length), x + (length * view.scale) / 2, y - 7, c, 'center');
 }
 
+/** What keeps letters legible over whatever lies below. */
+function drawPlate(ctx, x, width, view, c) {
+  ctx.globalAlpha = 0.85;
+  ctx.fillStyle = c.surface;
+  ctx.beginPath();
+  ctx.roundRect(x - 9, view.height - 45, width + 18, 36, 7);
+  ctx.fill();
+  ctx.globalAlpha = 1;
+}
+
 function drawLegend(ctx, view, [t0, t1], c) {
-  const [x, y, w] = [14, view.height - 18, Math.min(150, view.width / 3)];
+  const [x, y, w] = [18, view.height - 22, Math.min(150, view.width / 3)];
+  drawPlate(ctx, x, w, view, c);
   const ramp = ctx.createLinearGradient(x, 0, x + w, 0);
   [c.old, c.middle, c.new].forEach((colour, i) => ramp.addColorStop(i / 2, colour));
   ctx.fillStyle = ramp;
   ctx.fillRect(x, y, w, 5);
-  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' });
+  const second = t1 - t0 < 900 ? '2-digit' : undefined;
+  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { hour: '2-digit', minute: '2-digit', second }
+    : { day: 'numeric', month: 'short' });
   label(ctx, name(t0), x, y - 6, c, 'left');
   label(ctx, name(t1), x + w, y - 6, c, 'right');
 }

@@ -114,7 +114,7 @@ export function label(ctx, text, x, y, c, align) {
   ctx.textBaseline = 'alphabetic';
   ctx.lineWidth = 3;
   ctx.lineJoin = 'round';
-  ctx.strokeStyle = c.ground;
+  ctx.strokeStyle = c.surface;
   ctx.strokeText(text, x, y);
   ctx.fillStyle = c.ink;
   ctx.fillText(text, x, y);

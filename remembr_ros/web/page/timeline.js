@@ -61,8 +61,8 @@ export function mountTimeline(root, page) {
   async function fetchActivity(anew) {
     if (document.hidden || scene.width < 2 || !page.info.last) return;
     const size = bin();
-    const start = Math.floor(scene.t0 / size) * size; // where the API begins its bars
-    const bins = Math.ceil((scene.t1 - start) / size);
+    const start = Math.floor(scene.t0 / size) * size;
+    const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's bars begin at days of the robot's zone
     const { robot, source } = url.state();
     const what = JSON.stringify([start, size, bins, robot, source]);
     if (!anew && scene.activity?.what === what) return;
@@ -234,7 +234,7 @@ export function mountTimeline(root, page) {
     const [a, b] = [seconds(state.after ?? NaN), seconds(state.before ?? NaN)];
     const had = JSON.stringify(scene.window?.map(Math.round));
     scene.window = Number.isNaN(a) && Number.isNaN(b) ? null
-      : [Number.isNaN(a) ? first() : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
+      : [Number.isNaN(a) ? Math.min(first(), b - 1) : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
     shown();
     if (held === null && scene.window && JSON.stringify(scene.window.map(Math.round)) !== had) follows();
   }
