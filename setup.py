@@ -105,6 +105,7 @@ setup(
             'memory_node = remembr_ros.nodes.memory.node:main',
             'agent_node = remembr_ros.nodes.agent.node:main',
             'speech_node = remembr_ros.nodes.speech.node:main',
+            'web_node = remembr_ros.nodes.web.node:main',
             'bag_player_node = remembr_ros.nodes.replay.node:main',
         ],
     },

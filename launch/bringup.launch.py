@@ -1,4 +1,4 @@
-"""Bring up memory, captioners, agent and, if asked for, speech: configured and activated on their events."""
+"""Bring up memory, captioners, agent, perhaps speech and page: configured and activated on their events."""
 
 from pathlib import Path
 

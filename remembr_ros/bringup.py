@@ -20,6 +20,7 @@ class Argument:
 
     :param default: empty: it changes nothing unless it is given
     :param sets: the parameters that it sets, as 'node.parameter'
+    :param kind: of these parameters
     """
 
     name: str
@@ -27,10 +28,22 @@ class Argument:
     text: str
     sets: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    kind: type[str] | type[int] = str
+
+    def value(self, text: str) -> str | int:
+        """Return what is given as the parameters have it.
+
+        :raises InvalidRequest: it is none
+        """
+        try:
+            return self.kind(text)
+        except ValueError:
+            raise InvalidRequest(f'{self.name}:={text}: it has to be an integer') from None
 
 
 def _pose(name: str, text: str, choices: tuple[str, ...] = ()) -> Argument:
-    return Argument(name, '', text, (f'captioner.{name}', f'agent.{name}'), choices)
+    sets = tuple(f'{node}.{name}' for node in ('captioner', 'agent', 'web'))
+    return Argument(name, '', text, sets, choices)
 
 
 def _one_of(*choices: str) -> tuple[str, ...]:
@@ -45,7 +58,7 @@ ARGUMENTS = (
         'robot',
         '',
         'name of the robot, kept with each memory; with a namespace its default',
-        tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'speech')),
+        tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'speech', 'web')),
     ),
     Argument('preset', '', f'one of config/presets: {", ".join(PRESETS)}', choices=_one_of(*PRESETS)),
     Argument('params_file', '', 'YAML file with what differs from config/remembr.yaml and the preset'),
@@ -119,6 +132,10 @@ ARGUMENTS = (
     Argument(
         'speech_source', '', 'where it hears', ('speech.source',), _one_of('topic', 'microphone', 'wav')
     ),
+    Argument('web', 'false', 'true: the web node, too, which serves the page', choices=_BOOLEAN),
+    Argument('web_host', '', "the page's address; what others can reach needs web_token_file", ('web.host',)),
+    Argument('web_port', '', "the page's port", ('web.port',), kind=int),
+    Argument('web_token_file', '', 'file of the tokens for looking, asking and acting', ('web.token_file',)),
     Argument('audio_topic', f'{HOME}/audio', 'std_msgs/Int16MultiArray, for speech_source topic'),
     Argument(
         'use_sim_time',
@@ -166,7 +183,7 @@ class NodePlan:
 
     name: str
     namespace: str
-    parameters: dict[str, str | bool] = field(default_factory=dict)
+    parameters: dict[str, str | int | bool] = field(default_factory=dict)
     remappings: tuple[tuple[str, str], ...] = ()
     arguments: tuple[str, ...] = ()
 
@@ -216,7 +233,7 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
     plans = [_plan('memory', home, values, (('clicked_point', topics['clicked_topic']),))]
     for camera, topic in _cameras(values['cameras'], topics['image_topic'], root).items():
         images = (('image', topic), ('image/compressed', f'{topic}/compressed'))
-        own: dict[str, str | bool] = {'camera': camera} if camera else {}
+        own: dict[str, str | int | bool] = {'camera': camera} if camera else {}
         if values['reliable_images'] == 'true':
             own |= {f'qos_overrides.{name}.subscription.reliability': 'reliable' for _, name in images}
         captions = (('captions', f'{home}/captions'),) if camera else ()
@@ -227,6 +244,9 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
     if values['speech'] == 'true':
         heard = (('/speech', topics['question_topic']), ('/speaking', f'{root}/speaking'))
         plans.append(_plan('speech', home, values, (*heard, ('audio', topics['audio_topic']))))
+    if values['web'] == 'true':
+        looked_at = (('goal_pose', topics['goal_topic']), ('map', topics['map_topic']))
+        plans.append(_plan('web', home, values, (*looked_at, *poses)))
     return plans
 
 
@@ -235,10 +255,10 @@ def _plan(
     namespace: str,
     values: Mapping[str, str],
     remappings: tuple[tuple[str, str], ...] = (),
-    parameters: Mapping[str, str | bool] | None = None,
+    parameters: Mapping[str, str | int | bool] | None = None,
 ) -> NodePlan:
-    own: dict[str, str | bool] = {
-        target.removeprefix(f'{name}.'): values[argument.name]
+    own: dict[str, str | int | bool] = {
+        target.removeprefix(f'{name}.'): argument.value(values[argument.name])
         for argument in ARGUMENTS
         for target in argument.sets
         if values[argument.name] and target.startswith(f'{name}.')

@@ -24,11 +24,11 @@ def goal_from_answer(answer: Answer, *, frame_id: str, map_id: str = '') -> Pose
         raise NoPlace('the memory has no place: the pose was not known when it was made')
     if answer.frame_id != frame_id:
         raise GoalRejected(
-            f'the memory was placed in the frame {answer.frame_id!r}, but the robot navigates in {frame_id!r}'
+            f'the place is in the frame {answer.frame_id!r}, but the robot navigates in {frame_id!r}'
         )
     if answer.map_id != map_id:
         raise GoalRejected(
-            f'the memory was made on the map {answer.map_id!r}, but the robot is on {map_id!r}; '
+            f'the place is on the map {answer.map_id!r}, but the robot is on {map_id!r}; '
             'its coordinates mean nothing here'
         )
     pose = answer.pose

@@ -21,12 +21,14 @@ from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.speech.parameters import SpeechParameters
+from remembr_ros.nodes.web.parameters import WebParameters
 
 NODE_PARAMETERS: dict[str, type[Parameters]] = {
     'captioner': CaptionerParameters,
     'memory': MemoryParameters,
     'agent': AgentParameters,
     'speech': SpeechParameters,
+    'web': WebParameters,
     'bag_player': BagPlayerParameters,
 }
 """Parameters of each node, by node name."""

@@ -17,11 +17,12 @@ from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
+from remembr_ros.nodes.web.node import WebNode
 
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'sros2' / 'policy.xml'
 NAMESPACE = '/remembr'
 
-NODES = ('memory', 'captioner', 'agent', 'speech')
+NODES = ('memory', 'captioner', 'agent', 'speech', 'web')
 
 Uses = dict[str, set[str]]
 """Full names by what is done with them, as 'publish' or 'request'."""
@@ -82,7 +83,7 @@ def used(robot, node: str) -> Uses:
     for verb in GRAPH:
         uses[verb] = {name for name in uses[verb] if '/_action/' not in name}
     # The policy is about the nodes as bringup.launch.py starts them.
-    (plan,) = [plan for plan in plan_nodes({'speech': 'true'}) if plan.name == node]
+    (plan,) = [plan for plan in plan_nodes({'speech': 'true', 'web': 'true'}) if plan.name == node]
     moved = {absolute(name, node): topic for name, topic in plan.remappings}
     return {verb: {moved.get(name, name) for name in names} for verb, names in uses.items()}
 
@@ -146,3 +147,8 @@ def test_the_policy_of_the_speech_node(robot, monkeypatch):
     monkeypatch.setattr(speech_node, 'UtteranceCutter', lambda **_: SimpleNamespace())
     monkeypatch.setattr(speech_node, 'make_speaker', lambda *_, **__: speaker)
     compare(robot, SpeechNode, 'speech', [{}], tts='espeak-ng')
+
+
+def test_the_policy_of_the_web_node(robot):
+    pytest.importorskip('fastapi', reason='the page needs the extra web')
+    compare(robot, WebNode, 'web', POSES, port=0)

@@ -90,6 +90,31 @@ def test_speech_goes_where_questions_are_heard():
     }
 
 
+def test_the_page_looks_at_the_same_robot():
+    plans = by_name(
+        web='true',
+        web_host='0.0.0.0',
+        web_port='9000',
+        web_token_file='~/tokens',
+        namespace='r1',
+        pose_source='pose',
+        map_topic='/shared/map',
+    )
+    assert plans['/r1/remembr/web'].parameters == {
+        'robot': 'r1',
+        'pose_source': 'pose',
+        'host': '0.0.0.0',
+        'port': 9000,
+        'token_file': '~/tokens',
+    }
+    moved = dict(plans['/r1/remembr/web'].remappings)
+    assert (moved['map'], moved['goal_pose'], moved['pose']) == (
+        '/shared/map',
+        '/r1/goal_pose',
+        '/r1/amcl_pose',
+    )
+
+
 def test_reliable_images_are_asked_for_by_their_full_names():
     captioner = by_name(reliable_images='true', image_topic='a/image')['/remembr/captioner']
     assert captioner.parameters == {
@@ -133,6 +158,7 @@ def test_a_secure_node_has_an_enclave_of_its_name():
         ({'image_topic': '/2nd/image'}, 'name of a topic'),
         ({'map_topic': '/a//map'}, 'name of a topic'),
         ({'odom_topic': 'wheel-odom'}, 'name of a topic'),
+        ({'web': 'true', 'web_port': 'http'}, 'web_port:=http: it has to be an integer'),
         ({'cameras': 'a=/x b=/y?'}, 'name of a topic'),
     ],
     ids=lambda value: '_'.join(value) if isinstance(value, dict) else '',
@@ -168,7 +194,7 @@ def test_arguments_have_the_choices_of_the_parameters_that_they_set():
             fields = {field.name: field for field in dataclasses.fields(NODE_PARAMETERS[node])}
             assert argument.choices[1:] == fields[name].metadata['choices'], argument.name
             assert argument.choices[:1] in ((), ('',)), 'empty: nothing is set'
-            assert fields[name].type is str, f'{name}: the launch file hands on a text'
+            assert fields[name].type is argument.kind, argument.name
 
 
 def test_arguments_are_described_and_set_parameters_that_the_file_documents():
@@ -184,7 +210,7 @@ def test_arguments_are_described_and_set_parameters_that_the_file_documents():
 def test_names_that_are_remapped_are_in_the_nodes_code():
     code = ''.join(path.read_text() for path in sorted((ROOT / 'remembr_ros' / 'nodes').rglob('*.py')))
     code = code.replace("f'{COSTMAP}_updates'", "'global_costmap/costmap_updates'")
-    plans = plan_nodes({'speech': 'true', 'cameras': 'a=/x'})
+    plans = plan_nodes({'speech': 'true', 'web': 'true', 'cameras': 'a=/x'})
     names = {name for plan in plans for name, _ in plan.remappings}
     assert len(names) > 10
     assert {name for name in names if not re.search(rf"'{re.escape(name)}'", code)} == set()

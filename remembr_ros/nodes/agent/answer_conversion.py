@@ -3,6 +3,7 @@
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.model.usage import Usage
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base.conversions import (
     duration_from_msg,
@@ -24,8 +25,12 @@ KINDS = {
 }
 
 
-def answer_to_msg(answer: Answer) -> AnswerMsg:
-    """Return an answer as a message."""
+def answer_to_msg(answer: Answer, *, question: str = '', asker: str = '') -> AnswerMsg:
+    """Return an answer as a message.
+
+    :param question: what was asked
+    :param asker: who asked; may be empty
+    """
     msg = AnswerMsg(
         kind=KINDS[answer.kind],
         text=answer.text,
@@ -38,6 +43,8 @@ def answer_to_msg(answer: Answer) -> AnswerMsg:
         prompt_tokens=answer.cost.prompt_tokens,
         completion_tokens=answer.cost.completion_tokens,
         latency=float(answer.cost.seconds),
+        question=question,
+        asker=asker,
     )
     if answer.pose is not None:
         stamp_ns = answer.evidence[0].memory.start_ns if answer.evidence else 0
@@ -50,8 +57,13 @@ def answer_to_msg(answer: Answer) -> AnswerMsg:
 
 
 def answer_from_msg(msg: AnswerMsg) -> Answer:
-    """Return the answer that a message holds."""
-    kind = next(kind for kind, number in KINDS.items() if number == msg.kind)
+    """Return the answer that a message holds; whether it is about every place is not in it.
+
+    :raises InvalidRequest: the message makes no sense
+    """
+    kind = next((kind for kind, number in KINDS.items() if number == msg.kind), None)
+    if kind is None:
+        raise InvalidRequest(f'an answer of kind {msg.kind}; is the agent node of another version?')
     return Answer(
         kind,
         msg.text,

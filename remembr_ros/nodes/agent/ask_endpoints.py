@@ -4,8 +4,6 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
 
@@ -13,6 +11,7 @@ from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Inquiries, Inquiry
+from remembr_ros.nodes.agent.inquiry_action import InquiryAction
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_from_msg
@@ -40,26 +39,22 @@ class AskEndpoints:
     ) -> None:
         self._node = node
         self._parameters = parameters
-        self._inquiries = inquiries
         self._is_active = is_active
         self._answer = answer
-        self._by_goal: dict[bytes, Inquiry] = {}
         self._heard: deque[str] = deque()
         self.answers = node.create_publisher(AnswerMsg, 'answer', qos.ANSWERS)
         self.answer_texts = node.create_publisher(String, 'answer_text', qos.ANSWERS)
         # Reentrant: a question that awaits its answer does not keep the next one waiting.
         group = ReentrantCallbackGroup()
-        action = ActionServer(
+        InquiryAction(
             node,
             AskAction,
             'ask',
-            self._execute,
-            callback_group=group,
-            goal_callback=lambda _: GoalResponse.ACCEPT if is_active() else GoalResponse.REJECT,
-            cancel_callback=self._on_cancel,
-            goal_service_qos_profile=qos.SERVICES,
-            result_service_qos_profile=qos.SERVICES,
-            cancel_service_qos_profile=qos.SERVICES,
+            inquiries=inquiries,
+            is_active=is_active,
+            inquiry=self._inquiry,
+            settled=answer,
+            result=lambda _, outcome: outcome.fill(AskAction.Result()),
         )
         service = node.create_service(
             AskSrv, 'ask', self._on_service, qos_profile=qos.SERVICES, callback_group=group
@@ -70,30 +65,6 @@ class AskEndpoints:
         for publisher in (self.answers, self.answer_texts):
             node.while_configured.callback(node.destroy_publisher, publisher)
         node.while_configured.callback(node.destroy_service, service)
-        node.while_configured.callback(action.destroy)
-
-    async def _execute(self, goal: ServerGoalHandle) -> AskAction.Result:
-        key = bytes(goal.goal_id.uuid)
-        inquiry = self._inquiry(goal.request, goal.publish_feedback)
-        inquiry.follow = True
-        self._by_goal[key] = inquiry
-        if goal.is_cancel_requested:
-            self._inquiries.cancel(inquiry)
-        outcome = await self._answer(inquiry)
-        del self._by_goal[key]
-        if outcome.error_code == AskAction.Result.NONE:
-            goal.succeed()
-        elif outcome.error_code == AskAction.Result.CANCELLED and goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
-        return outcome.fill(AskAction.Result())
-
-    def _on_cancel(self, goal: ServerGoalHandle) -> CancelResponse:
-        inquiry = self._by_goal.get(bytes(goal.goal_id.uuid))
-        if inquiry is not None:
-            self._inquiries.cancel(inquiry)
-        return CancelResponse.ACCEPT
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
         if not self._is_active():

@@ -1,4 +1,4 @@
-"""The error codes of action and service Ask, by the package's own errors."""
+"""The error codes of the actions Ask and GoTo and the service Ask, by the package's own errors."""
 
 from remembr_msgs.action import Ask
 from remembr_ros import errors
@@ -23,6 +23,12 @@ _ASK_CODES: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (errors.NotConfirmed, Ask.Result.NOT_CONFIRMED),
     (errors.Cancelled, Ask.Result.CANCELLED),
 )
+
+
+def ask_error(error_code: int, error_msg: str) -> errors.RemembrError:
+    """Return the error of an error_code of action and service Ask, for who asked."""
+    kind = next((kind for kind, code in _ASK_CODES if code == error_code), errors.RemembrError)
+    return kind(error_msg)
 
 
 def ask_error_code(error: BaseException) -> int:

@@ -1,4 +1,4 @@
-"""Questions on their way through the agent node, and what became of them."""
+"""Questions, and drives without one, on their way through the agent node, and what became of them."""
 
 import math
 import threading
@@ -13,7 +13,9 @@ from rclpy.task import Future
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
+from remembr_ros.agent.model.answer import Answer
 from remembr_ros.errors import Cancelled
+from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import settle
 
@@ -27,10 +29,14 @@ GRACE_S = 0.5  # what the agent says of its own accord at the deadline comes wit
 class Inquiry:
     """One question under way; nothing of it is shared with another.
 
+    :param text: the question; of a drive without one, what it is, for the log
     :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
     :param follow: whoever asks waits until the robot has arrived, and not just until it drives
+    :param target: of a drive without a question: finds where to, on a thread of the node
     :param outcome: completes with an AskOutcome
-    :param answer: as soon as there is one
+    :param answer: what is known of it: first what was asked, and by whom
+    :param goals: where the robot is to drive, as checked; empty until that is known
+    :param sent: the robot was sent there
     """
 
     text: str
@@ -39,10 +45,21 @@ class Inquiry:
     asker: str = ''
     on_feedback: Callable[[AskAction.Feedback], None] = lambda feedback: None
     follow: bool = False
+    target: Callable[[], Answer] | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
     outcome: Future = field(default_factory=Future)
-    answer: AnswerMsg = field(default_factory=AnswerMsg)
+    answer: AnswerMsg = field(init=False)
+    goals: tuple[StampedPose, ...] = ()
+    sent: bool = False
     memories_found: int = 0
+
+    def __post_init__(self) -> None:
+        self.answer = AnswerMsg(question=self.text, asker=self.asker)
+
+    @property
+    def kind(self) -> str:
+        """What it is, for a person."""
+        return 'question' if self.target is None else 'drive'
 
     def feed_back(self, stage: str, detail: str, **fields: Any) -> None:
         """Tell whoever asks what is being done, unless it is over.
@@ -55,13 +72,20 @@ class Inquiry:
                 AskAction.Feedback(stage=stage, detail=detail, memories_found=self.memories_found, **driving)
             )
 
+    def check(self) -> None:
+        """Return if somebody still waits for it.
+
+        :raises Cancelled: nobody does
+        """
+        if self.cancel.is_set():
+            raise Cancelled(f'the {self.kind} was cancelled')
+
     def waits(self, why: str) -> None:
         """Tell why nothing is recalled yet.
 
         :raises Cancelled: nobody waits for it any more
         """
-        if self.cancel.is_set():
-            raise Cancelled('the question was cancelled')
+        self.check()
         self.feed_back('recalling', why)
 
 
@@ -133,6 +157,8 @@ class Inquiries:
         finally:
             self._open.discard(inquiry)
             self._node.destroy_timer(timer)
+        if inquiry.target is not None:
+            return outcome
         # That there is nowhere to drive is an answer, too: whoever wanted to drive learns it from the code.
         if outcome.error_code in (AskAction.Result.NONE, AskAction.Result.NO_PLACE):
             self.answered += 1
@@ -144,7 +170,7 @@ class Inquiries:
 
     def cancel(self, inquiry: Inquiry) -> None:
         """End a question that nobody wants answered any more."""
-        self._end(inquiry, AskAction.Result.CANCELLED, 'the question was cancelled')
+        self._end(inquiry, AskAction.Result.CANCELLED, f'the {inquiry.kind} was cancelled')
 
     def cancel_all(self) -> None:
         """End every question."""

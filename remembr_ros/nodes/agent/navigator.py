@@ -23,7 +23,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import Drive, DriveProgress
+from remembr_ros.nodes.nav2.action import Nav2Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
@@ -48,7 +48,7 @@ class Navigator:
                 silence_timeout_s=p.nav2_silence_timeout,
                 drive_timeout_s=p.drive_timeout,
             )
-        self._drives: set[Drive] = set()
+        self._drives: set[Nav2Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
         node.while_configured.callback(node.destroy_publisher, self._goals)
         self._confirmation = Confirmation(node, p.confirm_timeout)
@@ -144,7 +144,10 @@ class Navigator:
 
     async def _go(self, plan: Plan, inquiry: Inquiry) -> None:
         outcome = AskOutcome(answer=inquiry.answer)
-        drive = Drive(plan.goals)
+        drive = Nav2Drive(plan.goals)
+        inquiry.goals = plan.goals
+        log = self._node.get_logger()
+        wanted = f'{describe(plan.goals)}, for {inquiry.asker or "somebody"!r}: {inquiry.text[:100]!r}'
         taken = AskOutcome(answer=inquiry.answer)
         if not inquiry.follow:
             drive.on_taken = lambda: settle(self._node, inquiry.outcome, taken)
@@ -153,10 +156,13 @@ class Navigator:
         inquiry.outcome.add_done_callback(lambda _: self._end_if_cancelled(drive, inquiry))
         try:
             self._raise_if_stopped(drive.stopped)
-            if why := self._why_confirm(plan):
+            if why := self._why_confirm(plan, inquiry):
+                log.info(f'waits for a yes to drive {wanted}')
                 inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}')
                 await self._confirmation.wait(plan.goals, drive.stopped)
                 self._raise_if_barred(plan)
+            log.info(f'drives {wanted}')
+            inquiry.sent = True
             self._tell(plan, inquiry)
             if self._nav2 is None:
                 self._goals.publish(stamped_pose_to_msg(plan.goals[0]))
@@ -170,14 +176,14 @@ class Navigator:
         finally:
             self._drives.discard(drive)
         if inquiry.outcome.done() and outcome.error_msg and not inquiry.cancel.is_set():
-            self._node.get_logger().warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
+            log.warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
         settle(self._node, inquiry.outcome, outcome)
 
-    def _end_if_cancelled(self, drive: Drive, inquiry: Inquiry) -> None:
+    def _end_if_cancelled(self, drive: Nav2Drive, inquiry: Inquiry) -> None:
         if inquiry.cancel.is_set():
-            settle(self._node, drive.stopped, Cancelled('the question was cancelled'))
+            settle(self._node, drive.stopped, Cancelled(f'the {inquiry.kind} was cancelled'))
 
-    def _tell(self, plan: Plan, inquiry: Inquiry, progress: DriveProgress | None = None) -> None:
+    def _tell(self, plan: Plan, inquiry: Inquiry, progress: Nav2Progress | None = None) -> None:
         places = progress.places if progress is not None else len(plan.goals)
         detail = describe(plan.goals[len(plan.goals) - places :])
         if plan.left_out:
@@ -195,9 +201,11 @@ class Navigator:
     def _terrain(self) -> Terrain:
         return self._layers.terrain if self._layers is not None else Terrain(keep_out=self._keep_out)
 
-    def _why_confirm(self, plan: Plan) -> str:
+    def _why_confirm(self, plan: Plan, inquiry: Inquiry) -> str:
         """Return why a person has to say yes first; empty: nobody has to."""
         p = self._parameters
+        if inquiry.target is not None:
+            return 'a person has to say yes'
         if p.confirm_goals:
             return 'confirm_goals is true'
         if plan.confidence >= p.min_confidence_to_drive:  # what is no number is not

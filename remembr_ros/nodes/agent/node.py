@@ -19,6 +19,7 @@ from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.day_service import DayService
+from remembr_ros.nodes.agent.go_to import GoToAction
 from remembr_ros.nodes.agent.markers import AnswerMarkers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
@@ -74,6 +75,14 @@ class AgentNode(ManagedNode):
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
         self._endpoints = AskEndpoints(
             self, lambda: self.parameters, self._inquiries, lambda: self._active, self._outcome
+        )
+        GoToAction(
+            self,
+            self._recall,
+            parameters=lambda: self.parameters,
+            inquiries=self._inquiries,
+            is_active=lambda: self._active,
+            work=self._work,
         )
 
     def start(self) -> None:
@@ -138,13 +147,14 @@ class AgentNode(ManagedNode):
         return await self._inquiries.outcome(inquiry, lambda: pool.call(self._work, inquiry))
 
     def _work(self, inquiry: Inquiry) -> None:
-        """Answer a question, on a thread of the pool."""
+        """Answer a question, or have the robot driven where somebody wants it; on a thread of a pool."""
         try:
             if (recall := self._recall) is None:
                 raise Cancelled('the agent node was cleaned up')
             with recall.until(inquiry.deadline, inquiry.waits) as recalled:
-                found = self._ask(inquiry)
-                inquiry.answer = answer_to_msg(found)
+                inquiry.check()
+                found = self._ask(inquiry) if inquiry.target is None else inquiry.target()
+                inquiry.answer = answer_to_msg(found, question=inquiry.text, asker=inquiry.asker)
                 inquiry.memories_found = len(found.evidence)
                 self._show(found, recalled)
                 if inquiry.navigate:
@@ -162,8 +172,6 @@ class AgentNode(ManagedNode):
         settle(self, inquiry.outcome, outcome)
 
     def _ask(self, inquiry: Inquiry) -> Answer:
-        if inquiry.cancel.is_set():
-            raise Cancelled('the question was cancelled')
         check_names(asker=inquiry.asker)
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
@@ -202,8 +210,7 @@ class AgentNode(ManagedNode):
         if (navigator := self._navigator) is None:
             raise Cancelled('the agent node was cleaned up; no goal was sent')
         plan = navigator.plan(answer, self._here, self._now_or_newest_ns())
-        if inquiry.cancel.is_set():
-            raise Cancelled('the question was cancelled; no goal was sent')
+        inquiry.check()
         self._show(answer, recalled, plan.goals)
         navigator.go(plan, inquiry)
 

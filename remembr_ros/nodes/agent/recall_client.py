@@ -50,6 +50,8 @@ class RecallClient:
         self._node = node
         self.timeout_s = timeout_s
         self.embedder_name = ''  # until the memory node has told it
+        self._waiting: set[threading.Event] = set()
+        self._given_up = False
         group = ReentrantCallbackGroup()
         self._client = node.create_client(RecallSrv, 'recall', qos_profile=qos.SERVICES, callback_group=group)
         self._pictures = node.create_client(
@@ -60,6 +62,12 @@ class RecallClient:
         """Give the clients back."""
         self._node.destroy_client(self._client)
         self._node.destroy_client(self._pictures)
+
+    def give_up(self) -> None:
+        """Have whoever waits, and whoever calls later, get StoreUnavailable at once; from any thread."""
+        self._given_up = True
+        for done in list(self._waiting):
+            done.set()
 
     @contextmanager
     def until(
@@ -160,25 +168,38 @@ class RecallClient:
         self.embedder_name = response.embedder
         return response
 
-    def call(self, client: Client, request: Any) -> Any:
+    def call(self, client: Client, request: Any, whose: str = 'memory') -> Any:
         """Return a service's response.
 
+        :param whose: the node that offers it
         :raises StoreUnavailable: there is none within the time allowed
         """
+        self._raise_if_given_up()
         name = client.service_name
         if not self._is_ready(client):
             raise StoreUnavailable(
-                f'there is no service {name}: is the memory node running and active '
-                f'(ros2 lifecycle get {name.rpartition("/")[0]}/memory)?'
+                f'there is no service {name}: is the {whose} node running and active '
+                f'(ros2 lifecycle get {self._node.get_namespace().rstrip("/")}/{whose})?'
             )
-        future = client.call_async(request)
         done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        wait_s = self._wait_s()
-        if not done.wait(wait_s):
+        self._waiting.add(done)
+        try:
+            self._raise_if_given_up()
+            future = client.call_async(request)
+            future.add_done_callback(lambda _: done.set())
+            wait_s = self._wait_s()
+            answered = done.wait(wait_s)
+            self._raise_if_given_up()
+        finally:
+            self._waiting.discard(done)
+        if not answered:
             client.remove_pending_request(future)
-            raise StoreUnavailable(f'the memory node did not answer {name} within {wait_s:.3g} s')
+            raise StoreUnavailable(f'the {whose} node did not answer {name} within {wait_s:.3g} s')
         return future.result()
+
+    def _raise_if_given_up(self) -> None:
+        if self._given_up:
+            raise StoreUnavailable('the node goes out of service')
 
     def _wait_s(self) -> float:
         return max(0.0, min(self.timeout_s, _deadline.get() - REASON_S - time.monotonic()))
@@ -186,11 +207,13 @@ class RecallClient:
     def _is_ready(self, client: Client) -> bool:
         """Wait for a service; rclpy's own way sleeps for 0.25 s at a time, past any deadline."""
         until = time.monotonic() + self._wait_s()
-        while not client.service_is_ready():
+        while True:
+            self._raise_if_given_up()
+            if client.service_is_ready():
+                return True
             if time.monotonic() >= until:
                 return False
             time.sleep(0.02)
-        return True
 
 
 def _request(query: Query) -> RecallSrv.Request:

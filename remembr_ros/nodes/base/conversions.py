@@ -8,13 +8,14 @@ from builtin_interfaces.msg import Time as TimeMsg
 from geometry_msgs.msg import Point as PointMsg
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Quaternion
-from nav_msgs.msg import Odometry
+from nav_msgs.msg import OccupancyGrid, Odometry
 from sensor_msgs.msg import CompressedImage, Image
 
 from remembr_ros import errors, images
 from remembr_ros.bags.poses import stamp_of
 from remembr_ros.geometry import Point, Pose, StampedPose, quaternion_from_yaw, yaw_from_quaternion
 from remembr_ros.images import Frame
+from remembr_ros.navigation.grid import MAP_OCCUPIED, Grid
 from remembr_ros.timestamps import LATEST_NS, NS
 
 MIN_WIRE_NS = -(2**31) * NS  # the earliest time that builtin_interfaces/Time can hold
@@ -110,6 +111,29 @@ def frame_from_image(msg: Image | CompressedImage, arrival_ns: int) -> Frame:
         return images.decode_raw(msg.encoding, msg.width, msg.height, msg.step, big, msg.data)
 
     return Frame(stamp_ns, decode, msg.header.frame_id)
+
+
+def grid_from_msg(msg: OccupancyGrid, *, frame_id: str, occupied_from: int = MAP_OCCUPIED) -> Grid:
+    """Return the grid of a message.
+
+    :param frame_id: the frame that the robot navigates in
+    :param occupied_from: cells of this value and above are occupied
+    :raises InvalidRequest: it is in another frame, or the numbers make no grid
+    """
+    found = frame_name(msg.header.frame_id)
+    if found != frame_id:
+        raise errors.InvalidRequest(
+            f'it is in the frame {found!r}, the robot navigates in {frame_id!r}; set map_frame'
+        )
+    info = msg.info
+    return Grid.from_data(
+        msg.data,
+        width=info.width,
+        height=info.height,
+        resolution=info.resolution,
+        origin=pose_from_msg(info.origin),
+        occupied_from=occupied_from,
+    )
 
 
 def acks_topic(captions: str) -> str:

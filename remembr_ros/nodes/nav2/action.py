@@ -23,7 +23,7 @@ PROGRESS_S = 0.5  # Nav2 tells where it is a hundred times a second; it is hande
 
 
 @dataclass(frozen=True)
-class DriveProgress:
+class Nav2Progress:
     """How far a drive is.
 
     :param distance_m: along the way to the present place [m]; NaN: Nav2 does not tell
@@ -39,7 +39,7 @@ class DriveProgress:
 
 
 @dataclass(eq=False)
-class Drive:
+class Nav2Drive:
     """One drive, through its places in this order.
 
     :param on_taken: called when Nav2 has accepted it
@@ -48,7 +48,7 @@ class Drive:
 
     goals: tuple[StampedPose, ...]
     on_taken: Callable[[], None] = lambda: None
-    on_progress: Callable[[DriveProgress], None] = lambda progress: None
+    on_progress: Callable[[Nav2Progress], None] = lambda progress: None
     stopped: Future = field(default_factory=Future)  # completes with the error that it is to end with
     server: 'Nav2Action | None' = None  # where it was sent
     handle: ClientGoalHandle | None = None
@@ -104,7 +104,7 @@ class Nav2Action:
             goal.pose = poses[0]
         return goal
 
-    def verdict(self, drive: Drive) -> NavigationFailed | None:
+    def verdict(self, drive: Nav2Drive) -> NavigationFailed | None:
         """Return why a drive that Nav2 has ended is not at its goal; None: it is."""
         assert drive.result is not None
         assert drive.handle is not None
@@ -149,10 +149,10 @@ def nav2_actions(node: Node, namespace: str) -> tuple['Nav2Action', 'Nav2Action'
     return one, Nav2Action(node, FollowWaypoints, f'{root}/follow_waypoints')
 
 
-def _progress(feedback: Any, places: int) -> DriveProgress:
+def _progress(feedback: Any, places: int) -> Nav2Progress:
     if hasattr(feedback, 'current_waypoint'):
-        return DriveProgress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
-    return DriveProgress(
+        return Nav2Progress(math.nan, 0.0, 0, places - min(feedback.current_waypoint, places - 1))
+    return Nav2Progress(
         float(feedback.distance_remaining),
         duration_from_msg(feedback.estimated_time_remaining),
         max(0, feedback.number_of_recoveries),

@@ -8,7 +8,7 @@ from rclpy.task import Future
 
 from remembr_ros.errors import Preempted
 from remembr_ros.nodes.base.futures import first_of
-from remembr_ros.nodes.nav2.action import Drive
+from remembr_ros.nodes.nav2.action import Nav2Drive
 
 _OVER = (CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID, CancelGoal.Response.ERROR_GOAL_TERMINATED)
 
@@ -30,7 +30,7 @@ class Cancelling:
         """Return how many responses that have to be acted on are awaited."""
         return self._awaited
 
-    def cancel(self, drive: Drive) -> None:
+    def cancel(self, drive: Nav2Drive) -> None:
         """Have a drive cancelled that Nav2 has accepted, once, unless it is over."""
         if drive.handle is None or drive.cancelled or (drive.result is not None and drive.result.done()):
             return
@@ -53,7 +53,7 @@ class Cancelling:
             lambda: self._warn_of_driving(name, 'did not confirm a cancel'),
         )
 
-    def cancel_if_accepted(self, drive: Drive, sent: Future, within_s: float) -> None:
+    def cancel_if_accepted(self, drive: Nav2Drive, sent: Future, within_s: float) -> None:
         """Have a drive cancelled that nobody wants any more, should Nav2 still accept it.
 
         :param sent: completes with Nav2's handle of the goal

@@ -19,7 +19,7 @@ from remembr_ros.errors import (
 )
 from remembr_ros.nodes.base.futures import STEADY, first_of, until
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import Drive, Nav2Action, nav2_actions
+from remembr_ros.nodes.nav2.action import Nav2Action, Nav2Drive, nav2_actions
 from remembr_ros.nodes.nav2.cancelling import Cancelling
 
 WATCH_S = 0.1  # so often a drive is looked after [s]
@@ -50,8 +50,8 @@ class Nav2Client:
         self._silence_timeout_s = silence_timeout_s
         self.drive_timeout_s = drive_timeout_s  # of the next drives
         self._one, self._several = nav2_actions(node, namespace)
-        self._present: Drive | None = None
-        self._drives: set[Drive] = set()
+        self._present: Nav2Drive | None = None
+        self._drives: set[Nav2Drive] = set()
         self._cancelling = Cancelling(node, server_timeout_s, self._destroy_when_idle)
         self._closed = False
 
@@ -73,7 +73,7 @@ class Nav2Client:
         self.stop(Cancelled('the node was cleaned up'))
         self._destroy_when_idle()
 
-    async def drive(self, drive: Drive) -> None:
+    async def drive(self, drive: Nav2Drive) -> None:
         """Return when the robot has been at every place.
 
         :raises NavigationFailed: it has not; the class says how it ended
@@ -97,7 +97,7 @@ class Nav2Client:
         if failure is not None:
             raise failure
 
-    async def _find_server(self, drive: Drive, server: Nav2Action) -> None:
+    async def _find_server(self, drive: Nav2Drive, server: Nav2Action) -> None:
         ready = await until(self._node, self._server_timeout_s, server.is_ready, drive.stopped)
         self._raise_if_stopped(drive)
         if not ready:
@@ -106,7 +106,7 @@ class Nav2Client:
                 'navigation to goal_pose'
             )
 
-    async def _make_way(self, drive: Drive) -> None:
+    async def _make_way(self, drive: Nav2Drive) -> None:
         """End a drive by the other action first; the same action hands over without a stop.
 
         Nav2's waypoint follower, when it is cancelled, cancels whatever drives: the newer drive, too.
@@ -117,7 +117,7 @@ class Nav2Client:
             assert older.result is not None
             await first_of(self._node, self._server_timeout_s, older.result, drive.stopped)
 
-    async def _send(self, drive: Drive, server: Nav2Action) -> None:
+    async def _send(self, drive: Nav2Drive, server: Nav2Action) -> None:
         limit_s = self._server_timeout_s
         self._raise_if_stopped(drive)
         drive.heard_at = time.monotonic()
@@ -141,7 +141,7 @@ class Nav2Client:
             self._cancelling.cancel(drive)
             self._raise_if_stopped(drive)
 
-    async def _follow(self, drive: Drive, server: Nav2Action) -> RemembrError | None:
+    async def _follow(self, drive: Nav2Drive, server: Nav2Action) -> RemembrError | None:
         assert drive.handle is not None
         result = drive.result = drive.handle.get_result_async()
         if self._present is not None:
@@ -166,7 +166,7 @@ class Nav2Client:
             f'the robot did not arrive within {timeout_s:g} s; raise drive_timeout, or ask again'
         )
 
-    def _watch(self, drive: Drive, server: Nav2Action) -> None:
+    def _watch(self, drive: Nav2Drive, server: Nav2Action) -> None:
         now = time.monotonic()
         name = server.name
         if server.is_ready():
@@ -183,7 +183,7 @@ class Nav2Client:
             )
             settle(self._node, drive.stopped, silent)
 
-    def _preempt(self, older: Drive) -> None:
+    def _preempt(self, older: Nav2Drive) -> None:
         settle(self._node, older.stopped, Preempted('a newer question sends the robot elsewhere'))
         self._cancelling.cancel(older)
 
@@ -193,6 +193,6 @@ class Nav2Client:
             self._several.destroy()
 
     @staticmethod
-    def _raise_if_stopped(drive: Drive) -> None:
+    def _raise_if_stopped(drive: Nav2Drive) -> None:
         if drive.stopped.done():
             raise drive.stopped.result()

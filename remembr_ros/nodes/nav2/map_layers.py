@@ -12,7 +12,7 @@ from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import frame_name, pose_from_msg
+from remembr_ros.nodes.base.conversions import grid_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 
 MAP, COSTMAP = 'map', 'global_costmap/costmap'
@@ -85,20 +85,7 @@ class MapLayers:
             self._use_costmap(costmap.patched(msg.data, x=msg.x, y=msg.y, width=msg.width, height=msg.height))
 
     def _grid(self, msg: OccupancyGrid, occupied_from: int) -> Grid:
-        frame_id = frame_name(msg.header.frame_id)
-        if frame_id != self._frame_id:
-            raise InvalidRequest(
-                f'it is in the frame {frame_id!r}, the robot navigates in {self._frame_id!r}; set map_frame'
-            )
-        info = msg.info
-        return Grid.from_data(
-            msg.data,
-            width=info.width,
-            height=info.height,
-            resolution=info.resolution,
-            origin=pose_from_msg(info.origin),
-            occupied_from=occupied_from,
-        )
+        return grid_from_msg(msg, frame_id=self._frame_id, occupied_from=occupied_from)
 
 
 def _update_message() -> type[Any] | None:

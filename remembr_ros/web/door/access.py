@@ -46,7 +46,7 @@ class TooManyFailures(Exception):
     """
 
     def __init__(self, wait_s: float) -> None:
-        super().__init__('too many wrong tokens')
+        super().__init__('too many wrong tokens: wait a while')
         self.wait_s = wait_s
 
 

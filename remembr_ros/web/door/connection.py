@@ -24,6 +24,8 @@ class BoundedSocket(socket.socket):
         super().__init__(family, socket.SOCK_STREAM)
         self._crowd = crowd
         self._open: Counter[str] = Counter()
+        self.refused = 0
+        """How many connections were closed since the start."""
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Return the next connection.
@@ -35,6 +37,7 @@ class BoundedSocket(socket.socket):
         most, most_of_client = self._crowd.connections, self._crowd.connections_per_client
         if self._open.total() >= most or self._open[client] >= most_of_client:
             connection.close()
+            self.refused += 1
             raise ConnectionAbortedError
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_S * 1000)
         return _Counted(connection, client, self._open), address
@@ -111,6 +114,9 @@ class BoundedProtocol(H11Protocol):
             self.transport.write(self.conn.send(event) or b'')
         self.transport.write(self.conn.send(h11.EndOfMessage()) or b'')
         self._is_refused = True
+        if self.cycle is not None:  # its body was at fault: whoever works on it is told
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self._await('end', LINGER_S)
 
     def _watch(self) -> None:

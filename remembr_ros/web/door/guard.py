@@ -50,6 +50,10 @@ class Guard:
         self._requests = Allowance(door.crowd.requests_per_minute)
         self._clients: dict[str, _Client] = {}
         """Those whose requests are worked on now."""
+        self.refused = 0
+        """How many requests were refused since the start."""
+        self.streams = 0
+        """How many answers go on."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope['type'] != 'http':
@@ -74,11 +78,6 @@ class Guard:
             passage.leave()
             if not self._clients[client].passages:
                 del self._clients[client]
-
-    @property
-    def streams(self) -> int:
-        """How many answers go on."""
-        return sum(client.streams for client in self._clients.values())
 
     @property
     def crowd(self) -> Crowd:
@@ -129,7 +128,7 @@ class Guard:
         try:
             right = self._access.of_token(bearer[1], client)
         except TooManyFailures as error:
-            raise Refusal(429, 'too many wrong tokens: wait a while', error.wait_s) from error
+            raise Refusal(429, str(error), error.wait_s) from error
         if right is None:
             raise Refusal(401, 'this token is wrong')
         return right, False
@@ -178,6 +177,7 @@ class _Passage:
         self._give_turn()
         self._client.passages -= 1
         self._client.streams -= self._is_stream
+        self._guard.streams -= self._is_stream
 
     async def receive(self) -> Message:
         """Read on, as long as it is not too much."""
@@ -210,11 +210,14 @@ class _Passage:
 
     async def refuse(self, refusal: Refusal) -> None:
         """Answer so, unless an answer has begun; whatever the application still says is dropped."""
-        if not self.refused and not self._started:
+        if self.refused:
+            return
+        self.refused = True
+        self._guard.refused += 1
+        if not self._started:
             start = {'type': 'http.response.start', 'status': refusal.status}
             await self._send({**start, 'headers': with_policy(refusal.headers, self._path)})
             await self._send({'type': 'http.response.body', 'body': refusal.body})
-        self.refused = True
 
     def _becomes_stream(self) -> bool:
         crowd = self._guard.crowd
@@ -222,6 +225,7 @@ class _Passage:
             return False
         self._is_stream = True
         self._client.streams += 1
+        self._guard.streams += 1
         self._give_turn()
         return True
 

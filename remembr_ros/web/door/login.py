@@ -1,5 +1,7 @@
 """A token becomes a cookie, so that a page need not keep it where scripts could read it."""
 
+import math
+
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -31,9 +33,7 @@ def login_routes(access: Access) -> APIRouter:
         try:
             right = access.of_token(body.token, client_of(request.client.host if request.client else ''))
         except TooManyFailures as error:
-            raise HTTPException(
-                429, 'too many wrong tokens: wait a while', {'Retry-After': f'{error.wait_s:.0f}'}
-            ) from error
+            raise HTTPException(429, str(error), {'Retry-After': f'{math.ceil(error.wait_s)}'}) from error
         if right is None:
             raise HTTPException(401, 'this token is wrong', {'WWW-Authenticate': 'Bearer'})
         return _with_cookie(request, access.log_in(right), int(SESSION_S))

@@ -41,6 +41,7 @@ class WebServer:
         self._access = access
         self._tls = _tls(door)
         self._socket = _bound(door)
+        self._guard: Guard | None = None
         self._server: _Uvicorn | None = None
         self._thread: threading.Thread | None = None
 
@@ -58,13 +59,24 @@ class WebServer:
             host = socket.gethostname()
         return f'http{"s" if self._tls else ""}://{f"[{host}]" if ":" in host else host}:{self.port}/'
 
+    @property
+    def streams(self) -> int:
+        """How many answers go on, such as the events of open pages."""
+        return 0 if self._guard is None else self._guard.streams
+
+    @property
+    def refused(self) -> int:
+        """How many requests and connections were refused since the start."""
+        return self._socket.refused + (0 if self._guard is None else self._guard.refused)
+
     def start(self, app: ASGIApp) -> None:
         """Serve in a thread, and return once requests are answered.
 
         :raises NodeUnavailable: the application cannot be started; the log says why
         """
+        self._guard = Guard(app, self._access, self._door)
         config = uvicorn.Config(
-            Guard(app, self._access, self._door),
+            self._guard,
             http=partial(BoundedProtocol, self._door.crowd),  # type: ignore[arg-type]  # makes one
             ws='none',
             loop='asyncio',

@@ -45,7 +45,8 @@ class FakeMemoryNode(Node):
         if self.error:
             response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, self.error
             return response
-        response.memories = [hit_to_msg(Hit(memory, 0.9)) for memory in self.memories]
+        wanted = [memory for memory in self.memories if not request.ids or memory.id in request.ids]
+        response.memories = [hit_to_msg(Hit(memory, 0.9)) for memory in wanted]
         response.total = len(self.memories)
         return response
 

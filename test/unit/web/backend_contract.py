@@ -119,7 +119,9 @@ class BackendContract:
                 'person',
                 'cellar',
             )
-            assert memory.pose == Pose(1.0, 2.0, 0.0, 0.5)
+            assert memory.pose is not None
+            assert memory.pose.position == (1.0, 2.0, 0.0)
+            assert memory.pose.yaw == pytest.approx(0.5)
             told.clear()
         finally:
             assert backend.forget([memory_id]) == 1

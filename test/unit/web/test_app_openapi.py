@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from remembr_ros.web.api import acting, asking, event_stream, looking
+from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 
 DOCUMENTED = {
     'GET /api/info', 'GET /api/recall', 'GET /api/memories/{memory_id}', 'DELETE /api/memories/{memory_id}',
@@ -34,7 +34,7 @@ def operations(description: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_every_route_is_described(app: FastAPI, description: dict[str, Any]) -> None:
     assert set(operations(description)) == DOCUMENTED
-    for module in (acting, asking, event_stream, looking):
+    for module in (acting, asking, drawing, event_stream, looking):
         for route in module.routes.routes:
             assert isinstance(route, APIRoute)
             assert route.include_in_schema

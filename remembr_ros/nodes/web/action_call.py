@@ -1,0 +1,147 @@
+"""An action of the agent node, called by threads that may wait."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.task import Future
+
+from remembr_ros.errors import Cancelled, StoreUnavailable
+from remembr_ros.nodes.base.managed_node import ManagedNode
+
+LOOK_S = 0.05  # [s] what wakes nobody is looked at this often
+GONE_S = 2.0  # [s] a server that is out of sight for so long has gone
+CANCEL_S = 2.0  # [s] for what becomes of a goal that was cancelled
+
+
+@dataclass(eq=False)
+class _Goal:
+    """A goal under way; written by the executor's thread, read by the one that waits for it."""
+
+    feedback: SimpleQueue[Any] = field(default_factory=SimpleQueue)
+    handle: ClientGoalHandle | None = None
+    response: Future | None = None
+    unwanted: bool = False
+
+
+class ActionCall:
+    """Calls one action while a node is active; any number of goals at a time.
+
+    :param kind: the type of the action
+    :param find_s: for finding its server [s]
+    """
+
+    def __init__(self, node: ManagedNode, kind: type[Any], name: str, find_s: float) -> None:
+        self._node = node
+        self._find_s = find_s
+        self._name = node.resolve_service_name(name)
+        self._client = ActionClient(node, kind, name, callback_group=ReentrantCallbackGroup())
+        self._open: set[_Goal] = set()
+        self._ended = threading.Event()
+        node.while_active.callback(self._destroy)
+
+    def give_up(self) -> None:
+        """Have whoever waits, and whoever calls later, get StoreUnavailable at once; from any thread."""
+        self._ended.set()
+
+    def result(
+        self, goal: Any, on_feedback: Callable[[Any], None], *, cancel: threading.Event, limit_s: float
+    ) -> Any:
+        """Send a goal and return its result; from any thread but the executor's.
+
+        :param on_feedback: called in this thread
+        :param limit_s: after which the agent node is taken to be dead [s]
+        :raises Cancelled: it was cancelled, and no result came in time
+        :raises StoreUnavailable: the agent node is not there, takes no goals, or is silent
+        """
+        self._find()
+        if cancel.is_set():
+            raise Cancelled('it was cancelled')
+        one = _Goal()
+        self._open.add(one)
+        self._in_executor(lambda: self._send(goal, one))
+        try:
+            return self._followed(one, on_feedback, cancel, limit_s)
+        finally:
+            self._open.discard(one)
+            if one.response is None or not one.response.done():
+                one.unwanted = True
+                self._in_executor(lambda: self._cancel(one))
+
+    def _find(self) -> None:
+        until = time.monotonic() + self._find_s
+        while not self._is_ready():
+            if time.monotonic() > until:
+                raise StoreUnavailable(
+                    f'there is no action {self._name}: is the agent node running and active '
+                    f'(ros2 lifecycle get {self._node.get_namespace().rstrip("/")}/agent)?'
+                )
+            self._ended.wait(LOOK_S)
+
+    def _is_ready(self) -> bool:
+        if self._ended.is_set():
+            raise StoreUnavailable('the web node goes out of service')
+        return bool(self._client.server_is_ready())
+
+    def _followed(
+        self, one: _Goal, on_feedback: Callable[[Any], None], cancel: threading.Event, limit_s: float
+    ) -> Any:
+        begun = seen = time.monotonic()
+        cancelled_at: float | None = None
+        while True:
+            with suppress(Empty):
+                on_feedback(one.feedback.get(timeout=LOOK_S))
+                continue
+            if one.response is not None and one.response.done():
+                return one.response.result().result
+            if one.handle is not None and not one.handle.accepted:
+                raise StoreUnavailable(f'{self._name} takes no goals: is the agent node active?')
+            now = time.monotonic()
+            if cancel.is_set() and cancelled_at is None:
+                cancelled_at, one.unwanted = now, True
+                self._in_executor(lambda: self._cancel(one))
+            if cancelled_at is not None and now - cancelled_at > CANCEL_S:
+                raise Cancelled('it was cancelled; the agent node has not confirmed that')
+            if self._is_ready():
+                seen = now
+            if now - seen > GONE_S:
+                raise StoreUnavailable('the agent node has gone; ask again when it is back')
+            if now - begun > limit_s:
+                raise StoreUnavailable(f'the agent node does not answer {self._name}; see its log')
+
+    def _in_executor(self, task: Callable[[], None]) -> None:
+        # An action client is made for one thread: it could take a response before it knows of the request.
+        executor = self._node.executor
+        if executor is not None:
+            executor.create_task(task)
+
+    # In the executor's thread
+
+    def _send(self, goal: Any, one: _Goal) -> None:
+        def on_sent(sent: Future) -> None:
+            one.handle = sent.result()
+            if one.handle.accepted:
+                one.response = one.handle.get_result_async()
+                if one.unwanted:
+                    self._cancel(one)
+
+        if not self._ended.is_set():
+            sent = self._client.send_goal_async(goal, lambda message: one.feedback.put(message.feedback))
+            sent.add_done_callback(on_sent)
+
+    def _cancel(self, one: _Goal) -> None:
+        if one.handle is not None and one.handle.accepted:
+            one.handle.cancel_goal_async()
+
+    def _destroy(self) -> None:
+        self._ended.set()
+        for one in list(self._open):
+            self._cancel(one)
+        self._client.destroy()

@@ -1,0 +1,144 @@
+"""The web node: the page, its API and MCP beside a running robot."""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.nodes.base.lifecycle import run
+from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.pose_source import check_pose_parameters
+from remembr_ros.nodes.web.parameters import WebParameters
+from remembr_ros.nodes.web.ros_backend import RosBackend
+from remembr_ros.printable import printable
+from remembr_ros.speech.sound.recording import decode_recording
+from remembr_ros.speech.whisper import WhisperTranscriber
+from remembr_ros.timestamps import zone_named
+
+if TYPE_CHECKING:  # fastapi comes with the extra web
+    from remembr_ros.web.door.access import Access
+    from remembr_ros.web.door.door import Door
+    from remembr_ros.web.door.serving import WebServer
+    from remembr_ros.web.site import Site
+
+
+class WebNode(ManagedNode):
+    """Serves the page over what the memory node and the agent node offer."""
+
+    parameters: WebParameters
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('web', WebParameters, **kwargs)
+        self._door: Door | None = None
+        self._access: Access | None = None
+        self._server: WebServer | None = None
+        self._site: Site | None = None
+
+    def check(self, parameters: WebParameters) -> None:
+        check_pose_parameters(parameters)
+        zone_named(parameters.time_zone)
+
+    def load(self) -> None:
+        try:
+            from remembr_ros.web.app import build_app
+            from remembr_ros.web.door.access import Access
+            from remembr_ros.web.door.door import Door
+            from remembr_ros.web.door.serving import WebServer
+        except ImportError as error:
+            raise InvalidRequest(
+                f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
+            ) from error
+        self._build_app, self._make_server = build_app, WebServer
+        self._listen_to_the_log()
+        p = self.parameters
+        self._door = Door(
+            host=p.host,
+            port=p.port,
+            token_file=_path(p.token_file),
+            certificate=_path(p.certificate),
+            key=_path(p.key),
+            names=tuple(p.names),
+        )
+        self._access = Access.by(self._door.token_file)
+
+    def start(self) -> None:
+        assert self._door is not None
+        assert self._access is not None
+        backend = RosBackend(self, self.parameters)
+        self.while_active.callback(backend.close)
+        server = self._server = self._make_server(self._door, self._access)
+
+        def end() -> None:
+            backend.close()  # first, for requests under way wait for other nodes
+            server.stop()
+
+        self.while_active.callback(end)
+        transcribe = _transcriber(self.parameters.whisper_model)
+        app = self._build_app(backend, self._access, transcribe=transcribe, zone=self.parameters.time_zone)
+        self._site = app.state.site
+        server.start(app)
+        self.get_logger().info(f'the page is at {server.url}')
+
+    def stop(self) -> None:
+        self._server = self._site = None
+
+    def release(self) -> None:
+        self._door = self._access = None
+
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
+        server, site = self._server, self._site
+        if server is None or site is None:
+            return Level.OK, '', {}
+        values = {
+            'address': server.url,
+            'open pages': len(site.live),
+            'requests refused': server.refused,
+        }
+        problem = site.following.contents.problem
+        return Level.WARN if problem else Level.OK, problem or f'serving at {server.url}', values
+
+    def _listen_to_the_log(self) -> None:
+        log, handler = logging.getLogger('remembr_ros'), _NodeLog(self)
+        self.while_configured.callback(log.setLevel, log.level)
+        self.while_configured.callback(log.removeHandler, handler)
+        log.setLevel(logging.INFO)
+        log.addHandler(handler)
+
+
+class _NodeLog(logging.Handler):
+    """Has what the page logs in the node's log: who drives, who forgets, what failed."""
+
+    def __init__(self, node: ManagedNode) -> None:
+        super().__init__(logging.INFO)
+        self._node = node
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text, log = printable(self.format(record)), self._node.get_logger()
+        if record.levelno >= logging.ERROR:
+            log.error(text)
+        elif record.levelno >= logging.WARNING:
+            log.warning(text)
+        else:
+            log.info(text)
+
+
+def _transcriber(model: str) -> Callable[[bytes], str] | None:
+    """Return what understands recordings; the model is loaded with the first one."""
+    if not model:
+        return None
+    whisper = WhisperTranscriber(model)
+    return lambda recording: whisper.transcribe(decode_recording(recording)).text
+
+
+def _path(text: str) -> Path | None:
+    return Path(text).expanduser() if text else None
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the web node until it is told to end."""
+    run(WebNode, args)
+
+
+if __name__ == '__main__':
+    main()

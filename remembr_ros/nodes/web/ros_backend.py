@@ -1,0 +1,199 @@
+"""A memory and a robot through the nodes that have them: what the page asks of a running robot."""
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.parameter import parameter_value_to_python
+from std_srvs.srv import SetBool, Trigger
+
+from remembr_msgs.action import Ask, GoTo
+from remembr_ros.agent.model.answer import Answer
+from remembr_ros.agent.planner import OnProgress, Progress
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.navigation.grid import Grid
+from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
+from remembr_ros.nodes.agent.ask_errors import ask_error
+from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg
+from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.periodic_thread import Chore
+from remembr_ros.nodes.web.action_call import ActionCall
+from remembr_ros.nodes.web.memory_client import MemoryClient
+from remembr_ros.nodes.web.parameters import WebParameters
+from remembr_ros.nodes.web.robot_watch import RobotWatch
+from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
+
+AGENT_S = 5.0  # [s] so often the agent node's parameters are read, which may change at any time
+MARGIN_S = 5.0  # [s] beyond the agent node's own deadlines; then it is taken to be dead
+_WANTED = ('keep_out', 'timeout', 'confirm_timeout', 'drive_timeout')
+
+
+class RosBackend:
+    """Implements remembr_ros.web.backend.Backend over the memory node and the agent node.
+
+    It is there while a node is active: what it subscribes and calls ends with that.
+
+    :param node: an active one, which spins while a call waits
+    """
+
+    def __init__(self, node: ManagedNode, parameters: WebParameters) -> None:
+        p = parameters
+        self._node = node
+        self._map_frame = p.map_frame
+        self.name = p.robot
+        self.abilities = frozenset(Ability)
+        self._listeners: Listeners | None = None
+        self._memory = MemoryClient(node, p.call_timeout)
+        node.while_active.callback(self._memory.close)
+        self._confirm = self._service(SetBool, 'agent/confirm')
+        self._stop = self._service(Trigger, 'agent/stop')
+        self._get_parameters = self._service(GetParameters, 'agent/get_parameters')
+        self._ask = ActionCall(node, Ask, 'ask', p.call_timeout)
+        self._go_to = ActionCall(node, GoTo, 'go_to', p.call_timeout)
+        self._watch = RobotWatch(node, p, on_memories=self._on_memories, on_answer=self._on_answer)
+        self._agent = AgentParameters()
+        self._keep_out: tuple[KeepOut, ...] = ()
+        self._chore = Chore('agent', self._read_agent, node.get_logger(), period_s=AGENT_S)
+
+    @property
+    def recall(self) -> Recall:
+        return self._memory.recall
+
+    @property
+    def planner(self) -> str:
+        return self._watch.value('agent', 'planner')
+
+    def now_ns(self) -> int:
+        return self._node.now_ns()
+
+    def listen(self, listeners: Listeners) -> None:
+        self._listeners = listeners
+
+    def outline(self) -> Outline:
+        return self._memory.outline()
+
+    def get(self, ids: Sequence[str]) -> list[Memory]:
+        return self._memory.recall.get(ids)
+
+    def picture(self, name: str) -> bytes:
+        return self._memory.picture(name)
+
+    def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
+        def tell(feedback: Ask.Feedback) -> None:
+            on_progress(Progress(feedback.stage, feedback.detail, feedback.memories_found))
+
+        result = self._ask.result(
+            Ask.Goal(question=question, asker=asker),
+            tell,
+            cancel=cancel,
+            limit_s=self._agent.timeout + MARGIN_S,
+        )
+        if result.error_code != Ask.Result.NONE:
+            raise ask_error(result.error_code, result.error_msg)
+        return answer_from_msg(result.answer)
+
+    def forget(self, ids: Sequence[str]) -> int:
+        count = self._memory.forget(ids)
+        self._on_memories()
+        return count
+
+    def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
+        identity = self._memory.note(text, pose, frame_id=self._map_frame, map_id=map_id)
+        self._on_memories()
+        return identity
+
+    def situation(self) -> Situation:
+        watch = self._watch
+        robots = (watch.robot,) if watch.robot is not None else ()
+        return Situation(robots, watch.proposal, watch.goals, self._keep_out)
+
+    def map(self) -> Grid | None:
+        return self._watch.map
+
+    def state(self) -> tuple[PartState, ...]:
+        return self._watch.parts()
+
+    def go(
+        self,
+        target: Memory | StampedPose,
+        *,
+        map_id: str,
+        asker: str,
+        on_progress: Callable[[DriveProgress], None],
+        cancel: threading.Event,
+    ) -> None:
+        goal = GoTo.Goal(asker=asker, map_id=map_id)
+        if isinstance(target, Memory):
+            goal.memory_id = target.id
+        else:
+            # The page knows one frame, that of the map.
+            goal.pose = stamped_pose_to_msg(replace(target, frame_id=self._map_frame))
+
+        def tell(feedback: GoTo.Feedback) -> None:
+            checked = stamped_pose_from_msg(feedback.goal, 0)
+            left_m = feedback.distance_remaining
+            distance_m = None if math.isnan(left_m) else left_m
+            if feedback.stage == 'navigating':
+                self._watch.goals = (checked,)  # which Nav2 is told by an action, not by goal_pose
+            on_progress(DriveProgress(feedback.stage, feedback.detail, checked, distance_m))
+
+        agent = self._agent
+        limit_s = agent.timeout + agent.confirm_timeout + agent.drive_timeout + MARGIN_S
+        result = self._go_to.result(goal, tell, cancel=cancel, limit_s=limit_s)
+        if result.error_code != Ask.Result.NONE:
+            raise ask_error(result.error_code, result.error_msg)
+
+    def confirm(self, yes: bool) -> str:
+        response = self._confirm(SetBool.Request(data=yes))
+        if not response.success:
+            raise InvalidRequest(response.message)
+        message: str = response.message
+        return message
+
+    def stop(self) -> str:
+        message: str = self._stop(Trigger.Request()).message
+        return message
+
+    def close(self) -> None:
+        """Wait for nothing any more; what this takes of the node ends with its service."""
+        for wait in (self._memory.recall, self._ask, self._go_to):
+            wait.give_up()
+        self._chore.close(0.0)
+
+    def _service(self, kind: type[Any], name: str) -> Callable[[Any], Any]:
+        """Return what calls a service of the agent node."""
+        client = self._node.create_client(
+            kind, name, qos_profile=qos.SERVICES, callback_group=ReentrantCallbackGroup()
+        )
+        self._node.while_active.callback(self._node.destroy_client, client)
+        return lambda request: self._memory.recall.call(client, request, 'agent')
+
+    def _on_memories(self) -> None:
+        if self._listeners is not None:
+            self._listeners.on_memories()
+
+    def _on_answer(self, question: str, asker: str, answer: Answer) -> None:
+        if self._listeners is not None:
+            self._listeners.on_answer(question, asker, answer)
+
+    def _read_agent(self) -> None:
+        """Read those of the agent node's parameters that count here; while it is away the last ones do."""
+        try:
+            values = self._get_parameters(GetParameters.Request(names=list(_WANTED))).values
+        except StoreUnavailable:
+            return
+        read = dict(zip(_WANTED, map(parameter_value_to_python, values), strict=False))
+        known = {field.name: read[field.name] for field in fields(AgentParameters) if read.get(field.name)}
+        self._agent = replace(AgentParameters(), **known)
+        self._keep_out = tuple(map(KeepOut.parse, self._agent.keep_out))
