@@ -131,7 +131,7 @@ export function mountSearch(root, page) {
     }] : []);
     more.hidden = !full || limit >= MOST;
     showCards(list, hits, page);
-    const lit = filtered ? hits.filter((hit) => hit.sureness !== 'hardly') : [];
+    const lit = filtered ? hits.filter((hit) => hit.sureness === hits[0].sureness) : []; // as well as the best fits
     page.map.light(lit, { still });
     page.timeline.light(lit);
   }
