@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ ROUND_S = (1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, _DAY_S, 7 * _DAY_S, 30 
 class Activity:
     """What happened in each bin of time; columns of shape (bins,).
 
-    :param start_ns: of the first bin, a multiple of their length
+    :param start_ns: of the first bin
     :param bin_s: how long each is
     :param stored: memories that began in it; those that began before the first bin are counted there
     :param driving_s: how long robots drove, all of them together; so is standing_s
@@ -42,13 +43,14 @@ class Activity:
         return np.bincount(np.asarray(inside, np.int64), minlength=len(self.stored))
 
 
-def activity(outline: Outline, scope: Scope, bins: int) -> Activity:
+def activity(outline: Outline, scope: Scope, bins: int, zone: tzinfo = timezone.utc) -> Activity:
     """Return what was stored, and how long robots drove and stood, over the window of the scope.
 
     Where the window is open it is that of the memories. A robot's time counts once, however many cameras it
     has; it drove while it got on faster than poses waver (remembr_ros.agent.overview.halts).
 
     :param bins: at most so many; their length is one of ROUND_S
+    :param zone: in whose days, as they are when the window begins, a bin of hours or days begins
     :raises InvalidRequest: the number makes no sense
     """
     if bins < 1:
@@ -59,9 +61,10 @@ def activity(outline: Outline, scope: Scope, bins: int) -> Activity:
     first_ns = scope.after_ns if scope.after_ns is not None else known[0]
     last_ns = scope.before_ns if scope.before_ns is not None else known[1]
     first_ns, last_ns = first_ns or 0, max(first_ns or 0, min(last_ns or 0, MAX_NS))
-    bin_s = _bin_length(first_ns, last_ns, bins)
+    zone_ns = _offset_ns(zone, first_ns)
+    bin_s = _bin_length(first_ns + zone_ns, last_ns + zone_ns, bins)
     length_ns = bin_s * NS
-    start_ns = first_ns // length_ns * length_ns
+    start_ns = (first_ns + zone_ns) // length_ns * length_ns - zone_ns
     size = (last_ns - start_ns) // length_ns + 1
     stored = np.bincount(np.clip((starts - start_ns) // length_ns, 0, size - 1), minlength=size)
     begun_ns, ended_ns, drives = _motion(outline, inside)
@@ -86,6 +89,11 @@ def _motion(outline: Outline, inside: NDArray[np.bool_]) -> tuple[Indices, Indic
     drives = np.concatenate([own, speed[~begins]]) >= STANDS_M_PER_S
     lasts = ended_ns > begun_ns
     return begun_ns[lasts], ended_ns[lasts], drives[lasts]
+
+
+def _offset_ns(zone: tzinfo, time_ns: int) -> int:
+    offset = datetime.fromtimestamp(time_ns // NS, zone).utcoffset() or timedelta()
+    return int(offset.total_seconds()) * NS
 
 
 def _bin_length(first_ns: int, last_ns: int, bins: int) -> int:

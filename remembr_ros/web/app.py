@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 
 from remembr_ros import __version__
-from remembr_ros.web.api import acting, asking, event_stream, looking
+from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
 from remembr_ros.web.backend import Backend, Listeners
 from remembr_ros.web.door.access import Access
@@ -63,8 +63,9 @@ def build_app(
     app.state.site = site
     app.state.access = access
     add_handlers(app)
-    for routes in (looking.routes, event_stream.routes, asking.routes, acting.routes, login_routes(access)):
-        app.include_router(routes)
+    for module in (looking, drawing, event_stream, asking, acting):
+        app.include_router(module.routes)
+    app.include_router(login_routes(access))
 
     @app.get('/', include_in_schema=False)
     async def page() -> FileResponse:

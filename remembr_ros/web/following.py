@@ -22,7 +22,7 @@ from remembr_ros.web.overview import named
 _log = logging.getLogger(__name__)
 
 EVERY_S = 2.0  # [s] how often is looked if nobody tells that something was stored
-LEAST_S = 0.5  # [s] between two looks, however often somebody tells
+LEAST_S = 0.2  # [s] between two looks, however often somebody tells
 AGAIN_S = 10.0  # [s] from reading all to reading all again because something does not add up; doubles in vain
 ANEW_S = 600.0  # [s] after which all is read in any case
 CLOSE_S = 10.0  # [s] that closing waits for a call under way

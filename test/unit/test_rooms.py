@@ -69,7 +69,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'mcp': {'', 'door'},
         'app': {'', 'door', 'api', 'mcp'},
     },
-    'cli': {'': set(), 'evaluation': {''}, 'verbs': {''}},
+    'cli': {'': set(), **{room: {''} for room in ('evaluation', 'serving', 'verbs')}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""
@@ -88,6 +88,7 @@ OF_NO_MODULE = {
     'unit/simulated/test_idle_day.py': 'test/simulated',
     'unit/cli/verbs/test_memory_verbs.py': 'verbs that change a memory, one after the other on the same',
     'unit/cli/verbs/test_questions.py': 'verbs that read a memory, on the same',
+    'unit/web/test_page_files.py': 'web/page/, which is no Python',
     'node/test_clock.py': 'nodes together, while time jumps',
     'node/test_idle.py': 'all nodes together, with nothing to do',
     'node/test_page.py': 'nodes as processes, and two who look at their page',

@@ -1,5 +1,6 @@
 """Routes for whoever may act: notes, forgetting, driving."""
 
+import logging
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -11,13 +12,15 @@ from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.timestamps import format_iso
-from remembr_ros.web.api import forms
+from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.looking import MemoryId, memory_of
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.forgetting import forget as forget_for_good
 from remembr_ros.web.site import Site
+
+logger = logging.getLogger(__name__)
 
 routes = APIRouter(dependencies=[Depends(needs(Right.ACT))], tags=['acting'])
 
@@ -89,16 +92,17 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
 
 
 @routes.post('/api/notes', status_code=201)
-def note(site: SITE, body: NoteRequest) -> forms.NotedJson:
+def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
     """Store a note of now."""
     _can(site, Ability.NOTE)
     pose = Pose(*body.position, wrap_angle(body.yaw)) if body.position else None
     memory_id = site.backend.note(body.text, pose, frame_id='map', map_id=body.map_id)
+    logger.warning('%s noted memory %s', request.state.who, memory_id)
     return {'id': memory_id}
 
 
 @routes.post('/api/go', status_code=202)
-def go(site: SITE, request: Request, body: GoRequest) -> forms.DriveJson:
+def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
     """Have the robot drive, once a person has said yes; the event `situation` tells how it goes."""
     _can(site, Ability.DRIVE)
     target: Memory | StampedPose
@@ -110,7 +114,7 @@ def go(site: SITE, request: Request, body: GoRequest) -> forms.DriveJson:
         drive = site.drives.begin(target, map_id=body.map_id, asker=request.state.who)
     except InvalidRequest as error:
         raise HTTPException(409, str(error)) from None
-    return forms.drive_json(drive)
+    return event_forms.drive_json(drive)
 
 
 @routes.post('/api/confirm')

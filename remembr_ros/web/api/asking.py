@@ -1,15 +1,16 @@
 """Routes for whoever may ask: questions, and speech."""
 
 from collections.abc import AsyncIterator
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.web.api import forms
+from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.door.access import Right, needs
@@ -30,7 +31,7 @@ class AskRequest(BaseModel):
 
 
 @routes.post('/api/ask', responses={200: {'content': {EVENT_STREAM: {}}}})
-async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJson:
+async def ask(site: SITE, request: Request, body: AskRequest) -> event_forms.ExchangeJson:
     """Ask a question and wait for the answer. With `Accept: text/event-stream` the answer is a stream of
     events `exchange`, one at each progress; the last one has the answer, or says why there is none. When its
     stream is cut off, a question goes on: DELETE /api/exchanges/ID ends it."""
@@ -46,18 +47,20 @@ async def ask(site: SITE, request: Request, body: AskRequest) -> forms.ExchangeJ
         raise
     progress = _progress(site, stream, exchange)
     if EVENT_STREAM in request.headers.get('accept', ''):
-        events = (sse('exchange', forms.exchange_json(one)) async for one in progress)
+        events = (sse('exchange', event_forms.exchange_json(one)) async for one in progress)
         return StreamingResponse(events, media_type=EVENT_STREAM)  # type: ignore[return-value]
     async for one in progress:
         exchange = one
-    return forms.exchange_json(exchange)
+    return event_forms.exchange_json(exchange)
 
 
 @routes.delete('/api/exchanges/{exchange_id}')
-def cancel(site: SITE, exchange_id: str) -> forms.ExchangeJson:
+def cancel(
+    site: SITE, exchange_id: Annotated[str, Path(max_length=64, description='of a question')]
+) -> event_forms.ExchangeJson:
     """Cancel a question that is under way."""
     try:
-        return forms.exchange_json(site.exchanges.cancel(exchange_id))
+        return event_forms.exchange_json(site.exchanges.cancel(exchange_id))
     except KeyError:
         raise HTTPException(404, 'there is no such question any more') from None
     except InvalidRequest as error:

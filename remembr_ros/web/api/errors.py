@@ -1,7 +1,5 @@
 """What goes wrong, as status codes and sentences; never a traceback."""
 
-import logging
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -12,8 +10,6 @@ from remembr_ros import errors
 from remembr_ros.printable import printable
 from remembr_ros.web.exchanges import TooManyQuestions
 from remembr_ros.web.live import TooManyStreams
-
-logger = logging.getLogger(__name__)
 
 RETRY_S = 2  # after which it is worth another try, where something is out of reach
 _QUOTED = 200  # characters of a request's value that an error quotes
@@ -74,8 +70,7 @@ async def _on_refused(_: Request, error: Exception) -> JSONResponse:
     return _answer(error.status_code, str(error.detail), dict(error.headers or {}))
 
 
-async def _on_unforeseen(request: Request, error: Exception) -> JSONResponse:
-    logger.error('%s %s failed', request.method, request.url.path, exc_info=error)
+async def _on_unforeseen(_: Request, __: Exception) -> JSONResponse:  # who serves this logs it
     return _answer(500, 'this failed on the server; its log says why')
 
 

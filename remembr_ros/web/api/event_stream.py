@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import StreamingResponse
 
-from remembr_ros.web.api import forms
+from remembr_ros.web.api import event_forms
 from remembr_ros.web.api.site_of import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
@@ -55,9 +55,9 @@ async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
 
 def _data(event: Event, site: Site) -> Mapping[str, Any]:
     if isinstance(event.about, Exchange):
-        return forms.exchange_json(event.about)
+        return event_forms.exchange_json(event.about)
     if isinstance(event.about, News):
-        return forms.news_json(event.about)
+        return event_forms.news_json(event.about)
     if event.kind == 'situation':
-        return forms.situation_json(site.backend.situation(), site.drives.current)
+        return event_forms.situation_json(site.backend.situation(), site.drives.current)
     return {}

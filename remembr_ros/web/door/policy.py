@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 _POLICY = {
     b'content-security-policy': b"default-src 'self'; base-uri 'none'; form-action 'self'; "
-    b"frame-ancestors 'none'; object-src 'none'",
+    b"frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
     b'cross-origin-opener-policy': b'same-origin',
     b'cross-origin-resource-policy': b'same-origin',
     b'permissions-policy': b'microphone=(self), camera=(), geolocation=(), display-capture=()',

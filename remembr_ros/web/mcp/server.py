@@ -5,10 +5,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import ToolAnnotations
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from remembr_ros import __version__
 from remembr_ros.errors import InvalidRequest, RemembrError
@@ -57,9 +57,10 @@ def _refusing(right: Right) -> Any:
         name = (ctx.params or {}).get('name', '') if ctx.method == 'tools/call' else ''
         grant = GRANTS.get(name)
         if grant is not None and grant.right > right:
-            raise ToolError(
-                f'{name} needs a token with the right to {grant.right.name.lower()}; or, with remembr mcp, --act'
+            lacking = (
+                f'{name} needs a token with the right to {grant.right.name.lower()}, or remembr mcp --act'
             )
+            return CallToolResult(content=[TextContent(text=lacking)], is_error=True)
         return await call_next(ctx)
 
     return middleware

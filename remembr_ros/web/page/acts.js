@@ -16,6 +16,26 @@ export async function attempt(run) {
   }
 }
 
+/** Show memories on the map, which a phone shows in place of the panel. */
+export function showOnMap(page, hits) {
+  const seen = document.getElementById('map').checkVisibility({ visibilityProperty: true });
+  if (!seen) page.url.set({ view: 'map', memory: null }, { push: true });
+  page.map.light(hits);
+  page.timeline.light(hits);
+  const { position } = hits.find((hit) => hit.position) ?? {};
+  if (position) page.map.goTo(position[0], position[1]);
+}
+
+/** Copy a link; where the browser does not allow that, show it. */
+export async function copyLink(link) {
+  try {
+    await navigator.clipboard.writeText(link);
+    toast('The link is copied.');
+  } catch { // only a page over HTTPS or on localhost may
+    await dialog({ title: 'Link', body: el('input', { value: link, readonly: true, 'aria-label': 'Link', class: 'wide' }) });
+  }
+}
+
 /** Propose a drive to `target` ({memory_id} or {position, map_id}); the bar of the drive asks for a yes. */
 export const goThere = (page, target) => attempt(() => page.api.post('/api/go', target));
 

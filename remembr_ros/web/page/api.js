@@ -51,7 +51,7 @@ async function once(method, path, { params = {}, body, signal, accept = 'applica
   if (body !== undefined) headers['Content-Type'] = raw ? body.type : 'application/json';
   let response;
   try {
-    response = await fetch(query.size ? `${path}?${query}` : path, {
+    response = await fetch(query.size ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path, {
       method, headers, signal, body: raw || body === undefined ? body : JSON.stringify(body),
     });
   } catch (error) {

@@ -1,15 +1,18 @@
 // Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
 
-import { attempt, goThere } from './acts.js';
-import { moment, placeName, showCards, update } from './cards.js';
+import { attempt, goThere, showOnMap } from './acts.js';
+import { clamped, lasted, moment, placeName, showCards, update } from './cards.js';
 import { ago, announce, busy, el, icon } from './dom.js';
-import { clamped, lasted } from './memory.js';
 import { microphone } from './microphone.js';
+import { iso, now } from './times.js';
 
 const KEPT = 50; // exchanges shown
 const EVIDENCE = 3; // memories of an answer shown at first
 const MOST = 20; // and at most
-const STAGES = { recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
+const END_PX = 80; // [px] from the end, within which what comes is scrolled to
+const QUESTION = 400; // [characters] of a question before 'more'
+const ANSWER = 1_200; // and of an answer
+const STAGES = { waiting: 'Waiting for its turn', recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
 const EXAMPLES = ['Where is the kitchen?', 'What did you see today?', 'Have you seen a fire extinguisher?'];
 const SURE = [[0.9, 'Very sure'], [0.7, 'Fairly sure'], [0.4, 'Not sure'], [0, 'A guess']];
 
@@ -66,27 +69,29 @@ export function mountAsk(root, page) {
       });
     } catch (error) {
       const last = [...exchanges.values()].findLast((each) => mine.has(each.id) && each.question === question);
-      if (last && !last.answer && !last.error) return take({ ...last, error: error.message });
+      if (last && !last.answer && !last.error) return take({ ...last, error: error.message, lost: true }); // the answer may come all the same
       field.value ||= question; // it was not even begun
-      take({ id: `refused ${Date.now()}`, question, asker: '', at: null, error: error.message, answer: null });
+      take({ id: `refused ${Date.now()}`, question, asker: '', at: iso(now()), error: error.message, answer: null });
     }
   }
 
   function take(exchange) {
     const known = exchanges.get(exchange.id);
-    if (known?.answer || known?.error) return; // what ended stays so, whatever overtakes it
+    if (known?.answer || (known?.error && !known.lost)) return; // what ended stays so, whatever overtakes it
     const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
     exchanges.set(exchange.id, { ...exchange, rounds });
-    for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id);
+    for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
     show();
     if (!mine.has(exchange.id)) return;
-    if (!known) list.lastElementChild.scrollIntoView({ block: 'end' });
+    if (!known) toEnd();
     if (exchange.answer) {
       announce(exchange.answer.text);
       light(exchange.answer.evidence);
-      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"] .answer`)?.scrollIntoView({ block: 'nearest' });
+      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"]`).scrollIntoView({ block: 'start' });
     } else announce(exchange.error || STAGES[exchange.stage] || '');
   }
+
+  const toEnd = () => (root.scrollTop = root.scrollHeight);
 
   function light(evidence) {
     page.map.light(evidence);
@@ -95,33 +100,41 @@ export function mountAsk(root, page) {
 
   function show() {
     nothing.hidden = exchanges.size > 0;
-    update(list, [...exchanges.values()], ({ id }) => id, begin, follow);
+    const atEnd = root.scrollHeight - root.scrollTop - root.clientHeight < END_PX;
+    update(list, [...exchanges.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)), ({ id }) => id, begin, follow);
+    if (atEnd) toEnd();
   }
 
-  function begin({ id, question, asker, at }) {
-    const who = mine.has(id) || !asker ? '' : asker;
+  function begin({ question }) {
     return el('li', { class: 'exchange' },
-      el('div', { class: 'question' }, clamped(question, 400),
-        el('p', { class: 'small muted' }, who ? ['Asked by ', el('bdi', {}, who), ', '] : '', at ? moment(at) : '')),
+      el('div', { class: 'question' }, clamped(question, QUESTION),
+        el('p', { class: 'small muted' })),
       el('div', { class: 'answer' }));
   }
 
   function follow(node, exchange) {
-    const { stage, detail, memories_found: found, rounds, answer, error } = exchange;
-    const sign = [stage, detail, found, Boolean(answer), error].join();
+    const { asker, own, at, stage, detail, memories_found: found, rounds, answer, error } = exchange;
+    const who = mine.has(exchange.id) || !asker ? '' : `Asked by ${own && asker === 'local' ? 'another page' : asker}, `;
+    const sign = [who, stage, detail, found, Boolean(answer), error].join();
     if (node.dataset.sign === sign) return;
     node.dataset.sign = sign;
+    node.querySelector('.question > .small').replaceChildren(el('bdi', {}, who), moment(at));
     const place = node.lastElementChild;
     if (answer) place.replaceChildren(...answered(answer));
     else if (error) place.replaceChildren(el('p', { class: 'error', dir: 'auto' }, error));
     else {
-      place.replaceChildren(el('div', { class: 'progress' },
-        el('span', { class: 'spinner' }),
-        el('span', {}, el('strong', {}, STAGES[stage] ?? 'Beginning'), detail ? [' ', el('bdi', {}, detail)] : '',
-          el('span', { class: 'small muted' }, [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''].filter(Boolean).join(', '))),
-        page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: (event) => busy(event.currentTarget,
-          attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(exchange.id)}`))) }, icon('close'), 'Cancel') : ''));
+      const at = place.querySelector('.progress') ?? place.appendChild(progress(exchange.id));
+      at.querySelector('strong').textContent = STAGES[stage] ?? 'Beginning';
+      at.querySelector('bdi').textContent = detail;
+      at.querySelector('.small').textContent = [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''].filter(Boolean).join(', ');
     }
+  }
+
+  function progress(id) {
+    const cancel = (event) => busy(event.currentTarget, attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(id)}`)));
+    return el('div', { class: 'progress' }, el('span', { class: 'spinner' }),
+      el('span', {}, el('strong', {}), ' ', el('bdi', {}), el('span', { class: 'small muted' })),
+      page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: cancel }, icon('close'), 'Cancel') : null);
   }
 
   function answered(answer) {
@@ -135,18 +148,15 @@ export function mountAsk(root, page) {
       showSome(MOST);
       rest.remove();
     } }, `Show all ${evidence.length} memories`) : null;
-    const [x, y] = position ?? [];
+    const there = position && evidence.find((hit) => String(hit.position) === String(position));
+    const target = there ? { memory_id: there.id } : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0 };
     return [
-      headline(answer), clamped(answer.text),
+      headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },
-        position && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
-          goThere(page, answer.kind !== 'position' && evidence.length ? { memory_id: evidence[0].id } : { position: [x, y] })) }, icon('go'), 'Go there') : null,
-        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => {
-          light(evidence);
-          const at = position ?? evidence.find((hit) => hit.position)?.position;
-          if (at) page.map.goTo(at[0], at[1]);
-        } }, icon('map'), 'Show on map') : null),
-      evidence.length ? el('h3', {}, 'Because of') : null, cards, rest,
+        target && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
+          goThere(page, target)) }, icon('go'), 'Go there') : null,
+        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) }, icon('map'), 'Show on map') : null),
+      evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
         ` · ${planner} · ${took.toFixed(2)} s`, calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
     ].filter(Boolean);
@@ -158,6 +168,7 @@ export function mountAsk(root, page) {
     show();
   }
 
+  page.url.onChange((now, before) => now.view !== before.view && toEnd());
   page.on('exchange', take);
   page.on('back', load);
   load();

@@ -1,10 +1,12 @@
 // Memories in lists: a picture, what was seen, when and where. Lists are updated, never rebuilt.
 
-import { el, icon, when } from './dom.js';
+import { el, icon } from './dom.js';
+import { written } from './times.js';
 
 const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 60,000 without a space
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
-const SURENESS = { certain: 'Certain match', likely: 'Likely match', maybe: 'Possible match', weak: 'Weak match' };
+const SURENESS = { surely: 'Certain match', likely: 'Likely match', perhaps: 'Possible match', hardly: 'Weak match' };
+const SHORT = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' };
 const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: 'Note of the agent' };
 
 /** Return who a source is, for a person. */
@@ -14,7 +16,7 @@ export const sourceName = (source) => SOURCES[source] ?? source;
 export const placeName = (position) => (position ? `(${position[0].toFixed(1)}, ${position[1].toFixed(1)})` : 'unplaced');
 
 /** Return a moment as an element: the robot's time, UTC on hover. */
-export const moment = (time) => el('time', { datetime: time, title: `${time} (UTC)` }, when(time));
+export const moment = (time) => el('time', { datetime: time, title: `${time} (UTC)` }, written(time, SHORT));
 
 /** Return the address of a keyframe; `width` 256 or 1024 for a thumbnail. */
 export const pictureAddress = (name, width) =>
@@ -67,9 +69,9 @@ export function card(hit, page) {
     event.preventDefault();
     page.openMemory(hit.id);
   };
-  const mark = () => page.map.mark(hit);
+  const mark = () => page.url.state().memory || page.map.mark(hit, { still: true });
   const unmark = () => page.url.state().memory || page.map.mark(null);
-  return el('a', { class: 'card', href: page.url.address({ memory: hit.id }), onclick: open,
+  return el('a', { class: 'card', dataset: { id: hit.id }, href: page.url.address({ memory: hit.id }), onclick: open,
     onpointerenter: mark, onpointerleave: unmark, onfocus: mark, onblur: unmark },
     picture(hit),
     el('span', { class: 'card-body' },
@@ -82,6 +84,24 @@ export function card(hit, page) {
         Number.isFinite(hit.distance) ? el('span', {}, `${hit.distance.toFixed(1)} m away`) : null,
         page.info.robots.length > 1 && hit.robot ? el('bdi', { class: 'name' }, start(hit.robot, 30)) : null,
         hit.source && hit.source !== 'captioner' ? el('span', {}, sourceName(hit.source)) : null)));
+}
+
+/** Return a text that may be long: its start, and the rest on request. */
+export function clamped(text, most) {
+  const said = el('p', { class: 'caption', dir: 'auto' }, text.length > most ? `${cut(text, 0, most)}…` : text);
+  if (text.length <= most) return said;
+  const more = el('button', { type: 'button', class: 'quiet more', onclick: () => {
+    said.textContent = text;
+    more.remove();
+  } }, `Show all ${text.length.toLocaleString('en')} characters`);
+  return el('div', {}, said, more);
+}
+
+/** Return how long something took, in words. */
+export function lasted(seconds) {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Make the children of a list those of `items`: kept by `key`, else made, each then changed; moved only if need be. */

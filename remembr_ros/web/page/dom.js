@@ -106,11 +106,14 @@ export function dialog({ title, body, actions = [{ label: 'Close', value: true, 
   });
 }
 
+let closeMenu = null; // of the menu that is open
+
 /** Show a menu at a place of the window; `items` [{label, icon, run, why}]; with `why` it is disabled and says so. */
 export function menu(x, y, items) {
+  closeMenu?.();
   const before = document.activeElement;
-  const close = () => {
-    if (!box.isConnected) return;
+  const close = closeMenu = () => {
+    closeMenu = null;
     box.remove();
     document.removeEventListener('pointerdown', outside, true);
     before?.focus?.({ preventScroll: true });

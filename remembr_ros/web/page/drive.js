@@ -60,7 +60,7 @@ export function mountDrive(root, page) {
       farthest = 0;
       const others = proposal.length > 1 ? `, then ${proposal.slice(1).map(({ position }) => placeName(position)).join(', ')}` : '';
       say(`Drive to ${placeName(goal.position)}${others}?`,
-        may ? drive?.asker ? `Asked for by ${drive.asker}` : '' : 'It needs a yes of somebody with an act token.');
+        may ? drive && drive.asker !== 'local' ? `Asked for by ${drive.asker}` : '' : 'It needs a yes of somebody with an act token.');
     } else if (going) {
       farthest = Math.max(farthest, drive.distance ?? 0);
       bar.value = farthest ? 1 - (drive.distance ?? farthest) / farthest : 0;

@@ -70,6 +70,8 @@ export function follow(canvas, on) {
   };
   canvas.addEventListener('pointerup', up);
   canvas.addEventListener('pointercancel', up);
+  // No click after a touch: it would hit what the tap has just opened over the canvas.
+  canvas.addEventListener('touchend', (event) => event.preventDefault(), { passive: false });
   canvas.addEventListener('contextmenu', (event) => {
     event.preventDefault();
     if (event.pointerType === 'mouse' || event.pointerType === undefined) on.hold?.(...at(event));

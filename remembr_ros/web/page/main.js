@@ -66,7 +66,10 @@ function mountShell() {
     next.click();
   });
   $('close-memory').append(icon('back'), 'Back to the list');
-  $('close-memory').addEventListener('click', () => url.set({ memory: null }, { push: true }));
+  $('close-memory').addEventListener('click', () => {
+    url.set({ memory: null }, { push: true });
+    $(`tab-${document.body.dataset.shown}`).focus();
+  });
   $('theme').addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark';
     document.documentElement.dataset.theme = theme;
@@ -92,10 +95,11 @@ function showTheme() {
 async function renew() {
   page.info = await api.get('/api/info');
   setClock(page.info.now, page.info.zone);
-  const { name, memories, maps } = page.info;
+  const { name, memories, maps, reading, problem } = page.info;
   document.title = `${name} – what the robot remembers`;
   $('name').textContent = name;
-  $('count').textContent = `${memories.toLocaleString('en')} ${memories === 1 ? 'memory' : 'memories'}`;
+  $('count').textContent = problem || (reading ? 'reading …'
+    : `${memories.toLocaleString('en')} ${memories === 1 ? 'memory' : 'memories'}`);
   $('maps').hidden = maps.length < 2;
 }
 

@@ -1,6 +1,7 @@
 // The map: one canvas, what one can do on it, and what of it is in the address.
 
-import { announce, busy, dialog, el, icon, toast } from './dom.js';
+import { copyLink, goThere, writeNote } from './acts.js';
+import { announce, el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
 import { MapData } from './map_data.js';
 import { cellAt, COLOURS, drawMap } from './map_layers.js';
@@ -18,7 +19,7 @@ export function mountMap(root, page) {
   const { url } = page;
   const view = new View();
   const choice = document.getElementById('map-choice');
-  const note = el('p', { class: 'map-note', role: 'status', hidden: true });
+  const note = el('div', { class: 'map-note', role: 'status', hidden: true });
   const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
     'aria-describedby': 'map-help' });
   const button = (name, label, run) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
@@ -41,16 +42,18 @@ export function mountMap(root, page) {
   let rest = null;
   let tap = null;
   let picking = null;
+  let lit = []; // on whatever map
   let placed = false; // whether the view shows anything that was chosen
 
   const maps = () => page.info.maps;
+  const known = (id) => maps().some(({ map_id }) => map_id === id);
   const chosen = () => {
-    const asked = url.state().map;
+    const asked = url.state().map === NO_MAP ? '' : url.state().map;
     const largest = [...maps()].sort((a, b) => b.memories - a.memories)[0]?.map_id ?? '';
-    return asked === undefined ? data.situation.robots[0]?.map_id ?? largest : asked === NO_MAP ? '' : asked;
+    return [asked, data.situation.robots[0]?.map_id].find(known) ?? largest;
   };
   const mapId = () => (maps().length > 1 ? chosen() : null); // null: there is nothing to choose
-  const here = (item) => mapId() === null || item.map_id === undefined || item.map_id === chosen();
+  const here = (item) => mapId() === null || item.map_id === chosen() || !known(item.map_id);
 
   scene.here = here;
 
@@ -61,9 +64,9 @@ export function mountMap(root, page) {
 
   function show() {
     const unplaced = scene.mark && !scene.mark.position ? 'This memory has no place on the map.' : '';
-    const text = picking ? 'Click the place; Enter takes the crosshair, Esc gives up.' : unplaced || said;
-    note.textContent = text;
+    const text = picking ? 'Choose a place on the map' : unplaced || said;
     note.hidden = !text;
+    note.replaceChildren(text, picking ? el('button', { type: 'button', onclick: () => picking(null) }, 'Cancel') : '');
   }
 
   function resized(width, height) {
@@ -78,8 +81,7 @@ export function mountMap(root, page) {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
     placed = true;
     if (![x, y, zoom].every(Number.isFinite)) return fitAll();
-    view.x = Math.max(-1e7, Math.min(1e7, x));
-    view.y = Math.max(-1e7, Math.min(1e7, y));
+    view.centre(x, y);
     view.scale = 2 ** zoom;
     view.zoom(1); // into its bounds
     moved(false);
@@ -133,57 +135,17 @@ export function mountMap(root, page) {
     tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
   }
 
+  const onMap = () => (chosen() ? { map_id: chosen() } : {});
+
   function openMenu(px, py) {
     clearTimeout(tap);
     const [x, y] = view.world(px, py);
     const box = canvas.getBoundingClientRect();
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
-    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => leaveNote(x, y) });
-    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goHere(x, y) });
-    items.push({ label: 'Copy link to this view', icon: 'link', run: copyLink });
+    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...onMap() }) });
+    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...onMap() }) });
+    items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
     page.menu(box.left + px, box.top + py, items);
-  }
-
-  const inWords = (x, y) => `x ${x.toFixed(2)} m, y ${y.toFixed(2)} m`;
-  const onMap = () => (chosen() ? { map_id: chosen() } : {});
-
-  async function leaveNote(x, y) {
-    const text = el('textarea', { rows: '4', maxlength: '2000', required: true, dir: 'auto' });
-    const yes = await dialog({
-      title: 'A note for this place',
-      body: el('div', {}, el('p', { class: 'soft' }, inWords(x, y)), el('label', { class: 'field' }, 'What should be remembered', text)),
-      actions: [{ label: 'Remember', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
-    });
-    if (!yes || !text.value.trim()) return;
-    await attempt(page.api.post('/api/notes', { text: text.value.trim(), position: [x, y, 0], ...onMap() }), 'The note is stored.');
-  }
-
-  async function goHere(x, y) {
-    const yes = await dialog({
-      title: 'Send the robot here?',
-      body: `${inWords(x, y)}. The robot checks the goal first, and asks once more before it drives.`,
-      actions: [{ label: 'Go here', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
-    });
-    if (yes) await attempt(page.api.post('/api/go', { position: [x, y], ...onMap() }), 'The goal is being checked.');
-  }
-
-  async function attempt(promise, done) {
-    try {
-      await busy(root, promise);
-      toast(done);
-    } catch (error) {
-      toast(error.message);
-    }
-  }
-
-  async function copyLink() {
-    const link = new URL(url.address(inAddress()), location.href).href;
-    try {
-      await navigator.clipboard.writeText(link);
-      toast('The link is copied.');
-    } catch { // no clipboard but in a secure context
-      await dialog({ title: 'Link to this view', body: el('input', { value: link, readonly: true, 'aria-label': 'Link', class: 'wide' }) });
-    }
   }
 
   follow(canvas, {
@@ -236,9 +198,9 @@ export function mountMap(root, page) {
     const { first, last } = page.info;
     const span = [seconds(state.after ?? first ?? NaN), seconds(state.before ?? last ?? NaN)];
     scene.span = span[1] > span[0] ? span : null;
-    const robot = data.situation.robots[0];
-    scene.gridShown = !robot || here(robot);
     choice.value = chosen();
+    light();
+    if (picking && state.view !== 'map') picking(null); // went elsewhere
     if (state.map !== before.map && placed) fitAll();
     else if (popped && placed && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key])) fromAddress();
     data.look(view, mapId());
@@ -259,11 +221,17 @@ export function mountMap(root, page) {
     data.look(view, mapId(), true);
   });
   page.on('situation', (situation) => {
+    const before = mapId();
     data.situation = situation;
     draw();
+    if (mapId() !== before) fitAll(); // the robot went to another map
   });
   page.on('map', () => data.loadGrid());
-  page.on('back', () => Promise.all([data.loadSituation(), data.loadGrid()]));
+  page.on('back', () => {
+    data.look(view, mapId());
+    data.loadSituation();
+    data.loadGrid();
+  });
   page.on('theme', (dark) => {
     Object.assign(scene, { dark, colours: colours(COLOURS) });
     draw();
@@ -274,34 +242,32 @@ export function mountMap(root, page) {
     follows(url.state(), url.state());
   });
 
-  /** Show all of these places, if one of them is not seen. */
-  function bringIntoView(places) {
-    if (!places.length || places.every(([x, y]) => view.sees(x, y))) return;
-    const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
-    const { scale } = view;
-    view.fit([Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]);
-    view.scale = Math.min(scale, view.scale); // never nearer than one was
-    moved();
+  function light() {
+    scene.lit = lit.filter((hit) => hit.position && here(hit));
+    draw();
   }
 
   return {
-    /** Light up the evidence of an answer, hits as the API gives them; [] puts it out. */
-    light(hits) {
-      scene.lit = hits.filter((hit) => hit.position && here(hit));
-      bringIntoView(scene.lit.map((hit) => hit.position));
+    /** Light up hits as the API gives them; [] puts them out; `still`: the view stays. */
+    light(hits, { still = false } = {}) {
+      lit = hits;
+      light();
+      if (!still && view.bring(scene.lit.map((hit) => hit.position))) moved();
       draw();
     },
-    /** Mark the memory that is open or pointed at; null: none. */
-    mark(hit) {
+    /** The map_id that is shown; null where there is but one. */
+    mapId,
+    /** Mark the memory that is open or pointed at; null: none; `still`: the view stays. */
+    mark(hit, { still = false } = {}) {
       scene.mark = hit;
-      if (hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
-      if (hit?.position) bringIntoView([hit.position]);
+      if (!still && hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
+      if (!still && hit?.position && view.bring([hit.position])) moved();
       show();
       draw();
     },
     /** Move a place, in metres, into the middle. */
     goTo(x, y) {
-      [view.x, view.y] = [x, y];
+      view.centre(x, y);
       moved();
     },
     /** Let a person choose a place: {x, y, radius}, or null. */
@@ -318,7 +284,7 @@ export function mountMap(root, page) {
           picking = null;
           removeEventListener('keydown', escape);
           document.body.classList.remove('picking');
-          url.set({ view: before });
+          if (url.state().view === 'map') url.set({ view: before });
           show();
           resolve(place);
         };

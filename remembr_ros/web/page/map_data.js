@@ -3,6 +3,8 @@
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
+const LIGHT = { invert: false, darkest: '#4c5a62', lightest: '#ffffff' }; // what is occupied, and what is free
+const DARK = { invert: true, darkest: '#262f35', lightest: '#93a3ab' }; // free is lighter than unknown there, too
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
 
 /** Cells, tracks, the grid, the situation; `changed()` when there is something new to draw, `told(text)` of failures. */
@@ -36,6 +38,7 @@ export class MapData {
     if (document.hidden || view.width < 2) return;
     const cell = 2 ** Math.round(Math.log2(CELL_PX / view.scale));
     const scope = { ...this.#page.url.scope(), map_id: mapId };
+    const on = mapId === '' ? '?map_id=' : ''; // memories without a map, where others have one
     const what = JSON.stringify([cell, scope]);
     const [x0, y0, x1, y1] = view.box();
     const has = this.#fetched;
@@ -46,14 +49,15 @@ export class MapData {
     const { get } = this.#page.api;
     try {
       const [cells, track] = await Promise.all([
-        get('/api/cells', { ...scope, box: box.join(','), cell }, { signal }),
-        get('/api/track', { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
+        get(`/api/cells${on}`, { ...scope, box: box.join(','), cell }, { signal }),
+        get(`/api/track${on}`, { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
       ]);
       this.cells = cells.cells.sort((a, b) => a[2] - b[2]); // large clusters on top
       this.cell_m = cells.cell ?? cell;
       this.tracks = track.tracks;
       this.#fetched = { what, box };
-      this.#told(cells.total || this.tracks.length ? '' : 'No memories here in the chosen time.');
+      this.#told(cells.total || this.tracks.length ? ''
+        : `No memories in this part of the map${scope.after || scope.before ? ' in the chosen time' : ''}.`);
       this.#changed();
     } catch (error) {
       if (!signal.aborted) this.#told(error.message);
@@ -66,11 +70,12 @@ export class MapData {
 
   async loadGrid() {
     await this.#take('/api/map', async (grid) => {
-      if (this.grid?.version === grid.version) return;
+      if (grid?.version === this.grid?.version) return;
+      if (!grid) return void (this.grid = null); // there is none any more
       const image = new Image();
       image.src = grid.image;
       await image.decode();
-      this.grid = { ...grid, drawn: image, inverted: inverted(image) };
+      this.grid = { ...grid, light: coloured(image, LIGHT), dark: coloured(image, DARK) };
     });
   }
 
@@ -79,22 +84,23 @@ export class MapData {
       await then(await this.#page.api.get(path));
       this.#changed();
     } catch (error) {
-      if (error.status === 404) this.grid = null; // there is no map
-      else console.warn(path, error.message);
+      console.warn(path, error.message); // what was there stays; the next event tries again
     }
   }
 }
 
-/** Return an image with black and white exchanged and what is transparent left so, for dark colours. */
-function inverted(image) {
+/** Return the map in other colours, `darkest` for black and `lightest` for white; what is transparent stays so. */
+function coloured(image, { invert, darkest, lightest }) {
   const canvas = document.createElement('canvas');
   canvas.width = image.naturalWidth;
   canvas.height = image.naturalHeight;
   const ctx = canvas.getContext('2d');
   ctx.drawImage(image, 0, 0);
-  ctx.globalCompositeOperation = 'difference';
-  ctx.fillStyle = '#fff';
-  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  for (const [operation, colour] of [['difference', invert ? '#fff' : '#000'], ['lighten', darkest], ['darken', lightest]]) {
+    ctx.globalCompositeOperation = operation;
+    ctx.fillStyle = colour;
+    ctx.fillRect(0, 0, canvas.width, canvas.height);
+  }
   ctx.globalCompositeOperation = 'destination-in';
   ctx.drawImage(image, 0, 0);
   return canvas;

@@ -2,6 +2,7 @@
 
 const LEAST = 1e-4; // [px/m] a world of 2e6 m on a small screen
 const MOST = 5_000; // [px/m]
+const FARTHEST = 1e7; // [m] from the origin
 
 /** The middle in metres, a scale in px per metre, and the size in px. */
 export class View {
@@ -28,8 +29,12 @@ export class View {
   }
 
   pan(dx, dy) {
-    this.x -= dx / this.scale;
-    this.y += dy / this.scale;
+    this.centre(this.x - dx / this.scale, this.y + dy / this.scale);
+  }
+
+  centre(x, y) {
+    this.x = Math.max(-FARTHEST, Math.min(FARTHEST, x));
+    this.y = Math.max(-FARTHEST, Math.min(FARTHEST, y));
   }
 
   /** Zoom so that what is at a px stays there. */
@@ -37,22 +42,25 @@ export class View {
     const [x, y] = this.world(px, py);
     this.scale = Math.min(MOST, Math.max(LEAST, this.scale * factor));
     const [nx, ny] = this.world(px, py);
-    this.x += x - nx;
-    this.y += y - ny;
+    this.centre(this.x + x - nx, this.y + y - ny);
   }
 
   /** Show a box, at least 4 m of it, with room at the edges. */
   fit([x0, y0], [x1, y1]) {
-    this.x = (x0 + x1) / 2;
-    this.y = (y0 + y1) / 2;
+    this.centre((x0 + x1) / 2, (y0 + y1) / 2);
     const [w, h] = [Math.max(x1 - x0, 4), Math.max(y1 - y0, 4)];
     this.scale = Math.min(MOST, Math.max(LEAST, Math.min((this.width - 130) / w, (this.height - 110) / h)));
-    if (!(this.scale > 0)) this.scale = LEAST;
   }
 
-  sees(x, y) {
+  /** Show all of these places, never nearer than now, if one of them is not seen; return whether anything changed. */
+  bring(places) {
     const [x0, y0, x1, y1] = this.box(-0.04);
-    return x >= x0 && x <= x1 && y >= y0 && y <= y1;
+    if (places.every(([x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1)) return false;
+    const [xs, ys] = [places.map(([x]) => x), places.map(([, y]) => y)];
+    const { scale } = this;
+    this.fit([Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]);
+    this.scale = Math.min(scale, this.scale);
+    return true;
   }
 }
 

@@ -1,10 +1,10 @@
 // One memory: its pictures, what was seen, where and when, what came before and after it.
 
-import { forget, goThere, writeNote } from './acts.js';
-import { moment, picture, pictureAddress, placeName, sourceName, start } from './cards.js';
-import { ago, announce, busy, el, icon, toast, when } from './dom.js';
+import { copyLink, forget, goThere, showOnMap, writeNote } from './acts.js';
+import { clamped, lasted, moment, picture, pictureAddress, placeName, sourceName, start } from './cards.js';
+import { ago, busy, el, icon, when } from './dom.js';
 
-const CAPTION = 1_200; // [characters] shown before 'more'
+const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
 const AROUND_M = 3; // [m] what else was seen here
 const AGO_MS = 30_000; // [ms] between two looks at the clock
@@ -12,36 +12,20 @@ const AGO_MS = 30_000; // [ms] between two looks at the clock
 const button = (drawing, words, run, props = {}) => el('button', { type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props },
   icon(drawing), words);
 
-/** Return how long something took, in words. */
-export function lasted(seconds) {
-  if (seconds < 90) return `${Math.round(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/** Return a text that may be long: its start, and the rest on request. */
-export function clamped(text, most = CAPTION) {
-  const said = el('p', { class: 'caption', dir: 'auto' }, text.length > most ? `${text.slice(0, most)}…` : text);
-  if (text.length <= most) return said;
-  const more = el('button', { type: 'button', class: 'quiet', onclick: () => {
-    said.textContent = text;
-    more.remove();
-  } }, `Show all ${text.length.toLocaleString('en')} characters`);
-  return el('div', {}, said, more);
-}
-
 /** Show the memory of the address in `root`. */
 export function mountMemory(root, page) {
   const { url, api } = page;
   let running = new AbortController();
   let shown = null; // the answer that is shown
+  let closed = false; // whether none was, so that opening one moves the focus to it
 
   const open = (id) => id && page.openMemory(id);
-  const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value));
+  const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value.flat()));
 
   function pictures(memory) {
     const names = memory.keyframes;
     const large = el('a', { class: 'large', target: '_blank', rel: 'noopener', title: 'Open in full' });
+    large.addEventListener('error', () => large.removeAttribute('href'), true); // there is nothing to open
     const choose = (name) => {
       large.replaceChildren(picture(memory, { name, width: 1024, lazy: false }));
       if (name) large.href = pictureAddress(name);
@@ -60,7 +44,7 @@ export function mountMemory(root, page) {
     const [x, y] = memory.position;
     return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
-        el('button', { type: 'button', class: 'chip', onclick: () => page.map.goTo(x, y) }, icon('place'), 'Show on map'),
+        el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, [memory]) }, icon('place'), 'Show on map'),
         el('button', { type: 'button', class: 'chip', onclick: () => url.set({ view: 'search', memory: null, q: null,
           near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M }, { push: true }) }, icon('search'), 'What else was seen here')));
   }
@@ -82,21 +66,12 @@ export function mountMemory(root, page) {
     const [x, y] = memory.position ?? [];
     return el('div', { class: 'row' },
       memory.position && page.may('drive') ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
-      button('link', 'Copy link', copy),
+      button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
       page.may('forget') ? button('trash', 'Forget', async () => {
         if (await forget(page, memory)) url.set({ memory: null }, { push: true });
-      }, { class: 'danger' }) : null);
-  }
-
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      toast('The link is copied.');
-    } catch {
-      toast('This browser lets a page copy only over HTTPS or on localhost: the link is in the address bar.');
-    }
+      }, { class: 'forget' }) : null);
   }
 
   function strip({ memory, neighbours }) {
@@ -112,18 +87,21 @@ export function mountMemory(root, page) {
   }
 
   function show(found) {
+    const opened = shown ? shown.memory.id !== found.memory.id : closed;
     shown = found;
     const { memory, before, after } = found;
-    const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id) }, icon(drawing), words);
+    const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id),
+      'aria-keyshortcuts': drawing === 'prev' ? 'k' : 'j', title: drawing === 'prev' ? 'k or ←' : 'j or →' },
+      drawing === 'prev' ? [icon(drawing), words] : [words, icon(drawing)]);
     root.replaceChildren(
-      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, when(memory.start)), turn(after, 'next', 'Later')),
+      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
-      clamped(memory.caption),
+      clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
-      actions(memory), facts(memory), strip(found));
+      actions(memory), strip(found), facts(memory));
     page.map.mark(memory);
-    announce(`Memory of ${when(memory.start)}`);
+    if (opened) root.querySelector('h2').focus({ preventScroll: true });
   }
 
   function gone(error) {
@@ -142,8 +120,11 @@ export function mountMemory(root, page) {
     const { signal } = running;
     if (shown && shown.memory.id !== id) page.map.mark(null);
     if (!id) {
+      const from = document.querySelector(`#panel section:not([hidden]) .card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`);
       shown = null;
-      return root.replaceChildren();
+      closed = true;
+      root.replaceChildren();
+      return from?.focus();
     }
     if (shown?.memory.id !== id) root.scrollIntoView({ block: 'nearest' });
     try {

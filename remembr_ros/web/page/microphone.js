@@ -15,14 +15,18 @@ const REFUSED = {
 export function microphone(page, onText) {
   if (!page.may('listen') || !isSecureContext || !navigator.mediaDevices || !window.MediaRecorder) return null;
   let recorder = null;
-  let pressed = 0;
+  let opening = false;
+  let began = 0;
 
   async function begin() {
     let sound;
+    opening = true;
     try {
       sound = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch (error) {
       return toast(REFUSED[error.name] ?? `The microphone does not work: ${error.message}`);
+    } finally {
+      opening = false;
     }
     const pieces = [];
     recorder = new MediaRecorder(sound);
@@ -49,11 +53,14 @@ export function microphone(page, onText) {
   }
   const button = el('button', {
     type: 'button', class: 'mic quiet',
-    onpointerdown: () => (pressed = performance.now()),
-    onclick: (event) => { // let go, or a key: what was held ends, what was tapped goes on until the next
-      const held = event.detail && performance.now() - pressed > HOLD_MS;
-      if (recorder) end();
-      else if (!held) begin();
+    onpointerdown: () => {
+      if (recorder || opening) return;
+      began = performance.now();
+      begin();
+    },
+    onclick: ({ detail }) => { // detail 0: by a key. A press that was held ends here, a tap goes on until the next
+      if (detail ? performance.now() - began > HOLD_MS : recorder) end();
+      else if (!detail && !opening) begin();
     },
   }, icon('mic'));
   show();

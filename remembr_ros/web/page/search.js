@@ -1,18 +1,23 @@
 // Search as one types: the same as `remembr recall`, with chips for what narrows it.
 
 import { placeName, showCards, sourceName, start, update } from './cards.js';
-import { el, icon, when } from './dom.js';
+import { el, icon } from './dom.js';
+import { written } from './times.js';
 
 const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
 const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
 const STEP = 25; // results at first, and more at a time
 const MOST = 100; // results shown at most
+const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
+const CLOCK = { hour: '2-digit', minute: '2-digit' };
 const KEYS = ['q', 'after', 'before', 'near', 'radius', 'robot', 'camera', 'source', 'map'];
 const NOTHING = Object.fromEntries(KEYS.filter((key) => key !== 'map').map((key) => [key, null]));
 
 /** Return what narrows the search: [{keys to take away, icon, words}]. */
 function filters({ after, before, robot, camera, source }, place) {
-  const time = [after ? `from ${when(after)}` : '', before ? `until ${when(before)}` : ''].filter(Boolean).join(' ');
+  const [from, to] = [after, before].map((t) => t && written(t, { ...DAY, ...CLOCK }));
+  const until = written(after, DAY) === written(before, DAY) ? written(before, CLOCK) : to;
+  const time = after && before ? `${from} – ${until}` : after ? `from ${from}` : before ? `until ${to}` : '';
   return [
     { keys: ['after', 'before'], icon: 'clock', words: time },
     { keys: ['near', 'radius'], icon: 'place', words: place
@@ -38,8 +43,9 @@ export function mountSearch(root, page) {
   });
   const form = el('form', { class: 'search-form', role: 'search', onsubmit: (event) => {
     event.preventDefault();
+    const before = url.state();
     typed();
-    search();
+    if (url.state() === before) search();
   } }, icon('search'), input);
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
@@ -72,7 +78,7 @@ export function mountSearch(root, page) {
       chips.lastElementChild?.firstElementChild.focus();
     } });
     const refresh = () => {
-      const values = page.info[`${key}s`];
+      const values = page.info[`${key}s`].filter(Boolean);
       update(select, ['', ...values], (value) => value, (value) => el('option', { value }, value ? start(named(value), 40) : label));
       select.value = '';
       select.hidden = Boolean(url.state()[key]) || values.length < 2;
@@ -104,7 +110,7 @@ export function mountSearch(root, page) {
     event.preventDefault();
   }
 
-  async function search() {
+  async function search(live = false) {
     running.abort();
     if (!root.checkVisibility()) {
       stale = true;
@@ -113,12 +119,12 @@ export function mountSearch(root, page) {
     stale = false;
     running = new AbortController();
     const { signal } = running;
-    const { q, near, radius, map } = url.state();
+    const { q, near, radius } = url.state();
     list.setAttribute('aria-busy', 'true');
     try {
       const found = await page.api.get('/api/recall',
-        { text: q, near, radius, map_id: near ? map : null, ...url.scope(), limit: limit + 1 }, { signal });
-      show(found.memories, q, near);
+        { text: q, near, radius, map_id: near ? page.map.mapId() : null, ...url.scope(), limit: limit + 1 }, { signal });
+      show(found.memories, q, near, live === true);
     } catch (error) {
       if (error.name !== 'AbortError' && !signal.aborted) fail(error);
     } finally {
@@ -126,7 +132,7 @@ export function mountSearch(root, page) {
     }
   }
 
-  function show(found, q, near) {
+  function show(found, q, near, still) {
     const hits = found.slice(0, limit);
     const order = q ? 'Best match first' : near ? 'Nearest first' : 'Newest first';
     const full = found.length > hits.length;
@@ -141,8 +147,8 @@ export function mountSearch(root, page) {
     }] : []);
     more.hidden = !full || limit >= MOST;
     showCards(list, hits, page);
-    const lit = filtered ? hits : [];
-    page.map.light(lit);
+    const lit = filtered ? hits.filter((hit) => hit.sureness !== 'hardly') : [];
+    page.map.light(lit, { still });
     page.timeline.light(lit);
   }
 
@@ -169,7 +175,7 @@ export function mountSearch(root, page) {
   });
   page.on('memories', () => {
     showFilters(); // there may be another robot
-    search();
+    search(true);
   });
   page.on('back', search);
   showFilters();

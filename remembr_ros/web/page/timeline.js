@@ -19,7 +19,7 @@ export function mountTimeline(root, page) {
   const to = el('input', { type: 'datetime-local', onchange: () => typed(to) });
   const act = (label, run, name) => el('button', { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
     onclick: run }, name ? icon(name) : label);
-  const today = act('Today', () => choose(midnight(now()), midnight(now() + 129_600)));
+  const today = act('Today', () => choose(midnight(now()), midnight(midnight(now()) + 108_000)));
   const lastHour = act('Last hour', () => choose(latest() - 3600, latest()));
   const all = act('All', () => choose(null, null));
   const [previous, next] = [act('Previous', () => step(-1), 'prev'), act('Next', () => step(1), 'next')];
@@ -27,8 +27,8 @@ export function mountTimeline(root, page) {
   const told = el('output', { class: 'soft' });
   root.append(
     el('div', { class: 'times' }, previous, el('label', {}, 'From ', from), el('label', {}, 'to ', to), next,
-      today, lastHour, all, told),
-    canvas,
+      today, lastHour, all),
+    canvas, told,
     el('p', { id: 'time-help', class: 'unseen' }, 'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
       + `the window away. Times are in the zone ${zoneName()}.`));
 
@@ -50,7 +50,7 @@ export function mountTimeline(root, page) {
   const midnight = (t) => Math.floor((t + offset(t)) / 86_400) * 86_400 - offset(t);
   const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
   const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
-  const bin = () => BINS.find((s) => s >= ((scene.t1 - scene.t0) / scene.width) * BAR_PX) ?? BINS.at(-1);
+  const bin = () => BINS.find((s) => s >= ((scene.t1 - scene.t0) / scene.width) * BAR_PX) ?? 30 * 86_400;
 
   function look(anew = false) {
     draw();
@@ -61,15 +61,14 @@ export function mountTimeline(root, page) {
   async function fetchActivity(anew) {
     if (document.hidden || scene.width < 2 || !page.info.last) return;
     const size = bin();
-    const shift = offset(scene.t0) % size; // bars begin at whole hours and days of the zone
-    const start = Math.floor((scene.t0 + shift) / size) * size - shift;
-    const bins = Math.ceil((scene.t1 - start) / size);
+    const start = Math.floor(scene.t0 / size) * size;
+    const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's bars begin at days of the robot's zone
     const { robot, source } = url.state();
     const what = JSON.stringify([start, size, bins, robot, source]);
     if (!anew && scene.activity?.what === what) return;
     request?.abort();
     const { signal } = (request = new AbortController());
-    const params = { after: iso(start), before: iso(start + bins * size), bins, robot, source };
+    const params = { after: start, before: start + bins * size - 0.001, bins, robot, source };
     try {
       const found = await page.api.get('/api/activity', params, { signal });
       scene.activity = { ...found, what, t: seconds(found.start) };
@@ -91,6 +90,7 @@ export function mountTimeline(root, page) {
     const [a, b] = [first(), latest()];
     const room = Math.max((b - a) * 0.02, 30);
     if (Number.isFinite(a)) view(a - room, b + room);
+    else view(now() - 86_400, now()); // nothing is remembered yet
     whole = true;
   }
 
@@ -234,7 +234,7 @@ export function mountTimeline(root, page) {
     const [a, b] = [seconds(state.after ?? NaN), seconds(state.before ?? NaN)];
     const had = JSON.stringify(scene.window?.map(Math.round));
     scene.window = Number.isNaN(a) && Number.isNaN(b) ? null
-      : [Number.isNaN(a) ? first() : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
+      : [Number.isNaN(a) ? Math.min(first(), b - 1) : a, Number.isNaN(b) ? Math.max(latest(), a + 1) : b];
     shown();
     if (held === null && scene.window && JSON.stringify(scene.window.map(Math.round)) !== had) follows();
   }
@@ -245,6 +245,7 @@ export function mountTimeline(root, page) {
     if (whole) viewAll();
     look(true);
   });
+  page.on('back', () => look());
   page.on('theme', () => {
     scene.colours = colours(TIMELINE_COLOURS);
     draw();

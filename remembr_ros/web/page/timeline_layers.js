@@ -5,8 +5,8 @@ import { offset, written } from './times.js';
 export const TIMELINE_COLOURS = ['surface', 'ink', 'soft', 'line', 'accent', 'tint', 'good', 'evidence', 'danger'];
 const DAY = 86_400;
 
-/** [s] How much time a bar, or the way from one tick to the next, may be. */
-export const BINS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, DAY, 7 * DAY, 30 * DAY, 91 * DAY, 365 * DAY];
+/** [s] How much time a bar, or the way from one tick to the next, may be: as the API rounds it. */
+export const BINS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, DAY, 7 * DAY, 30 * DAY];
 
 const TICK_PX = 84;
 const AXIS_PX = 20; // below: times
@@ -83,7 +83,8 @@ function drawWindow(ctx, a, b, bottom, c) {
 }
 
 function drawAxis(ctx, { t0, t1, width, height, colours: c }, px, floor) {
-  const step = BINS.find((s) => s >= ((t1 - t0) / width) * TICK_PX) ?? BINS.at(-1);
+  const least = ((t1 - t0) / width) * TICK_PX;
+  const step = BINS.find((s) => s >= least) ?? Math.ceil(least / (365 * DAY)) * 365 * DAY;
   ctx.font = FONT;
   ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';

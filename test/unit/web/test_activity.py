@@ -1,3 +1,6 @@
+from datetime import timedelta, timezone
+from zoneinfo import ZoneInfo
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +9,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.timestamps import MAX_NS, NS
+from remembr_ros.timestamps import MAX_NS, NS, format_iso
 from remembr_ros.web.activity import ROUND_S, activity
 from test.unit.web.seen import memories, outlined, scopes
 
@@ -126,6 +129,17 @@ def test_bins_are_of_a_round_length_and_hold_the_window(one: int, other: int, bi
     assert found.bin_s in ROUND_S or found.bin_s % 86_400 == 0
     assert found.start_ns <= after
     assert before < found.start_ns + len(found.stored) * found.bin_s * NS
+
+
+def test_a_day_begins_when_it_does_in_the_zone() -> None:
+    month = Scope(after_ns=T, before_ns=T + 30 * 86_400 * NS)
+    for hours in (-10, 0, 1, 5.5, 14):
+        found = activity(outlined([]), month, 40, timezone(timedelta(hours=hours)))
+        assert found.bin_s == 86_400
+        assert (found.start_ns + round(hours * 3600) * NS) % (86_400 * NS) == 0
+        assert found.start_ns <= T < found.start_ns + 86_400 * NS
+    berlin = activity(outlined([]), month, 40, ZoneInfo('Europe/Berlin'))
+    assert format_iso(berlin.start_ns).endswith('T23:00:00.000000Z')
 
 
 def test_an_empty_memory_has_an_empty_timeline() -> None:

@@ -1,0 +1,147 @@
+"""Routes for whoever may look: what map and timeline are drawn from, and pictures."""
+
+from enum import IntEnum
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from pydantic import Field
+
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.memory.model.outline import Outline
+from remembr_ros.timestamps import NS, format_iso
+from remembr_ros.web import overview
+from remembr_ros.web.activity import activity as activity_of
+from remembr_ros.web.api import forms
+from remembr_ros.web.api.scope import ScopeQuery, box_of, near_of, scope_of
+from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.site import Site
+from remembr_ros.web.ways import Trail, tracks
+
+routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
+
+IMMUTABLE = 'private, max-age=31536000, immutable'
+
+
+class Width(IntEnum):
+    """Of a thumbnail [px]."""
+
+    SMALL = 256
+    LARGE = 1024
+
+
+class CellsQuery(ScopeQuery):
+    """Which part of the map, and how fine."""
+
+    box: str | None = Field(None, max_length=200, description='x0,y0,x1,y1 [m]; else everything')
+    cell: float = Field(1.0, gt=0, le=1e6, allow_inf_nan=False, description='side of a cell [m]')
+
+
+class TrackQuery(ScopeQuery):
+    """Which part of the map, and how many points."""
+
+    box: str | None = Field(None, max_length=200, description='x0,y0,x1,y1 [m]; else everything')
+    points: int = Field(2000, ge=3, le=10_000, description='at most so many in all')
+
+
+class ActivityQuery(ScopeQuery):
+    """How fine the timeline is; bins begin with the days of the server's zone."""
+
+    bins: int = Field(200, ge=1, le=2000, description='at most so many bins')
+
+
+@routes.get('/api/cells')
+def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
+    """Return how many memories are where, cell by cell: what a map is drawn from."""
+    scope = scope_of(query, near_of(query, site))
+    found = overview.clusters(_outline(site), scope, box_of(query.box), query.cell)
+    times = (found.newest_ns / NS).round(3)
+    columns = (found.x.round(3), found.y.round(3), found.count, times)
+    rows = zip(*(column.tolist() for column in columns), (name or None for name in found.ids), strict=True)
+    return {'cell': found.cell_m, 'cells': list(rows), 'total': found.total}
+
+
+@routes.get('/api/track')
+def track(site: SITE, query: Annotated[TrackQuery, Query()]) -> forms.TracksJson:
+    """Return where robots drove."""
+    scope = scope_of(query, near_of(query, site))
+    found = tracks(_outline(site), scope, query.points, box_of(query.box))
+    return {'tracks': list(map(_track, found))}
+
+
+@routes.get('/api/activity')
+def activity(site: SITE, query: Annotated[ActivityQuery, Query()]) -> forms.ActivityJson:
+    """Return what happened when: what a timeline is drawn from."""
+    scope = scope_of(query, near_of(query, site))
+    found = activity_of(_outline(site), scope, query.bins, site.zone)
+    return {
+        'start': format_iso(found.start_ns),
+        'bin_s': found.bin_s,
+        'stored': found.stored.tolist(),
+        'driving': found.driving_s.round(3).tolist(),
+        'standing': found.standing_s.round(3).tolist(),
+        'questions': found.bins_of([exchange.at_ns for exchange in site.exchanges.all()]).tolist(),
+    }
+
+
+@routes.get('/api/pictures/{name}', response_class=Response, responses={200: {'content': {'image/jpeg': {}}}})
+def picture(
+    site: SITE,
+    request: Request,
+    name: Annotated[str, Path(max_length=200, description='as a memory names it in keyframes')],
+    width: Annotated[Width | None, Query(description='of a thumbnail [px]; else the whole picture')] = None,
+) -> Response:
+    """Return a picture as JPEG; what it is named by is what is in it, so that it never changes."""
+    tag = f'"{name}-{width or 0}"'
+    if request.headers.get('if-none-match') == tag:
+        return Response(status_code=304, headers={'ETag': tag, 'Cache-Control': IMMUTABLE})
+    try:
+        data = site.pictures.keyframe(name, width)
+    except InvalidRequest as error:
+        raise HTTPException(404, str(error)) from None
+    return Response(data, media_type='image/jpeg', headers={'ETag': tag, 'Cache-Control': IMMUTABLE})
+
+
+@routes.get('/api/map', responses={204: {'description': 'there is no map'}})
+def map_(site: SITE) -> forms.MapJson:
+    """Return the occupancy grid, but for its cells, which are a picture."""
+    image = site.pictures.map()
+    if image is None:  # no error: every page asks
+        return Response(status_code=204)  # type: ignore[return-value]
+    grid = image.grid
+    height, width = grid.cells.shape
+    return {
+        'width': width,
+        'height': height,
+        'resolution': grid.resolution,
+        'origin': [grid.origin.x, grid.origin.y, grid.origin.yaw],
+        'version': image.version,
+        'image': f'/api/map.png?v={image.version}',
+    }
+
+
+@routes.get('/api/map.png', response_class=Response, responses={200: {'content': {'image/png': {}}}})
+def map_png(
+    site: SITE, v: Annotated[str, Query(max_length=64, description='the version, for caches')] = ''
+) -> Response:
+    """Return the occupancy grid as PNG."""
+    image = site.pictures.map()
+    if image is None:
+        raise HTTPException(404, 'there is no map; give one with --map, or run a map server')
+    kept = IMMUTABLE if v == image.version else 'no-cache'
+    return Response(image.png, media_type='image/png', headers={'Cache-Control': kept})
+
+
+def _outline(site: Site) -> Outline:
+    contents = site.following.contents
+    if contents.reading and contents.problem:
+        raise StoreUnavailable(contents.problem)
+    if contents.reading:
+        raise StoreUnavailable('the memories are still being read; try again in a moment')
+    return contents.outline
+
+
+def _track(trail: Trail) -> forms.TrackJson:
+    columns = (trail.x.round(3), trail.y.round(3), (trail.time_ns / NS).round(3))
+    points = list(zip(*(column.tolist() for column in columns), strict=True))
+    return {'robot': trail.robot, 'map_id': trail.map_id, 'points': points}

@@ -1,0 +1,151 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.timestamps import format_iso
+from remembr_ros.web.backend import Ability
+from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.site import Site
+from test.unit.memory.recall_contract import DRIVE
+from test.unit.web.conftest import PICTURE
+from test.unit.web.fake_backend import FakeBackend, eventually
+
+NAMES = ('a' * 32 + '.jpg', 'b' * 32 + '.jpg')
+
+
+def test_what_would_go_with_a_memory_is_told(client: TestClient, backend: FakeBackend) -> None:
+    backend.memories[4] = replace(DRIVE[4], keyframes=NAMES, merged=7)
+    backend.memories[5] = replace(DRIVE[5], keyframes=NAMES[1:])
+    assert client.get('/api/memories/d04/forgetting').json() == {
+        'memories': 1,
+        'segments': 7,
+        'pictures': 1,
+        'shared': 1,
+        'start': format_iso(DRIVE[4].start_ns),
+        'end': format_iso(DRIVE[4].end_ns),
+    }
+    assert client.get('/api/memories/unknown/forgetting').status_code == 404
+    assert len(backend.memories) == len(DRIVE)
+
+
+def test_a_memory_is_forgotten_once_with_its_thumbnails(
+    client: TestClient, backend: FakeBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    backend.memories[4] = replace(DRIVE[4], keyframes=NAMES[:1])
+    backend.pictures[NAMES[0]] = PICTURE
+    path = f'/api/pictures/{NAMES[0]}?width=256'
+    assert client.get(path).status_code == 200
+    gone = client.delete('/api/memories/d04')
+    assert (gone.status_code, gone.json()) == (200, {'forgotten': 1})
+    assert gone.headers['clear-site-data'] == '"cache"'
+    del backend.pictures[NAMES[0]]
+    assert client.get(path).status_code == 404
+    assert client.get('/api/memories/d04').status_code == 404
+    again = client.delete('/api/memories/d04')
+    assert again.status_code == 404
+    assert 'forgotten meanwhile' in again.json()['error']
+    assert 'local had 1 memories forgotten: d04' in caplog.text
+
+
+def test_a_note_is_stored_as_it_is_written(client: TestClient, backend: FakeBackend) -> None:
+    text = '<script>alert(1)</script> \u202e' + 'x' * 50_000
+    answer = client.post(
+        '/api/notes', json={'text': text, 'position': [1, 2, 0.5], 'yaw': 7.0, 'map_id': 'cellar'}
+    )
+    assert answer.status_code == 201
+    (memory,) = backend.get([answer.json()['id']])
+    assert (memory.caption, memory.map_id, memory.source) == (text, 'cellar', 'person')
+    assert memory.pose == Pose(1.0, 2.0, 0.5, pytest.approx(7.0 - 2 * 3.141592653589793))
+    told = client.get(f'/api/memories/{memory.id}')
+    assert told.json()['memory']['caption'] == text
+    assert told.headers['content-type'] == 'application/json'
+    assert client.post('/api/notes', json={'text': 'Nowhere.'}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ('path', 'body'),
+    [
+        ('notes', {}),
+        ('notes', {'text': ''}),
+        ('notes', {'text': ' '}),
+        ('notes', {'text': 'x' * 60_001}),
+        ('notes', {'text': 'x', 'position': [1, 2]}),
+        ('notes', {'text': 'x', 'position': [1, 2, 1e300]}),
+        ('notes', {'text': 'x', 'where': 1}),
+        ('go', {}),
+        ('go', {'memory_id': 'd00', 'position': [1, 2]}),
+        ('go', {'position': [1]}),
+        ('go', {'position': [1, 1e300]}),
+        ('go', {'position': [1, 2], 'yaw': 'north'}),
+        ('confirm', {}),
+        ('confirm', {'yes': 'perhaps'}),
+    ],
+)
+def test_what_makes_no_sense_is_refused(client: TestClient, path: str, body: dict[str, Any]) -> None:
+    answer = client.post(f'/api/{path}', json=body)
+    assert answer.status_code == 400, answer.text
+    assert set(answer.json()) == {'error'}
+    assert client.post(f'/api/{path}', content=b'\xff{"yes":NaN').status_code == 400
+
+
+def test_the_robot_drives_once_somebody_said_yes(
+    client: TestClient, backend: FakeBackend, site: Site
+) -> None:
+    begun = client.post('/api/go', json={'memory_id': 'd01'})
+    assert begun.status_code == 202
+    assert begun.json()['asker'] == 'local'
+    busy = client.post('/api/go', json={'position': [1, 2]})
+    assert busy.status_code == 409
+    assert 'stop it first' in busy.json()['error']
+    eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'confirming')
+    assert client.get('/api/situation').json()['drive']['goal']['position'] == [2.0, 1.1, 0.0]
+    assert client.post('/api/confirm', json={'yes': True}).json() == {'detail': 'it is told'}
+    eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'arrived')
+    assert [target for target, _, _ in backend.driven] == [DRIVE[1]]
+    assert client.post('/api/go', json={'position': [1, 2], 'map_id': 'cellar'}).status_code == 202
+    eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'confirming')
+    assert client.post('/api/stop').json() == {'detail': 'it stands'}
+    assert client.get('/api/situation').json()['drive']['stage'] == 'stopped'
+    assert client.post('/api/go', json={'memory_id': 'unknown'}).status_code == 404
+
+
+def test_nothing_waits_for_a_yes(
+    client: TestClient, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def confirm(_: bool) -> str:
+        raise InvalidRequest('no goal waits')
+
+    monkeypatch.setattr(backend, 'confirm', confirm)
+    answer = client.post('/api/confirm', json={'yes': True})
+    assert (answer.status_code, answer.json()) == (409, {'error': 'no goal waits'})
+
+
+def test_what_this_memory_cannot_is_said(client: TestClient, backend: FakeBackend) -> None:
+    backend.abilities = frozenset({Ability.ASK})
+    for method, path, body in (
+        ('POST', 'go', {'memory_id': 'd01'}),
+        ('POST', 'confirm', {'yes': True}),
+        ('POST', 'stop', None),
+        ('POST', 'notes', {'text': 'x'}),
+        ('DELETE', 'memories/d01', None),
+    ):
+        answer = client.request(method, f'/api/{path}', json=body)
+        assert answer.status_code == 409, path
+        assert 'here' in answer.json()['error']
+    assert backend.get(['d01'])
+
+
+def test_every_route_needs_the_right_that_it_should(site: Site) -> None:
+    from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
+
+    expected = {acting: Right.ACT, asking: Right.ASK}
+    for module in (acting, asking, drawing, event_stream, looking):
+        right = expected.get(module, Right.LOOK)
+        assert module.routes.routes
+        (needed,) = module.routes.dependencies
+        assert needed.dependency is not None
+        assert needed.dependency.__closure__ == needs(right).__closure__

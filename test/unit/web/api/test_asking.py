@@ -1,0 +1,156 @@
+import json
+import threading
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from remembr_ros.agent.agent import MAX_QUESTION
+from remembr_ros.errors import BudgetExceeded, InvalidRequest
+from remembr_ros.timestamps import NS
+from remembr_ros.web.app import build_app
+from remembr_ros.web.door.access import Access
+from remembr_ros.web.exchanges import MOST_UNDER_WAY, MOST_WAITING
+from remembr_ros.web.site import Site
+from test.unit.memory.recall_contract import LAST_NS
+from test.unit.web.fake_backend import FakeBackend, eventually
+
+STREAM = {'Accept': 'text/event-stream'}
+
+
+def events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events of a stream."""
+    found = []
+    for block in text.strip().split('\n\n'):
+        fields = dict(line.split(': ', 1) for line in block.splitlines())
+        found.append((fields['event'], json.loads(fields['data'])))
+    return found
+
+
+def test_a_question_waits_for_its_answer(client: TestClient, backend: FakeBackend) -> None:
+    found = client.post(
+        '/api/ask', json={'question': 'Where is the red mug?', 'conversation': 'tab 1'}
+    ).json()
+    assert (found['stage'], found['asker'], found['own'], found['error']) == ('answered', 'local', True, '')
+    assert found['answer']['text'] == 'Near the wall.'
+    assert found['answer']['question'] == 'Where is the red mug?'
+    (evidence,) = found['answer']['evidence']
+    assert (evidence['id'], evidence['sentence'], evidence['sureness']) == ('d00', 'A red mug.', None)
+    assert backend.asked == [('Where is the red mug?', 'page tab 1')]
+    assert client.get('/api/exchanges').json() == {'exchanges': [found]}
+    assert sum(client.get('/api/activity', params={'before': LAST_NS / NS}).json()['questions']) == 1
+
+
+def test_a_question_that_is_streamed_tells_its_progress(client: TestClient, backend: FakeBackend) -> None:
+    backend.answers.clear()
+    timer = threading.Timer(0.1, backend.answers.set)
+    timer.start()
+    answer = client.post('/api/ask', json={'question': 'Where?'}, headers=STREAM)
+    timer.join()
+    assert answer.headers['content-type'].startswith('text/event-stream')
+    told = events(answer.text)
+    assert {kind for kind, _ in told} == {'exchange'}
+    assert [data['stage'] for _, data in told][:1] == ['waiting']
+    assert told[-1][1]['answer']['text'] == 'Near the wall.'
+    assert len({data['id'] for _, data in told}) == 1
+
+
+def test_why_there_is_no_answer_is_told_in_the_exchange(client: TestClient, backend: FakeBackend) -> None:
+    backend.broken = BudgetExceeded('no answer within the time allowed; ask again')
+    answer = client.post('/api/ask', json={'question': 'Where?'})
+    assert answer.status_code == 200
+    assert (answer.json()['stage'], answer.json()['answer']) == ('failed', None)
+    assert answer.json()['error'] == 'no answer within the time allowed; ask again'
+
+
+def test_a_question_can_be_cancelled_once(client: TestClient, backend: FakeBackend, site: Site) -> None:
+    backend.answers.clear()
+    asked = site.exchanges.begin('Where?', asker='somebody', conversation='')
+    gone = client.delete(f'/api/exchanges/{asked.id}')
+    assert (gone.status_code, gone.json()['stage']) == (200, 'cancelled')
+    assert client.delete(f'/api/exchanges/{asked.id}').status_code == 409
+    assert client.delete('/api/exchanges/unknown').status_code == 404
+
+
+def test_too_many_questions_are_refused(client: TestClient, backend: FakeBackend, site: Site) -> None:
+    backend.answers.clear()
+    for number in range(MOST_UNDER_WAY + MOST_WAITING):
+        site.exchanges.begin(f'{number}', asker='', conversation='')
+    answer = client.post('/api/ask', json={'question': 'Where?'})
+    assert answer.status_code == 429
+    assert answer.headers['retry-after']
+    assert not len(site.live)
+    assert client.post('/api/ask', json={'question': 'Where?'}, headers=STREAM).status_code == 429
+    backend.answers.set()
+
+
+@pytest.mark.parametrize(
+    'body',
+    [
+        {},
+        {'question': ''},
+        {'question': ' \n'},
+        {'question': 'x' * (MAX_QUESTION + 1)},
+        {'question': 'Where?', 'conversation': 'x' * 65},
+        {'question': ['Where?']},
+        [],
+    ],
+)
+def test_no_question_is_refused(client: TestClient, body: object) -> None:
+    answer = client.post('/api/ask', json=body)
+    assert answer.status_code == 400
+    assert set(answer.json()) == {'error'}
+    assert client.post('/api/ask', content=b'{').status_code == 400
+
+
+def test_what_others_asked_is_there_too(client: TestClient, backend: FakeBackend) -> None:
+    answer = backend.ask('Where?', asker='', on_progress=lambda _: None, cancel=threading.Event())
+    assert backend.listeners
+    backend.listeners.on_answer('Where?', 'topic question', answer)
+    (found,) = client.get('/api/exchanges').json()['exchanges']
+    assert (found['asker'], found['own'], found['answer']['text']) == ('topic question', False, answer.text)
+
+
+def test_a_server_that_ends_lets_go_of_who_waits(
+    app: FastAPI, client: TestClient, backend: FakeBackend
+) -> None:
+    backend.answers.clear()
+    site: Site = app.state.site
+    answers: list[int] = []
+    asking = threading.Thread(
+        target=lambda: answers.append(client.post('/api/ask', json={'question': 'Where?'}).status_code)
+    )
+    asking.start()
+    eventually(lambda: len(backend.asked) == 1)
+    site.live.close()
+    asking.join(20.0)
+    assert answers == [200]
+
+
+def test_speech_is_understood_where_somebody_does(backend: FakeBackend, client: TestClient) -> None:
+    assert client.post('/api/speech', content=b'sound').status_code == 404
+
+    def transcribe(data: bytes) -> str:
+        if data != b'sound':
+            raise InvalidRequest('this is no sound; send webm')
+        return 'Where is the lift?'
+
+    app = build_app(backend, Access(), transcribe=transcribe)
+    app.state.access = Access()
+    with TestClient(_everybody(app)) as listening:
+        assert 'listen' in listening.get('/api/info').json()['abilities']
+        said = listening.post('/api/speech', content=b'sound', headers={'content-type': 'audio/webm'})
+        assert said.json() == {'text': 'Where is the lift?'}
+        assert listening.post('/api/speech', content=b'noise').json() == {
+            'error': 'this is no sound; send webm'
+        }
+
+
+def _everybody(app: FastAPI) -> Any:
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        if scope['type'] == 'http':
+            scope['state'] = {**scope.get('state', {}), 'right': 3, 'who': 'local'}
+        await app(scope, receive, send)
+
+    return guarded

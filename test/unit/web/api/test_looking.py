@@ -1,0 +1,255 @@
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remembr_ros.errors import EmbedderLoading, StoreUnavailable
+from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.navigation.keep_out import KeepOut
+from remembr_ros.timestamps import NS, format_iso
+from remembr_ros.web.backend import Ability, RobotPlace, Situation
+from test.unit.memory.recall_contract import DRIVE, FIRST_NS, LAST_NS
+from test.unit.web.fake_backend import FakeBackend, eventually
+
+NAME = 'a' * 32 + '.jpg'
+
+
+def get(client: TestClient, path: str, **parameters: Any) -> dict[str, Any]:
+    answer = client.get(path, params=parameters)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def ids(found: dict[str, Any]) -> list[str]:
+    return [memory['id'] for memory in found['memories']]
+
+
+def test_info_says_what_there_is(client: TestClient, backend: FakeBackend) -> None:
+    found = get(client, '/api/info')
+    assert (found['name'], found['right'], found['planner'], found['memories']) == (
+        'fake.db',
+        'act',
+        'offline',
+        14,
+    )
+    assert found['abilities'] == sorted(Ability)
+    assert (found['robots'], found['sources']) == (['a', 'b'], ['captioner', 'person'])
+    assert [area['map_id'] for area in found['maps']] == ['', 'cellar']
+    assert found['first'] == format_iso(FIRST_NS)
+    assert (found['zone'], found['reading'], found['problem'], found['tokens']) == (
+        'Europe/Berlin',
+        False,
+        '',
+        False,
+    )
+
+
+def test_a_recall_is_by_text_else_by_place_else_by_time_else_of_the_newest(client: TestClient) -> None:
+    by_text = get(client, '/api/recall', text='a green chair', near='0,0', time=0)
+    first = by_text['memories'][0]
+    assert first['sentence'] == 'A green chair.'
+    assert by_text['total'] == len(DRIVE)
+    placed = [memory for memory in DRIVE if memory.pose]
+    by_place = get(client, '/api/recall', near='4,4.2', time=0, limit=1)
+    assert by_place['memories'][0]['id'] == 'd02'
+    assert by_place['memories'][0]['distance'] == pytest.approx(
+        math.dist((4.0, 4.2), (placed[2].pose or Pose(0.0, 0.0)).position[:2])
+    )
+    assert (by_place['memories'][0]['sureness'], by_place['memories'][0]['sentence']) == (None, None)
+    assert ids(get(client, '/api/recall', time=FIRST_NS / NS, limit=1)) == ['d00']
+    around = get(client, '/api/recall', time=format_iso(FIRST_NS + 30 * NS), around=1, limit=3)
+    assert ids(around) == ['d02', 'd03', 'd04']
+    assert ids(get(client, '/api/recall', limit=2)) == ['d13', 'd12']
+    assert ids(get(client, '/api/recall', text=' ', limit=1)) == ['d13']
+
+
+def test_how_well_a_memory_fits_is_told_in_words(client: TestClient, backend: FakeBackend) -> None:
+    found = get(client, '/api/recall', text='green chair')['memories']
+    assert found[0]['sureness'] in ('surely', 'likely', 'perhaps', 'hardly')
+    assert all(one['sentence'] is None for one in found if 'green chair' not in one['caption'])
+
+
+def test_a_scope_narrows_down(client: TestClient) -> None:
+    def counted(**scope: Any) -> tuple[int, int]:
+        found = get(client, '/api/recall', limit=50, **scope)
+        return len(found['memories']), found['total']
+
+    def both(admits: Callable[[Any], bool]) -> tuple[int, int]:
+        count = sum(bool(admits(memory)) for memory in DRIVE)
+        assert count
+        return count, count
+
+    assert counted(robot=['a']) == both(lambda m: m.robot == 'a')
+    assert counted(robot=['a', 'b', 'c']) == (14, 14)
+    assert counted(map_id='') == both(lambda m: m.map_id == '')
+    assert counted(map_id='cellar') == both(lambda m: m.map_id == 'cellar')
+    assert counted(source='person') == both(lambda m: m.source == 'person')
+    assert counted(after=(FIRST_NS + 100 * NS) / NS) == both(lambda m: m.end_ns >= FIRST_NS + 100 * NS)
+    assert counted(before=format_iso(FIRST_NS)) == both(lambda m: m.start_ns <= FIRST_NS)
+    assert counted(near='0,0,0', radius=6) == both(lambda m: m.pose and math.hypot(m.pose.x, m.pose.y) <= 6)
+
+
+def test_a_place_is_at_the_height_of_what_is_there(client: TestClient, backend: FakeBackend) -> None:
+    upstairs = replace(DRIVE[0], id='up', pose=Pose(50.0, 50.0, 12.0), start_ns=LAST_NS, end_ns=LAST_NS)
+    backend.memories.append(upstairs)
+    assert backend.listeners
+    backend.listeners.on_memories()
+    eventually(lambda: get(client, '/api/info')['memories'] == 15)
+    assert ids(get(client, '/api/recall', near='50,50.5', radius=1)) == ['up']
+    assert ids(get(client, '/api/recall', near='50,50.5,0', radius=1)) == []
+    assert ids(get(client, '/api/recall', near='50,50', radius=1, map_id='nowhere')) == []
+
+
+def test_a_camera_is_found_among_many(client: TestClient, backend: FakeBackend) -> None:
+    backend.memories = [
+        replace(
+            DRIVE[0],
+            id=f'c{i}',
+            start_ns=FIRST_NS + i,
+            end_ns=FIRST_NS + i,
+            camera='rear' if i < 3 else 'front',
+        )
+        for i in range(300)
+    ]
+    found = get(client, '/api/recall', camera='rear', limit=2)
+    assert ids(found) == ['c2', 'c1']
+    assert found['total'] in (None, 3)
+    assert get(client, '/api/recall', camera='rear', limit=200)['total'] == 3
+    assert get(client, '/api/recall', camera='none') == {'memories': [], 'total': 0}
+
+
+@pytest.mark.parametrize(
+    'query',
+    [
+        'near=1',
+        'near=a,b',
+        'near=1,2,3,4',
+        'near=nan,0',
+        'near=1e300,0',
+        'radius=1',
+        'near=0,0&radius=-1',
+        'near=0,0&radius=inf',
+        'after=yesterday',
+        'after=9e99',
+        'after=2&before=1',
+        'limit=0',
+        'limit=201',
+        'limit=x',
+        'around=1',
+        'time=1&around=1&text=x',
+        'time=1&around=1&near=0,0',
+        'source=nobody%00',
+        'txt=misspelt',
+        'robot=' + 'x&robot=' * 60,
+        f'text={"x" * 10_001}',
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(client: TestClient, query: str) -> None:
+    answer = client.get(f'/api/recall?{query}')
+    if 'source' in query:  # a store refuses it, lists do not
+        return
+    assert answer.status_code == 400, answer.text
+    assert set(answer.json()) == {'error'}
+    assert 4 < len(answer.json()['error']) < 700
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    path=st.sampled_from(['recall', 'cells', 'track', 'activity', 'day', 'map.png']),
+    name=st.sampled_from(
+        ['near', 'box', 'after', 'text', 'limit', 'cell', 'bins', 'points', 'radius', 'day', 'v']
+    ),
+    value=st.text(max_size=30) | st.floats().map(str),
+)
+def test_no_parameter_fails_the_server(client: TestClient, path: str, name: str, value: str) -> None:
+    answer = client.get(f'/api/{path}', params={name: value})
+    assert answer.status_code in (200, 400, 404), answer.text
+    if answer.status_code != 200:
+        assert set(answer.json()) == {'error'}
+
+
+def test_a_memory_is_told_with_what_was_around_it(client: TestClient) -> None:
+    found = get(client, '/api/memories/d04')
+    assert found['memory'] == memory_json(DRIVE[4])
+    assert (found['before'], found['after']) == ('d02', 'd06')  # the other robot's lie between
+    assert [one['id'] for one in found['neighbours']] == ['d00', 'd02', 'd06', 'd08', 'd10', 'd12']
+
+
+@pytest.mark.parametrize('name', ['unknown', 'x' * 64, '%00', 'é', '%2e'])
+def test_a_memory_that_is_not_there_is_said_to_be_gone(client: TestClient, name: str) -> None:
+    answer = client.get(f'/api/memories/{name}')
+    assert answer.status_code in (400, 404)
+    assert set(answer.json()) == {'error'}
+    assert client.get(f'/api/memories/{"x" * 65}').status_code == 400
+
+
+def test_a_day_is_told(client: TestClient) -> None:
+    found = get(client, '/api/day', day='2023-11-14')
+    assert found['days'][0]['date'] == '2023-11-14'
+    assert found['text']
+    assert client.get('/api/day', params={'day': '1999-01-01'}).status_code == 404
+    assert '2023-11-14' in client.get('/api/day', params={'day': '1999-01-01'}).json()['error']
+    assert client.get('/api/day', params={'day': 'blue'}).status_code == 400
+
+
+def test_pictures_that_are_missing_or_damaged_are_said_to_be(
+    client: TestClient, backend: FakeBackend
+) -> None:
+    backend.pictures[NAME] = b'\xff\xd8\xff garbage'
+    damaged = client.get(f'/api/pictures/{NAME}', params={'width': 256})
+    assert damaged.status_code == 404
+    assert 'damaged' in damaged.json()['error']
+    for name in ('b' * 32 + '.jpg', 'x', '..%2f..%2fetc%2fpasswd', '%2e%2e'):
+        assert client.get(f'/api/pictures/{name}').status_code in (400, 404)
+    assert client.get(f'/api/pictures/{NAME}', params={'width': 9999}).status_code == 400
+
+
+def test_the_situation_and_the_state_are_told(client: TestClient, backend: FakeBackend) -> None:
+    at = StampedPose(FIRST_NS, Pose(1.0, 2.0, 0.0, 0.5))
+    keep_out = KeepOut(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)))
+    backend.now = Situation((RobotPlace('r', at, 'cellar'),), (at,), (at,), (keep_out,))
+    found = get(client, '/api/situation')
+    assert found['robots'] == [
+        {
+            'name': 'r',
+            'position': [1.0, 2.0, 0.0],
+            'yaw': 0.5,
+            'stamp': format_iso(FIRST_NS),
+            'map_id': 'cellar',
+        }
+    ]
+    assert found['proposal'] == [{'position': [1.0, 2.0, 0.0], 'yaw': 0.5, 'frame_id': 'map'}]
+    assert found['keep_out'] == [[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]]
+    assert found['drive'] is None
+    parts = get(client, '/api/state')['parts']
+    assert parts == [{'name': 'memory', 'level': 'ok', 'message': 'well', 'values': {'<b>': 'x'}}]
+
+
+def test_a_memory_out_of_reach_is_said_to_be_and_works_again(
+    client: TestClient, backend: FakeBackend
+) -> None:
+    for error in (StoreUnavailable('the server is away; start it'), EmbedderLoading('it is being loaded')):
+        backend.broken = error
+        for path in ('recall?text=x', 'memories/d01', f'pictures/{NAME}', 'day'):
+            answer = client.get(f'/api/{path}')
+            assert (answer.status_code, answer.json()) in ((503, {'error': str(error)}), (404, answer.json()))
+            assert answer.status_code == 404 or answer.headers['retry-after'] == '2'
+        assert get(client, '/api/cells')['total'] > 0  # what is known is shown
+        assert get(client, '/api/state')['parts'][0]['level'] == 'error'
+        backend.broken = None
+        assert get(client, '/api/recall')['memories']
+
+
+def test_an_error_that_nobody_foresaw_tells_no_secret(client: TestClient, backend: FakeBackend) -> None:
+    backend.broken = ZeroDivisionError('secret')
+    answer = client.get('/api/recall')
+    assert answer.status_code == 500
+    assert set(answer.json()) == {'error'}
+    assert 'secret' not in answer.text

@@ -1,0 +1,270 @@
+"""Another agent and the memory, over streamable HTTP, by the SDK's own client."""
+
+import base64
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import cv2
+import httpx2
+import numpy as np
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from remembr_ros.agent.model.quoting import quoted
+from test.unit.web.mcp.conftest import HOSTILE, T0, TOKENS, ServedSite
+
+LOOKING = ['recall', 'look', 'day', 'info']
+
+
+def talk(
+    served: ServedSite, right: str, words: Callable[[Client], Awaitable[Any]], mode: Any = 'auto'
+) -> Any:
+    """Return what comes of a conversation with the server."""
+
+    async def conversation() -> Any:
+        headers = {'Authorization': f'Bearer {TOKENS[right]}'}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30.0) as http,
+            Client(streamable_http_client(served.url, http_client=http), mode=mode) as client,
+        ):
+            return await words(client)
+
+    return anyio.run(conversation)
+
+
+def call(served: ServedSite, name: str, right: str = 'act', **arguments: Any) -> Any:
+    return talk(served, right, lambda client: client.call_tool(name, arguments))
+
+
+@pytest.mark.parametrize(
+    ('right', 'more'), [('look', []), ('ask', ['ask']), ('act', ['ask', 'remember', 'forget', 'go_to'])]
+)
+def test_each_right_has_its_tools(served: ServedSite, right: str, more: list[str]) -> None:
+    tools = talk(served, right, lambda client: client.list_tools()).tools
+    assert [tool.name for tool in tools] == [*LOOKING, *more]
+    assert [tool.name for tool in tools if not tool.annotations.read_only_hint] == [
+        name for name in more if name != 'ask'
+    ]
+    assert {tool.name for tool in tools if tool.annotations.destructive_hint} <= {'forget'}
+    assert all(tool.description for tool in tools)
+
+
+@pytest.mark.parametrize(
+    ('name', 'arguments'),
+    [('forget', {'ids': ['x']}), ('go_to', {'place': [0, 0]}), ('remember', {'text': 'x'})],
+)
+@pytest.mark.parametrize('mode', ['auto', 'legacy'])
+def test_a_tool_that_takes_another_right_says_which(
+    served: ServedSite, name: str, arguments: dict[str, Any], mode: str
+) -> None:
+    result = talk(served, 'ask', lambda client: client.call_tool(name, arguments), mode)
+    assert result.is_error
+    assert result.content[0].text.startswith(f'{name} needs a token with the right to act')
+    assert len(served.store.all()) == 3
+
+
+@pytest.mark.parametrize('token', ['', 'Bearer wrong-wrong-wrong', f'Basic {TOKENS["act"]}'])
+def test_without_a_token_nobody_comes_in(served: ServedSite, token: str) -> None:
+    headers = {'Authorization': token} if token else {}
+    asked = {'jsonrpc': '2.0', 'id': 1, 'method': 'tools/list', 'params': {}}
+    answer = httpx2.post(
+        served.url, json=asked, headers={**headers, 'Accept': 'application/json, text/event-stream'}
+    )
+    assert answer.status_code == 401
+    assert 'red mug' not in answer.text
+
+
+def test_recall_finds_by_text_place_and_time(served: ServedSite) -> None:
+    found = call(served, 'recall', 'look', text='lift', limit=1).structured_content
+    (best,) = found['memories']
+    assert (best['caption'], best['pictures'], found['total']) == ('"A lift with two doors."', 1, 3)
+    near = call(served, 'recall', 'look', near=[2.0, 1.0], radius=0.5).structured_content['memories']
+    assert [(each['id'], each['distance']) for each in near] == [(best['id'], 0.0)]
+    asked = {'time': str(T0 / 1e9 + 11), 'limit': 1}
+    assert call(served, 'recall', 'look', **asked).structured_content['memories'][0]['id'] == best['id']
+    around = call(served, 'recall', 'look', time=asked['time'], around=True, limit=3).structured_content
+    assert [each['start'] for each in around['memories']] == sorted(
+        each['start'] for each in around['memories']
+    )
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        ({'limit': 51}, 'limit'),
+        ({'near': [1.0]}, 'near'),
+        ({'radius': 3.0}, 'radius needs near'),
+        ({'time': 'noon-ish'}, 'noon-ish'),
+        ({'around': True}, 'around goes with time'),
+        ({'text': ' '}, 'empty'),
+        ({'source': 'nobody'}, 'nobody'),
+        ({'text': 'x' * 10_001}, 'text'),
+        ({'after': '2', 'before': '1'}, 'empty'),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(
+    served: ServedSite, arguments: dict[str, Any], said: str
+) -> None:
+    result = call(served, 'recall', 'look', **arguments)
+    assert result.is_error
+    assert said in result.content[0].text
+    assert 'Traceback' not in result.content[0].text
+
+
+def test_look_shows_the_pictures_beside_what_was_said(served: ServedSite) -> None:
+    memory = served.store.all()[0]
+    text, image = call(served, 'look', 'look', id=memory.id).content
+    assert memory.id in text.text
+    assert quoted(memory.caption) in text.text
+    assert image.mime_type == 'image/jpeg'
+    shown = cv2.imdecode(np.frombuffer(base64.b64decode(image.data), np.uint8), cv2.IMREAD_COLOR)
+    assert shown.shape[1] <= 1024
+    missing = call(served, 'look', 'look', id='nobody')
+    assert missing.is_error
+    assert 'no memory' in missing.content[0].text
+
+
+def test_a_picture_that_is_missing_is_said_and_the_rest_is_shown(served: ServedSite) -> None:
+    memory = served.store.all()[0]
+    (name,) = memory.keyframes
+    (served.store.keyframes.folder / name[:2] / name).unlink()
+    text, said = call(served, 'look', 'look', id=memory.id).content
+    assert quoted(memory.caption) in text.text
+    assert 'missing' in said.text
+
+
+def test_what_a_camera_saw_stays_quoted(served: ServedSite) -> None:
+    hostile = next(memory for memory in served.store.all() if memory.caption == HOSTILE)
+    told = call(served, 'recall', 'look', near=[4.0, 1.0], limit=1).structured_content['memories'][0]
+    assert (told['id'], told['caption']) == (hostile.id, quoted(HOSTILE))
+    for text in (told['caption'], call(served, 'look', 'look', id=hostile.id).content[0].text):
+        assert not set('<>{}\u202e') & set(text.replace(hostile.id, ''))
+        assert 'system:' not in text
+
+
+def test_a_day_and_the_whole_are_told(served: ServedSite) -> None:
+    assert 'red mug' in str(call(served, 'day', 'look', when='2023-11-14').structured_content)
+    told = call(served, 'info', 'look').structured_content
+    assert (told['memories'], told['maps'][0]['high']) == (3, [4.0, 1.0, 0.0])
+
+
+def test_a_question_is_answered_and_shown_on_the_page(served: ServedSite) -> None:
+    told: list[str] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append(message or '')
+
+    answer = talk(
+        served,
+        'ask',
+        lambda client: client.call_tool(
+            'ask', {'question': 'Where is the lift?'}, progress_callback=progress
+        ),
+    ).structured_content
+    assert (answer['kind'], answer['position']) == ('position', [2.0, 1.0, 0.0])
+    assert answer['evidence'][0]['caption'] == '"A lift with two doors."'
+    (exchange,) = served.site.exchanges.all()
+    assert exchange.question == 'Where is the lift?'
+    assert 'mcp' in exchange.asker
+
+
+def test_a_note_is_stored_and_what_is_forgotten_goes_with_its_picture(served: ServedSite) -> None:
+    made = call(served, 'remember', text='the spare key', place=[1.0, 2.0]).structured_content['id']
+    assert served.store.get([made])[0].pose.position == (1.0, 2.0, 0.0)
+    doomed = next(memory for memory in served.store.all() if memory.keyframes)
+    (name,) = doomed.keyframes
+    foreseen = call(served, 'forget', ids=[doomed.id, 'nobody'], dry_run=True).structured_content
+    assert foreseen == {'forgotten': 0, 'found': 1, 'unknown': ['nobody']}
+    assert served.store.get([doomed.id])
+    assert call(served, 'forget', ids=[doomed.id]).structured_content['forgotten'] == 1
+    assert not served.store.get([doomed.id])
+    assert not (served.store.keyframes.folder / name[:2] / name).exists()
+
+
+@pytest.mark.parametrize('yes', [True, False])
+def test_the_robot_drives_once_a_person_has_said_yes(served: ServedSite, yes: bool) -> None:
+    memory = served.store.all()[1]
+
+    async def words(client: Client) -> Any:
+        async def person() -> None:
+            await anyio.to_thread.run_sync(served.backend.proposed.wait)
+            assert served.backend.driven == []
+            served.backend.confirm(yes)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(person)
+            return await client.call_tool('go_to', {'memory_id': memory.id})
+
+    result = talk(served, 'act', words)
+    if yes:
+        assert result.structured_content == {'stage': 'arrived', 'position': [2.0, 1.0, 0.0]}
+        ((target, asker),) = served.backend.driven
+        assert target == memory
+        assert 'act token' in asker
+    else:
+        assert result.is_error
+        assert 'refused' in result.content[0].text
+        assert served.backend.driven == []
+
+
+def test_an_agent_that_goes_away_leaves_no_drive_behind(served: ServedSite) -> None:
+    async def words(client: Client) -> None:
+        with anyio.move_on_after(30.0):
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.call_tool, 'go_to', {'place': [1.0, 1.0]})
+                await anyio.to_thread.run_sync(served.backend.proposed.wait)
+                group.cancel_scope.cancel()
+        while not served.site.drives.current.is_over:
+            await anyio.lowlevel.checkpoint()
+
+    talk(served, 'act', words)
+    assert served.backend.driven == []
+
+
+def test_a_memory_its_pictures_and_the_map_are_resources(served: ServedSite) -> None:
+    memory = served.store.all()[0]
+
+    async def words(client: Client) -> Any:
+        templates = (await client.list_resource_templates()).resource_templates
+        assert {each.uri_template for each in templates} == {'memory://{id}', 'memory://{id}/pictures/{n}'}
+        assert [str(each.uri) for each in (await client.list_resources()).resources] == ['memory://map']
+        read = [memory.id, f'{memory.id}/pictures/0', 'map']
+        found = [(await client.read_resource(f'memory://{each}')).contents[0] for each in read]
+        for unknown in ('nobody', f'{memory.id}/pictures/1', f'{memory.id}/pictures/-1', '../m.db'):
+            with pytest.raises(Exception, match=r'no memory|pictures|Unknown resource|not exist'):
+                await client.read_resource(f'memory://{unknown}')
+        return found
+
+    text, picture, grid = talk(served, 'look', words)
+    assert 'red mug' in text.text
+    assert base64.b64decode(picture.blob).startswith(b'\xff\xd8')
+    assert base64.b64decode(grid.blob).startswith(b'\x89PNG')
+
+
+def test_the_previous_protocol_version_is_spoken_too(served: ServedSite) -> None:
+    async def words(client: Client) -> Any:
+        assert client.protocol_version == '2025-11-25'
+        assert len((await client.list_tools()).tools) == len(LOOKING)
+        return await client.call_tool('recall', {'text': 'lift', 'limit': 1})
+
+    found = talk(served, 'look', words, mode='legacy').structured_content
+    assert found['memories'][0]['caption'] == '"A lift with two doors."'
+
+
+def test_ten_megabytes_are_refused(served: ServedSite) -> None:
+    asked = {'jsonrpc': '2.0', 'id': 1, 'method': 'tools/list', 'params': {'x': 'x' * 10_000_000}}
+    headers = {'Authorization': f'Bearer {TOKENS["act"]}', 'Accept': 'application/json, text/event-stream'}
+    try:
+        answer = httpx2.post(served.url, json=asked, headers=headers)
+    except httpx2.WriteError:
+        return  # it hung up at once
+    assert answer.status_code == 413
+
+
+def test_a_memory_that_is_out_of_reach_is_said(served: ServedSite) -> None:
+    served.store.close()
+    result = call(served, 'recall', 'look', text='lift')
+    assert result.is_error
+    assert 'closed' in result.content[0].text

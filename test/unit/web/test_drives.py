@@ -1,0 +1,90 @@
+import pytest
+
+from remembr_ros.errors import InvalidRequest, NavigationUnavailable
+from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.web.drives import Drive, Drives
+from test.unit.memory.recall_contract import DRIVE
+from test.unit.web.fake_backend import FakeBackend, eventually
+
+PLACE = StampedPose(0, Pose(1.0, 2.0))
+
+
+@pytest.fixture
+def backend() -> FakeBackend:
+    return FakeBackend()
+
+
+@pytest.fixture
+def stages() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def drives(backend: FakeBackend, stages: list[str]) -> Drives:
+    def changed() -> None:
+        if made.current and (not stages or stages[-1] != made.current.stage):
+            stages.append(made.current.stage)
+
+    made = Drives(backend, changed)
+    return made
+
+
+def at(drives: Drives, stage: str) -> Drive:
+    eventually(lambda: drives.current is not None and drives.current.stage == stage)
+    assert drives.current is not None
+    return drives.current
+
+
+def test_the_robot_drives_once_a_person_said_yes(
+    drives: Drives, backend: FakeBackend, stages: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert drives.current is None
+    begun = drives.begin(DRIVE[0], map_id='', asker='act token from 10.0.0.3')
+    waiting = at(drives, 'confirming')
+    assert (waiting.id, waiting.asker) == (begun.id, 'act token from 10.0.0.3')
+    assert waiting.goal is not None
+    assert drives.confirm(True, asker='somebody else') == 'it is told'
+    at(drives, 'arrived')
+    assert stages[0] == 'checking'
+    assert stages[-2:] == ['navigating', 'arrived']
+    assert backend.driven == [(DRIVE[0], '', 'act token from 10.0.0.3')]
+    assert 'act token from 10.0.0.3 wants' in caplog.text
+    assert 'somebody else said yes' in caplog.text
+
+
+def test_one_drive_at_a_time(drives: Drives, backend: FakeBackend) -> None:
+    drives.begin(PLACE, map_id='cellar', asker='a')
+    with pytest.raises(InvalidRequest, match='under way'):
+        drives.begin(PLACE, map_id='', asker='b')
+    at(drives, 'confirming')
+    drives.confirm(False, asker='a')
+    assert 'refused' in at(drives, 'failed').detail
+    drives.begin(PLACE, map_id='cellar', asker='b')
+    drives.confirm(True, asker='b')
+    at(drives, 'arrived')
+    assert backend.driven == [(PLACE, 'cellar', 'b')]
+
+
+def test_a_stopped_drive_is_over_whatever_comes_after(drives: Drives, stages: list[str]) -> None:
+    drives.begin(PLACE, map_id='', asker='a')
+    at(drives, 'confirming')
+    assert drives.stop(asker='b') == 'it stands'
+    assert at(drives, 'stopped').detail == 'stopped by b'
+    begun = drives.begin(PLACE, map_id='', asker='a')
+    assert at(drives, 'confirming').id == begun.id
+    drives.close()
+    at(drives, 'failed')
+    assert 'stopped' in stages
+
+
+def test_why_it_does_not_drive_is_told(
+    drives: Drives, backend: FakeBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    backend.broken = NavigationUnavailable('Nav2 is not there')
+    drives.begin(PLACE, map_id='', asker='a')
+    assert at(drives, 'failed').detail == 'Nav2 is not there'
+    backend.broken = ZeroDivisionError('secret')
+    drives.begin(PLACE, map_id='', asker='a')
+    eventually(lambda: drives.current is not None and 'log' in drives.current.detail)
+    assert 'secret' not in str(drives.current)
+    assert 'ZeroDivisionError' in caplog.text

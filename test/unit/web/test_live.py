@@ -1,0 +1,87 @@
+import asyncio
+import threading
+
+import pytest
+
+from remembr_ros.web.live import MOST_STREAMS, MOST_WAITING, Event, Live, TooManyStreams
+
+PATIENCE_S = 20.0
+
+
+async def taken(stream: object, count: int) -> list[Event | None]:
+    found: list[Event | None] = []
+    async for event in stream.events():  # type: ignore[attr-defined]
+        found.append(event)
+        if len(found) == count:
+            break
+    return found
+
+
+def test_what_happens_is_told_from_any_thread() -> None:
+    async def read() -> list[Event | None]:
+        live = Live()
+        stream = live.open()
+        teller = threading.Thread(target=lambda: [live.tell(Event(kind)) for kind in ('memories', 'map')])
+        teller.start()
+        found = await asyncio.wait_for(taken(stream, 2), PATIENCE_S)
+        teller.join()
+        return found
+
+    assert [event and event.kind for event in asyncio.run(read())] == ['memories', 'map']
+
+
+def test_only_the_latest_of_a_kind_waits_and_nothing_grows() -> None:
+    async def read() -> list[Event | None]:
+        live = Live(lambda before, event: Event(event.kind, (before.about, event.about), event.key))
+        stream = live.open()
+        for number in range(3):
+            live.tell(Event('memories', number))
+            live.tell(Event('exchange', number, str(number)))
+        kept = await asyncio.wait_for(taken(stream, 4), PATIENCE_S)
+        for number in range(10 * MOST_WAITING):
+            live.tell(Event('exchange', number, str(number)))
+        return kept + await asyncio.wait_for(taken(stream, MOST_WAITING), PATIENCE_S)
+
+    found = asyncio.run(read())
+    told = [(event.kind, event.about) for event in found[:4] if event]
+    assert told == [('exchange', 0), ('exchange', 1), ('memories', ((0, 1), 2)), ('exchange', 2)]
+    assert [event.about for event in found[4:] if event] == list(range(9 * MOST_WAITING, 10 * MOST_WAITING))
+
+
+def test_a_quiet_stream_is_heard_of_and_one_that_is_not_wanted_is_not() -> None:
+    async def read() -> Event | None:
+        live = Live()
+        stream = live.open(lambda event: event.kind == 'map')
+        live.tell(Event('state'))
+        return await anext(stream.events(heartbeat_s=0.01))
+
+    assert asyncio.run(read()) is None
+
+
+def test_streams_end_with_it_and_are_bounded() -> None:
+    async def read() -> list[list[Event | None]]:
+        live = Live()
+        streams = [live.open() for _ in range(MOST_STREAMS)]
+        with pytest.raises(TooManyStreams, match='close one'):
+            live.open()
+        live.drop(streams.pop())
+        assert len(live) == MOST_STREAMS - 1
+        late = live.open()
+        reading = [asyncio.ensure_future(taken(stream, 1)) for stream in (streams[0], late)]
+        await asyncio.sleep(0)
+        live.close()
+        live.drop(streams[1])
+        reading.append(asyncio.ensure_future(taken(live.open(), 1)))
+        return await asyncio.wait_for(asyncio.gather(*reading), PATIENCE_S)
+
+    assert asyncio.run(read()) == [[], [], []]
+
+
+def test_who_tells_after_the_loop_ended_is_not_stopped() -> None:
+    live = Live()
+
+    async def leave() -> None:
+        live.open()
+
+    asyncio.run(leave())
+    live.tell(Event('map'))
