@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
@@ -13,10 +13,14 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from remembr_ros import __version__
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.door.access import Right
+from remembr_ros.web.mcp.reading_tools import WIDTH
 from remembr_ros.web.mcp.told import ToldMemory, told_memory
-from remembr_ros.web.mcp.tools import GRANTS, WIDTH, Tools
+from remembr_ros.web.mcp.tools import GRANTS, Tools
 from remembr_ros.web.site import Site
+
+_T = TypeVar('_T')
 
 MAX_BODY = 1_000_000  # bytes of a request
 
@@ -97,14 +101,14 @@ def _add_resources(server: MCPServer[Any], site: Site) -> None:
     )
 
 
-def _known(site: Site, memory_id: str) -> Any:
+def _known(site: Site, memory_id: str) -> Memory:
     found = _or_error(lambda: site.backend.get([memory_id]))
     if not found:
         raise ResourceNotFoundError(f'there is no memory {memory_id!r}; it may have been forgotten')
     return found[0]
 
 
-def _or_error(work: Callable[[], Any]) -> Any:
+def _or_error(work: Callable[[], _T]) -> _T:
     try:
         return work()
     except InvalidRequest as error:
