@@ -1,7 +1,8 @@
 """The memory as MCP servers, one for each right, on standard input and output or under /mcp of the page."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import AsyncExitStack, asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
@@ -36,9 +37,14 @@ Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 def build_server(site: Site, right: Right) -> MCPServer[Any]:
     """Return the server for who has a right; it lists the tools that this right allows, and no others."""
-    server: MCPServer[Any] = MCPServer(
-        'remembr', title='Robot memory', instructions=INSTRUCTIONS, version=__version__, log_level='WARNING'
-    )
+    with _logging_as_it_is():
+        server: MCPServer[Any] = MCPServer(
+            'remembr',
+            title='Robot memory',
+            instructions=INSTRUCTIONS,
+            version=__version__,
+            log_level='WARNING',
+        )
     tools = Tools(site)
     for name, grant in GRANTS.items():
         if grant.right <= right and (grant.ability is None or grant.ability in site.backend.abilities):
@@ -52,6 +58,16 @@ def build_server(site: Site, right: Right) -> MCPServer[Any]:
     server.middleware.append(_refusing(right))
     _add_resources(server, site)
     return server
+
+
+@contextmanager
+def _logging_as_it_is() -> Iterator[None]:
+    """Keep the SDK from telling the whole process where to log."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 def _refusing(right: Right) -> Any:
