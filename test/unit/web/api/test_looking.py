@@ -3,7 +3,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
@@ -12,13 +11,10 @@ from hypothesis import strategies as st
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.json_form import memory_json
-from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import Ability, RobotPlace, Situation
-from remembr_ros.web.site import Site
 from test.unit.memory.recall_contract import DRIVE, FIRST_NS, LAST_NS
-from test.unit.web.conftest import PICTURE
 from test.unit.web.fake_backend import FakeBackend, eventually
 
 NAME = 'a' * 32 + '.jpg'
@@ -194,34 +190,6 @@ def test_a_memory_that_is_not_there_is_said_to_be_gone(client: TestClient, name:
     assert client.get(f'/api/memories/{"x" * 65}').status_code == 400
 
 
-def test_the_map_is_drawn_by_cells(client: TestClient) -> None:
-    placed = [memory for memory in DRIVE if memory.pose]
-    found = get(client, '/api/cells', cell=0.01)
-    assert found['total'] == sum(row[2] for row in found['cells']) == len(placed)
-    assert {row[4] for row in found['cells']} == {memory.id for memory in placed}
-    coarse = get(client, '/api/cells', cell=1e6)
-    assert [(row[2], row[4]) for row in coarse['cells']] == [(len(placed), None)]
-    assert coarse['cells'][0][3] == round(max(memory.end_ns for memory in placed) / NS, 3)
-    assert get(client, '/api/cells', box='100,100,200,200')['cells'] == []
-    assert get(client, '/api/cells', map_id='cellar', cell=1)['total'] == sum(
-        m.map_id == 'cellar' for m in placed
-    )
-    for wrong in ({'box': '1,2,3'}, {'box': '5,0,1,1'}, {'box': 'nan,0,1,1'}, {'cell': 0}):
-        assert client.get('/api/cells', params=wrong).status_code == 400
-
-
-def test_the_way_and_the_times_are_drawn(client: TestClient, site: Site) -> None:
-    tracks = get(client, '/api/track')['tracks']
-    assert {track['robot'] for track in tracks} == {'a', 'b'}
-    assert all(len(point) == 3 for track in tracks for point in track['points'])
-    found = get(client, '/api/activity', bins=20)
-    assert sum(found['stored']) == len(DRIVE)
-    length = {len(found[name]) for name in ('stored', 'driving', 'standing', 'questions')}
-    assert len(length) == 1
-    assert length.pop() <= 20
-    assert sum(found['questions']) == 0
-
-
 def test_a_day_is_told(client: TestClient) -> None:
     found = get(client, '/api/day', day='2023-11-14')
     assert found['days'][0]['date'] == '2023-11-14'
@@ -229,18 +197,6 @@ def test_a_day_is_told(client: TestClient) -> None:
     assert client.get('/api/day', params={'day': '1999-01-01'}).status_code == 404
     assert '2023-11-14' in client.get('/api/day', params={'day': '1999-01-01'}).json()['error']
     assert client.get('/api/day', params={'day': 'blue'}).status_code == 400
-
-
-def test_pictures_are_kept_by_browsers_for_good(client: TestClient, backend: FakeBackend) -> None:
-    backend.pictures[NAME] = PICTURE
-    whole = client.get(f'/api/pictures/{NAME}')
-    assert (whole.status_code, whole.content, whole.headers['content-type']) == (200, PICTURE, 'image/jpeg')
-    assert whole.headers['cache-control'] == 'private, max-age=31536000, immutable'
-    small = client.get(f'/api/pictures/{NAME}', params={'width': 256})
-    assert small.content.startswith(b'\xff\xd8\xff')
-    assert small.headers['etag'] != whole.headers['etag']
-    again = client.get(f'/api/pictures/{NAME}', headers={'If-None-Match': whole.headers['etag']})
-    assert (again.status_code, again.content) == (304, b'')
 
 
 def test_pictures_that_are_missing_or_damaged_are_said_to_be(
@@ -253,18 +209,6 @@ def test_pictures_that_are_missing_or_damaged_are_said_to_be(
     for name in ('b' * 32 + '.jpg', 'x', '..%2f..%2fetc%2fpasswd', '%2e%2e'):
         assert client.get(f'/api/pictures/{name}').status_code in (400, 404)
     assert client.get(f'/api/pictures/{NAME}', params={'width': 9999}).status_code == 400
-
-
-def test_the_map_is_a_picture_that_changes_its_name(client: TestClient, backend: FakeBackend) -> None:
-    assert client.get('/api/map').status_code == 204
-    assert client.get('/api/map.png').status_code == 404
-    backend.grid = Grid(np.zeros((20, 30), np.int8), 0.05, Pose(-1.0, -2.0, 0.0, 0.3))
-    found = get(client, '/api/map')
-    assert (found['width'], found['height'], found['origin']) == (30, 20, [-1.0, -2.0, 0.3])
-    image = client.get(found['image'])
-    assert image.headers['content-type'] == 'image/png'
-    assert 'immutable' in image.headers['cache-control']
-    assert client.get('/api/map.png').headers['cache-control'] == 'no-cache'
 
 
 def test_the_situation_and_the_state_are_told(client: TestClient, backend: FakeBackend) -> None:

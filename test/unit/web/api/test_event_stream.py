@@ -1,0 +1,115 @@
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.timestamps import NS
+from remembr_ros.web.api.event_stream import sse
+from remembr_ros.web.backend import Situation
+from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.door import Door
+from remembr_ros.web.door.serving import WebServer
+from remembr_ros.web.site import Site
+from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
+
+Told = tuple[str, str, dict[str, Any]]
+
+
+@pytest.fixture
+def server(app: FastAPI) -> Iterator[WebServer]:
+    served = WebServer(Door(port=0), Access())
+    served.start(app)
+    yield served
+    served.stop()
+
+
+@pytest.fixture
+def page(server: WebServer, site: Site) -> Iterator[Iterator[Told]]:
+    """Yield the events that an open page hears: kind, id, data."""
+    eventually(lambda: not site.following.contents.reading)
+    connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=PATIENCE_S)
+    connection.request('GET', '/api/events')
+    response = connection.getresponse()
+    assert response.headers['content-type'].startswith('text/event-stream')
+
+    def events() -> Iterator[Told]:
+        fields: dict[str, str] = {}
+        for line in response:
+            name, _, value = line.decode().rstrip('\n').partition(': ')
+            if name:
+                fields[name] = value
+            elif 'event' in fields:
+                yield fields['event'], fields['id'], json.loads(fields['data'])
+                fields = {}
+
+    yield events()
+    connection.close()
+
+
+def until(page: Iterator[Told], kind: str) -> Told:
+    return next(event for event in page if event[0] == kind)
+
+
+def test_a_page_is_greeted_and_hears_what_happens(
+    page: Iterator[Told], backend: FakeBackend, site: Site
+) -> None:
+    kind, version, data = next(page)
+    assert (kind, data) == ('hello', {'version': site.following.contents.version})
+    assert version == str(data['version'])
+    backend.note('A note.', Pose(1.0, 2.0), frame_id='map', map_id='')
+    _, later, news = until(page, 'memories')
+    assert int(later) > int(version)
+    assert (news['total'], news['anew'], str(news['version'])) == (15, False, later)
+    (new,) = news['new']
+    assert new == {
+        'id': 'n14',
+        't': round(backend.memories[-1].start_ns / NS, 3),
+        'x': 1.0,
+        'y': 2.0,
+        'robot': 'a',
+    }
+    site.exchanges.begin('Where?', asker='somebody', conversation='')
+    stages = [until(page, 'exchange')[2]['stage']]
+    while stages[-1] != 'answered':
+        stages.append(until(page, 'exchange')[2]['stage'])
+    backend.now = Situation(goals=(StampedPose(0, Pose(3.0, 4.0)),))
+    while not (situation := until(page, 'situation')[2])['goals']:
+        pass
+    assert situation['goals'][0]['position'] == [3.0, 4.0, 0.0]
+
+
+def test_a_server_ends_at_once_whatever_is_open(page: Iterator[Told], server: WebServer, site: Site) -> None:
+    assert next(page)[0] == 'hello'
+    ending = threading.Thread(target=server.stop)
+    ending.start()
+    for _ in page:  # until the server closes the connection
+        pass
+    ending.join(PATIENCE_S)
+    assert not ending.is_alive()
+    assert not len(site.live)
+
+
+def test_a_page_that_goes_is_forgotten(server: WebServer, site: Site) -> None:
+    connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=PATIENCE_S)
+    connection.request('GET', '/api/events')
+    response = connection.getresponse()
+    assert response.readline().startswith(b'id: ')
+    assert len(site.live) == 1
+    response.close()
+    connection.close()
+    eventually(lambda: not len(site.live))
+
+
+def test_no_text_breaks_an_event() -> None:
+    told = sse('exchange', {'text': 'a\n\ndata: {}\r\n\u2028event: x'}, 7)
+    assert told.splitlines()[:2] == ['id: 7', 'event: exchange']
+    assert told.endswith('\n\n')
+    assert '\n\n' not in told[:-2]
+    assert '\r' not in told
+    (data,) = [line for line in told.split('\n') if line.startswith('data: ')]
+    assert json.loads(data.removeprefix('data: ')) == {'text': 'a\n\ndata: {}\r\n\u2028event: x'}
