@@ -66,34 +66,33 @@ export function mountAsk(root, page) {
     ? 'To ask, log in with an ask or act token.' : 'Nothing here answers questions: no planner is configured.'));
 
   async function ask(question) {
+    let id = null;
     try {
       await page.api.streamAsk({ question, conversation: conversation() }, (exchange) => {
-        mine.add(exchange.id);
+        const begun = id === null;
+        id = exchange.id;
+        mine.add(id);
         take(exchange);
+        if (begun) toEnd();
+        announce(exchange.answer?.text ?? (exchange.error || STAGES[exchange.stage] || ''));
+        if (!exchange.answer) return;
+        light(exchange.answer.evidence);
+        list.querySelector(`[data-key="${CSS.escape(id)}"]`).scrollIntoView({ block: 'start' });
       });
-    } catch (error) {
-      const last = [...exchanges.values()].findLast((each) => mine.has(each.id) && each.question === question);
-      // Where it was begun, the answer may come all the same, as an event.
-      if (last && !last.answer && !last.error) return take({ ...last, error: error.message, lost: true });
-      field.value ||= question; // it was not even begun
+    } catch (error) { // where it was begun, the answer may come all the same, as an event
+      if (id !== null) return take({ ...exchanges.get(id), error: error.message, lost: true });
+      field.value ||= question;
       take({ id: `refused ${Date.now()}`, question, asker: '', at: iso(now()), error: error.message, answer: null });
     }
   }
 
   function take(exchange) {
     const known = exchanges.get(exchange.id);
-    if (known?.answer || (known?.error && !known.lost)) return; // what ended stays so, whatever overtakes it
+    const ended = known?.answer || (known?.error && !known.lost); // and stays so, whatever overtakes that
     const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
-    exchanges.set(exchange.id, { ...exchange, rounds });
+    if (!ended) exchanges.set(exchange.id, { ...exchange, rounds });
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
     show();
-    if (!mine.has(exchange.id)) return;
-    if (!known) toEnd();
-    if (exchange.answer) {
-      announce(exchange.answer.text);
-      light(exchange.answer.evidence);
-      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"]`).scrollIntoView({ block: 'start' });
-    } else announce(exchange.error || STAGES[exchange.stage] || '');
   }
 
   const toEnd = () => (root.scrollTop = root.scrollHeight);
