@@ -16,10 +16,15 @@ export async function attempt(run) {
   }
 }
 
-/** Move a place into the middle of the map, which a phone shows in place of the panel. */
-export function showPlace(page, [x, y]) {
+/** Show map and timeline, which on a phone stand in place of the panel. */
+export function showMap(page) {
   const seen = document.getElementById('map').checkVisibility({ visibilityProperty: true });
   if (!seen) page.url.set({ view: 'map', memory: null }, { push: true });
+}
+
+/** Move a place into the middle of the map. */
+export function showPlace(page, [x, y]) {
+  showMap(page);
   page.map.goTo(x, y);
 }
 
@@ -50,7 +55,8 @@ export async function writeNote(page, place) {
   const where = place ? `About ${placeName([place.x, place.y])}, where the robot can recall it.` : 'About no place.';
   const yes = await dialog({
     title: 'Add a note',
-    body: el('div', {}, el('label', { class: 'field' }, 'What the robot should remember', field), el('p', { class: 'muted' }, where)),
+    body: el('div', {},
+      el('label', { class: 'field' }, 'What the robot should remember', field), el('p', { class: 'muted' }, where)),
     actions: [{ label: 'Add the note', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
   });
   const text = field.value.trim();
@@ -73,7 +79,7 @@ export async function forget(page, memory) {
         el('li', {}, `What was seen from ${clock(going.start)} to ${clock(going.end, going.start)}`,
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
         el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted` : 'No picture will be deleted'),
-        going.shared ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}: other memories have them, too`) : null),
+        going.shared ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}, for others have them, too`) : null),
       el('p', {}, 'This cannot be undone.')),
     actions: [{ label: 'Keep it', value: false }, { label: 'Forget', value: true, kind: 'danger' }],
   });

@@ -17,7 +17,8 @@ export const sourceName = (source) => SOURCES[source] ?? source;
 export const placeName = (position) => (position ? `(${position[0].toFixed(1)}, ${position[1].toFixed(1)})` : 'unplaced');
 
 /** Return a moment in words; where it is on the day of `since`, its time alone. */
-export const clock = (time, since) => written(time, written(time, DAY) === written(since, DAY) ? CLOCK : { ...DAY, ...CLOCK });
+export const clock = (time, since) =>
+  written(time, written(time, DAY) === written(since, DAY) ? CLOCK : { ...DAY, ...CLOCK });
 
 /** Return a moment as an element: the robot's time, UTC on hover. */
 export const moment = (time, since) => el('time', { datetime: time, title: `${time} (UTC)` }, clock(time, since));
@@ -43,7 +44,8 @@ export function excerpt(text, sentence, most = EXCERPT) {
   const ends = [from > 0 ? '… ' : '', to < text.length ? ' …' : ''];
   if (at < 0) return [ends[0], cut(text, from, to), ends[1]];
   const after = Math.min(at + sentence.length, to);
-  return [ends[0], cut(text, from, at), el('mark', {}, cut(text, at, after)), cut(text, after, Math.max(to, after)), ends[1]];
+  const marked = el('mark', {}, cut(text, at, after));
+  return [ends[0], cut(text, from, at), marked, cut(text, after, to), ends[1]];
 }
 
 /** Return a picture of a memory in a frame of fixed shape; words where there is none or it is damaged. */

@@ -7,6 +7,7 @@ import { ago, busy, el, icon, when } from './dom.js';
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
 const AROUND_M = 3; // [m] what else was seen here
+const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline'; // keys mean others there
 const AGO_MS = 30_000; // [ms] between two looks at the clock
 
 const button = (drawing, words, run, props = {}) => el('button', {
@@ -45,9 +46,11 @@ export function mountMemory(root, page) {
     const [x, y] = memory.position;
     return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
-        el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, [memory]) }, icon('place'), 'Show on map'),
-        el('button', { type: 'button', class: 'chip', onclick: () => url.set({ view: 'search', memory: null, q: null,
-          near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M }, { push: true }) }, icon('search'), 'What else was seen here')));
+        el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, [memory]) },
+          icon('place'), 'Show on map'),
+        el('button', { type: 'button', class: 'chip', onclick: () => url.set(
+          { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M },
+          { push: true }) }, icon('search'), 'What else was seen here')));
   }
 
   function facts(memory) {
@@ -97,7 +100,8 @@ export function mountMemory(root, page) {
       'aria-keyshortcuts': drawing === 'prev' ? 'k' : 'j', title: drawing === 'prev' ? 'k or ←' : 'j or →' },
       drawing === 'prev' ? [icon(drawing), words] : [words, icon(drawing)]);
     root.replaceChildren(
-      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
+      el('div', { class: 'turn' },
+        turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
       clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
@@ -123,7 +127,8 @@ export function mountMemory(root, page) {
     const { signal } = running;
     if (shown && shown.memory.id !== id) page.map.mark(null);
     if (!id) {
-      const from = document.querySelector(`#panel section:not([hidden]) .card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`);
+      const opener = `.card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`;
+      const from = document.querySelector(`#panel section:not([hidden]) ${opener}`);
       shown = null;
       closed = true;
       root.replaceChildren();
@@ -141,8 +146,7 @@ export function mountMemory(root, page) {
 
   document.addEventListener('keydown', (event) => {
     const step = { j: 'after', ArrowRight: 'after', k: 'before', ArrowLeft: 'before' }[event.key];
-    const busyElsewhere = event.target.closest('input, textarea, select, canvas, dialog, [role=tablist], [role=menu], #map, #timeline');
-    if (!shown || event.ctrlKey || event.metaKey || event.altKey || busyElsewhere) return;
+    if (!shown || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(ELSEWHERE)) return;
     if (event.key === 'Escape') url.set({ memory: null }, { push: true });
     else if (step) open(shown[step]);
     else return;

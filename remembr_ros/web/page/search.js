@@ -1,5 +1,6 @@
 // Search as one types: the same as `remembr recall`, with chips for what narrows it.
 
+import { showMap } from './acts.js';
 import { clock, placeName, showCards, sourceName, start, update } from './cards.js';
 import { el, icon } from './dom.js';
 
@@ -44,6 +45,10 @@ export function mountSearch(root, page) {
     if (url.state() === before) search();
   } }, icon('search'), input);
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
+  const time = el('button', { type: 'button', class: 'chip', onclick: () => {
+    showMap(page);
+    document.querySelector('#timeline input')?.focus();
+  } }, icon('clock'), 'Time');
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
   const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
   const status = el('p', { class: 'search-status', role: 'status' });
@@ -53,7 +58,8 @@ export function mountSearch(root, page) {
     limit = Math.min(limit + STEP, MOST);
     search();
   } }, 'Show more');
-  root.append(form, el('div', { class: 'filters' }, chips, place, choices.map(({ select }) => select)), status, remedy, list, more);
+  root.append(form, el('div', { class: 'filters' }, chips, time, place, choices.map(({ select }) => select)),
+    status, remedy, list, more);
 
   function later(ms, run) {
     clearTimeout(timer);
@@ -72,7 +78,8 @@ export function mountSearch(root, page) {
     } });
     const refresh = () => {
       const values = page.info[`${key}s`].filter(Boolean);
-      update(select, ['', ...values], (value) => value, (value) => el('option', { value }, value ? start(named(value), 40) : label));
+      const option = (value) => el('option', { value }, value ? start(named(value), 40) : label);
+      update(select, ['', ...values], (value) => value, option);
       select.value = '';
       select.hidden = Boolean(url.state()[key]) || values.length < 2;
     };
@@ -90,6 +97,7 @@ export function mountSearch(root, page) {
         url.set(Object.fromEntries(keys.map((key) => [key, null])), { push: true });
         (chips.querySelector('button') ?? input).focus();
       } }, icon(drawing), el('bdi', {}, words), icon('close'))));
+    time.hidden = Boolean(url.state().after || url.state().before);
     place.hidden = Boolean(url.state().near);
     for (const { refresh } of choices) refresh();
   }

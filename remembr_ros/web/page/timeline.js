@@ -52,7 +52,10 @@ export function mountTimeline(root, page) {
   const midnight = (t) => Math.floor((t + offset(t)) / 86_400) * 86_400 - offset(t);
   const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
   const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
-  const bin = () => BINS.find((s) => s >= ((scene.t1 - scene.t0) / scene.width) * BAR_PX) ?? 30 * 86_400;
+  const bin = () => {
+    const least = ((scene.t1 - scene.t0) / scene.width) * BAR_PX;
+    return BINS.find((s) => s >= least) ?? Math.ceil(least / 86_400) * 86_400;
+  };
 
   function look(anew = false) {
     draw();
@@ -101,8 +104,8 @@ export function mountTimeline(root, page) {
     view(t - (t - scene.t0) / factor, t + (scene.t1 - t) / factor);
   };
 
-  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests. */
-  function choose(after, before, { rest = false } = {}) {
+  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests; `still`: it is in view. */
+  function choose(after, before, { rest = false, still = rest } = {}) {
     scene.window = after === null ? null : [Math.min(after, before - 1), before];
     shown();
     clearTimeout(choosing);
@@ -111,7 +114,7 @@ export function mountTimeline(root, page) {
     if (rest) choosing = setTimeout(write, DEBOUNCE_MS);
     else write();
     if (after === null) viewAll();
-    else if (held === null) follows();
+    else if (!still) follows();
   }
 
   /** Have the window in view. */
@@ -175,7 +178,7 @@ export function mountTimeline(root, page) {
   follow(canvas, {
     start(x, y, touch) {
       const [a, b] = scene.window?.map(pxOf) ?? [NaN, NaN];
-      const near = touch ? EDGE_TOUCH_PX : EDGE_PX;
+      const near = Math.min(touch ? EDGE_TOUCH_PX : EDGE_PX, (b - a) / 3);
       if (Math.abs(x - b) <= near) held = 1;
       else if (Math.abs(x - a) <= near) held = 0;
       else held = x > a && x < b ? 'window' : 'view';
@@ -196,7 +199,7 @@ export function mountTimeline(root, page) {
       if (i === null) return;
       told.textContent = inWords(i);
       const { t, bin_s: size } = scene.activity;
-      choose(t + i * size, t + (i + 1) * size);
+      choose(t + i * size, t + (i + 1) * size, { still: true });
     },
     twice: (x) => zoom(3, x),
     zoom,
@@ -225,7 +228,7 @@ export function mountTimeline(root, page) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     const [a, b] = scene.window ?? lastBar();
-    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)), { rest: true });
+    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)), { rest: true, still: false });
     else if (by) step(by);
     else if (event.key === '+' || event.key === '=') zoom(1.6);
     else if (event.key === '-') zoom(1 / 1.6);

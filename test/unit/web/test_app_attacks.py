@@ -142,6 +142,23 @@ def test_a_mistake_is_told_as_json_too(site: Site, path: str, accept: str) -> No
     assert b'Traceback' not in answer.body
 
 
+@pytest.mark.parametrize(
+    'path', ['/', '/page/main.js', '/api/info', '/api/events', '/mcp', '/mcp/', '/api/map.png']
+)
+def test_another_host_or_page_gets_nothing(site: Site, path: str) -> None:
+    for method in ('GET', 'POST', 'DELETE', 'OPTIONS'):
+        for given in (
+            {'host': 'evil.example'},
+            {'origin': 'http://evil.example'},
+            {'origin': 'null'},
+            {'sec_fetch_site': 'cross-site'},
+            {'sec_fetch_site': 'same-site'},
+        ):
+            answer = site.ask(method, path, right=Right.ACT, **given)
+            assert answer.status == 403, (method, given)
+            assert not [name for name in answer.headers if name.startswith('access-control')]
+
+
 @pytest.mark.parametrize('text', HOSTILE)
 def test_a_hostile_question_and_note_come_back_as_data(site: Site, text: str) -> None:
     with site.connect('127.0.0.9') as listening:
