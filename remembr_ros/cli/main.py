@@ -109,7 +109,7 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
-    room = 'evaluation' if verb == 'eval' else 'verbs'
+    room = {'eval': 'evaluation', 'web': 'serving', 'mcp': 'serving'}.get(verb, 'verbs')
     # A module cannot have the name of a keyword.
     return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 

@@ -69,7 +69,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'mcp': {'', 'door'},
         'app': {'', 'door', 'api', 'mcp'},
     },
-    'cli': {'': set(), 'evaluation': {''}, 'verbs': {''}},
+    'cli': {'': set(), **{room: {''} for room in ('evaluation', 'serving', 'verbs')}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import anyio
 
-        from remembr_ros.cli.local_backend import open_backend
+        from remembr_ros.cli.serving.local_backend import open_backend
         from remembr_ros.web.door.access import Right
         from remembr_ros.web.mcp.server import build_server
         from remembr_ros.web.site import make_site
