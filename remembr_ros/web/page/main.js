@@ -70,6 +70,7 @@ function mountShell() {
     url.set({ memory: null }, { push: true });
     $(`tab-${document.body.dataset.shown}`).focus();
   });
+  $('logout').addEventListener('click', () => api.post('/api/logout').then(() => location.reload(), (error) => toast(error.message)));
   $('theme').addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark';
     document.documentElement.dataset.theme = theme;
@@ -101,6 +102,7 @@ async function renew() {
   $('count').textContent = problem || (reading ? 'reading …'
     : `${memories.toLocaleString('en')} ${memories === 1 ? 'memory' : 'memories'}`);
   $('maps').hidden = maps.length < 2;
+  $('logout').hidden = !page.info.tokens;
 }
 
 /** Pass memories on at most every PAUSE_MS, what came between in one. */

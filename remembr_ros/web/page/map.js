@@ -53,9 +53,7 @@ export function mountMap(root, page) {
     return [asked, data.situation.robots[0]?.map_id].find(known) ?? largest;
   };
   const mapId = () => (maps().length > 1 ? chosen() : null); // null: there is nothing to choose
-  const here = (item) => mapId() === null || item.map_id === chosen() || !known(item.map_id);
-
-  scene.here = here;
+  const here = (scene.here = (item) => mapId() === null || item.map_id === chosen() || !known(item.map_id));
 
   function tell(text) {
     said = text;
@@ -80,21 +78,21 @@ export function mountMap(root, page) {
   function fromAddress() {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
     placed = true;
-    if (![x, y, zoom].every(Number.isFinite)) return fitAll();
+    if (![x, y, zoom].every(Number.isFinite)) return fitAll(false);
     view.centre(x, y);
     view.scale = 2 ** zoom;
     view.zoom(1); // into its bounds
     moved(false);
   }
 
-  function fitAll() {
+  function fitAll(byHand = true) {
     const map = maps().find(({ map_id }) => mapId() === null || map_id === chosen());
     const robot = data.situation.robots.find(here)?.position;
     const { grid } = data;
     if (map?.low) view.fit(map.low, map.high);
     else if (grid) view.fit(grid.origin, [0, 1].map((i) => grid.origin[i] + [grid.width, grid.height][i] * grid.resolution));
     else view.fit(robot ?? [-5, -5], robot ?? [5, 5]);
-    moved(placed);
+    moved(byHand);
   }
 
   function moved(byHand = true) {
@@ -105,10 +103,8 @@ export function mountMap(root, page) {
   }
 
   const written = () => url.set(inAddress());
-  const inAddress = () => {
-    const digits = Math.max(0, Math.ceil(Math.log10(view.scale)) + 1); // to a tenth of a px
-    return { x: view.x.toFixed(digits), y: view.y.toFixed(digits), zoom: Math.log2(view.scale).toFixed(2) };
-  };
+  const exact = (m) => m.toFixed(Math.max(0, Math.ceil(Math.log10(view.scale)) + 1)); // to a tenth of a px
+  const inAddress = () => ({ x: exact(view.x), y: exact(view.y), zoom: Math.log2(view.scale).toFixed(2) });
 
   function zoom(factor, x, y) {
     view.zoom(factor, x, y);
@@ -119,8 +115,7 @@ export function mountMap(root, page) {
 
   /** Ask what was seen around a place. */
   function seenAt(x, y, radius = reach()) {
-    const digits = Math.max(0, Math.ceil(Math.log10(view.scale)) + 1);
-    url.set({ view: 'search', near: `${x.toFixed(digits)},${y.toFixed(digits)}`, radius, memory: null }, { push: true });
+    url.set({ view: 'search', near: `${exact(x)},${exact(y)}`, radius, memory: null }, { push: true });
     announce(`Searching within ${metres(radius)} of x ${x.toFixed(1)}, y ${y.toFixed(1)}`);
   }
 
@@ -201,8 +196,8 @@ export function mountMap(root, page) {
     choice.value = chosen();
     light();
     if (picking && state.view !== 'map') picking(null); // went elsewhere
-    if (state.map !== before.map && placed) fitAll();
-    else if (popped && placed && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key])) fromAddress();
+    const elsewhere = state.map !== before.map || (popped && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key]));
+    if (elsewhere && placed) fromAddress();
     data.look(view, mapId());
     draw();
   }
@@ -224,7 +219,9 @@ export function mountMap(root, page) {
     const before = mapId();
     data.situation = situation;
     draw();
-    if (mapId() !== before) fitAll(); // the robot went to another map
+    if (mapId() === before) return;
+    choice.value = chosen(); // the robot went to another map
+    fitAll(false);
   });
   page.on('map', () => data.loadGrid());
   page.on('back', () => {
@@ -253,13 +250,13 @@ export function mountMap(root, page) {
       lit = hits;
       light();
       if (!still && view.bring(scene.lit.map((hit) => hit.position))) moved();
-      draw();
     },
     /** The map_id that is shown; null where there is but one. */
     mapId,
     /** Mark the memory that is open or pointed at; null: none; `still`: the view stays. */
     mark(hit, { still = false } = {}) {
       scene.mark = hit;
+      page.timeline?.mark(hit?.start);
       if (!still && hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
       if (!still && hit?.position && view.bring([hit.position])) moved();
       show();

@@ -7,10 +7,12 @@ import { ago, busy, el, icon, when } from './dom.js';
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
 const AROUND_M = 3; // [m] what else was seen here
+const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline'; // keys mean others there
 const AGO_MS = 30_000; // [ms] between two looks at the clock
 
-const button = (drawing, words, run, props = {}) => el('button', { type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props },
-  icon(drawing), words);
+const button = (drawing, words, run, props = {}) => el('button', {
+  type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props,
+}, icon(drawing), words);
 
 /** Show the memory of the address in `root`. */
 export function mountMemory(root, page) {
@@ -44,16 +46,18 @@ export function mountMemory(root, page) {
     const [x, y] = memory.position;
     return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
-        el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, [memory]) }, icon('place'), 'Show on map'),
-        el('button', { type: 'button', class: 'chip', onclick: () => url.set({ view: 'search', memory: null, q: null,
-          near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M }, { push: true }) }, icon('search'), 'What else was seen here')));
+        el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, [memory]) },
+          icon('place'), 'Show on map'),
+        el('button', { type: 'button', class: 'chip', onclick: () => url.set(
+          { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M },
+          { push: true }) }, icon('search'), 'What else was seen here')));
   }
 
   function facts(memory) {
     const long = (Date.parse(memory.end) - Date.parse(memory.start)) / 1000;
     return el('dl', { class: 'facts' },
       where(memory),
-      fact('When', moment(memory.start), long ? [' to ', moment(memory.end), `, ${lasted(long)}`] : '', ', ',
+      fact('When', moment(memory.start), long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : '', ', ',
         el('span', { class: 'ago' }, ago(memory.end))),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
       memory.camera ? fact('Camera', start(memory.camera)) : null,
@@ -65,7 +69,8 @@ export function mountMemory(root, page) {
   function actions(memory) {
     const [x, y] = memory.position ?? [];
     return el('div', { class: 'row' },
-      memory.position && page.may('drive') ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
+      memory.position && page.may('drive')
+        ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
       button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
@@ -87,6 +92,7 @@ export function mountMemory(root, page) {
   }
 
   function show(found) {
+    const held = root.contains(document.activeElement);
     const opened = shown ? shown.memory.id !== found.memory.id : closed;
     shown = found;
     const { memory, before, after } = found;
@@ -94,14 +100,15 @@ export function mountMemory(root, page) {
       'aria-keyshortcuts': drawing === 'prev' ? 'k' : 'j', title: drawing === 'prev' ? 'k or ←' : 'j or →' },
       drawing === 'prev' ? [icon(drawing), words] : [words, icon(drawing)]);
     root.replaceChildren(
-      el('div', { class: 'turn' }, turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
+      el('div', { class: 'turn' },
+        turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
       clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
       actions(memory), strip(found), facts(memory));
     page.map.mark(memory);
-    if (opened) root.querySelector('h2').focus({ preventScroll: true });
+    if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
   }
 
   function gone(error) {
@@ -120,7 +127,8 @@ export function mountMemory(root, page) {
     const { signal } = running;
     if (shown && shown.memory.id !== id) page.map.mark(null);
     if (!id) {
-      const from = document.querySelector(`#panel section:not([hidden]) .card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`);
+      const opener = `.card[data-id="${CSS.escape(shown?.memory.id ?? '')}"]`;
+      const from = document.querySelector(`#panel section:not([hidden]) ${opener}`);
       shown = null;
       closed = true;
       root.replaceChildren();
@@ -138,8 +146,7 @@ export function mountMemory(root, page) {
 
   document.addEventListener('keydown', (event) => {
     const step = { j: 'after', ArrowRight: 'after', k: 'before', ArrowLeft: 'before' }[event.key];
-    const busyElsewhere = event.target.closest('input, textarea, select, canvas, dialog, [role=tablist], [role=menu], #map, #timeline');
-    if (!shown || event.ctrlKey || event.metaKey || event.altKey || busyElsewhere) return;
+    if (!shown || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(ELSEWHERE)) return;
     if (event.key === 'Escape') url.set({ memory: null }, { push: true });
     else if (step) open(shown[step]);
     else return;

@@ -6,6 +6,7 @@ import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
 import { fromField, iso, now, offset, seconds, toField, when, zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
+const TYPING_MS = 400; // [ms] a date is complete when nothing more is typed
 const BAR_PX = 7; // [px] a bar is at least so wide
 const EDGE_PX = 7; // [px] a window is taken at its edge from so far
 const EDGE_TOUCH_PX = 18;
@@ -32,7 +33,7 @@ export function mountTimeline(root, page) {
     el('p', { id: 'time-help', class: 'unseen' }, 'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
       + `the window away. Times are in the zone ${zoneName()}.`));
 
-  const scene = { t0: 0, t1: 1, activity: null, window: null, lit: [], colours: colours(TIMELINE_COLOURS), width: 1, height: 1 };
+  const scene = { t0: 0, t1: 1, activity: null, window: null, lit: [], mark: null, colours: colours(TIMELINE_COLOURS), width: 1, height: 1 };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     const first = scene.width === 1;
     Object.assign(scene, { width, height });
@@ -43,6 +44,7 @@ export function mountTimeline(root, page) {
   let request = null;
   let fetching = null;
   let choosing = null;
+  let typing = null;
   let held = null; // what a drag moves: 'view', 'window', 0 or 1: an edge
 
   const first = () => seconds(page.info.first ?? NaN);
@@ -50,7 +52,10 @@ export function mountTimeline(root, page) {
   const midnight = (t) => Math.floor((t + offset(t)) / 86_400) * 86_400 - offset(t);
   const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
   const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
-  const bin = () => BINS.find((s) => s >= ((scene.t1 - scene.t0) / scene.width) * BAR_PX) ?? 30 * 86_400;
+  const bin = () => {
+    const least = ((scene.t1 - scene.t0) / scene.width) * BAR_PX;
+    return BINS.find((s) => s >= least) ?? Math.ceil(least / 86_400) * 86_400;
+  };
 
   function look(anew = false) {
     draw();
@@ -99,8 +104,8 @@ export function mountTimeline(root, page) {
     view(t - (t - scene.t0) / factor, t + (scene.t1 - t) / factor);
   };
 
-  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests. */
-  function choose(after, before, { rest = false } = {}) {
+  /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests; `still`: it is in view. */
+  function choose(after, before, { rest = false, still = rest } = {}) {
     scene.window = after === null ? null : [Math.min(after, before - 1), before];
     shown();
     clearTimeout(choosing);
@@ -109,7 +114,7 @@ export function mountTimeline(root, page) {
     if (rest) choosing = setTimeout(write, DEBOUNCE_MS);
     else write();
     if (after === null) viewAll();
-    else if (held === null) follows();
+    else if (!still) follows();
   }
 
   /** Have the window in view. */
@@ -133,11 +138,16 @@ export function mountTimeline(root, page) {
   }
 
   function typed(field) {
+    clearTimeout(typing);
+    typing = setTimeout(take, TYPING_MS, field);
+  }
+
+  function take(field) {
     const [a, b] = [fromField(from.value), fromField(to.value)];
     const size = scene.window ? scene.window[1] - scene.window[0] : 3600;
     if (Number.isNaN(a) && Number.isNaN(b)) choose(null, null);
-    else if (field === from && !Number.isNaN(a)) choose(a, a + size);
-    else if (field === to && !Number.isNaN(b)) choose(Number.isNaN(a) || a >= b ? b - size : a, b);
+    else if (field === from && a >= 0) choose(a, a + size); // the year 20 is one of 2026 being typed
+    else if (field === to && b >= 0) choose(Number.isNaN(a) || a >= b ? b - size : a, b);
   }
 
   function shown() {
@@ -168,7 +178,7 @@ export function mountTimeline(root, page) {
   follow(canvas, {
     start(x, y, touch) {
       const [a, b] = scene.window?.map(pxOf) ?? [NaN, NaN];
-      const near = touch ? EDGE_TOUCH_PX : EDGE_PX;
+      const near = Math.min(touch ? EDGE_TOUCH_PX : EDGE_PX, (b - a) / 3);
       if (Math.abs(x - b) <= near) held = 1;
       else if (Math.abs(x - a) <= near) held = 0;
       else held = x > a && x < b ? 'window' : 'view';
@@ -187,8 +197,9 @@ export function mountTimeline(root, page) {
     tap(x) {
       const i = barAt(x);
       if (i === null) return;
+      told.textContent = inWords(i);
       const { t, bin_s: size } = scene.activity;
-      choose(t + i * size, t + (i + 1) * size);
+      choose(t + i * size, t + (i + 1) * size, { still: true });
     },
     twice: (x) => zoom(3, x),
     zoom,
@@ -217,7 +228,7 @@ export function mountTimeline(root, page) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     const [a, b] = scene.window ?? lastBar();
-    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)), { rest: true });
+    if (by && event.shiftKey) choose(a, Math.max(a + 1, b + by * Math.max(1, (b - a) / 4)), { rest: true, still: false });
     else if (by) step(by);
     else if (event.key === '+' || event.key === '=') zoom(1.6);
     else if (event.key === '-') zoom(1 / 1.6);
@@ -258,6 +269,11 @@ export function mountTimeline(root, page) {
     /** Mark moments: ISO, Unix seconds, or hits; [] takes the marks away. */
     light(times) {
       scene.lit = times.map((each) => seconds(each?.start ?? each)).filter(Number.isFinite);
+      draw();
+    },
+    /** Mark the moment of the memory that is open; null: none. */
+    mark(time) {
+      scene.mark = time ? seconds(time) : null;
       draw();
     },
   };

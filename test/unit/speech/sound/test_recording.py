@@ -54,8 +54,5 @@ def test_what_is_no_sound_is_refused(data: bytes) -> None:
         decode_recording(data)
 
 
-def test_half_a_recording_is_half_a_recording_or_none() -> None:
-    try:
-        assert len(decode_recording(wav(1.0)[:50_000])) < SAMPLE_RATE
-    except InvalidRequest as error:
-        assert 'no sound' in str(error)
+def test_half_a_recording_is_half_of_it() -> None:
+    assert 0 < len(decode_recording(wav(1.0)[:50_000])) < SAMPLE_RATE

@@ -101,7 +101,8 @@ def test_no_question_is_refused(client: TestClient, body: object) -> None:
     answer = client.post('/api/ask', json=body)
     assert answer.status_code == 400
     assert set(answer.json()) == {'error'}
-    assert client.post('/api/ask', content=b'{').status_code == 400
+    for content in (b'{', b'', b'\xff', b'{"question": "half a character: \\ud800"}', b'[' * 10_000):
+        assert client.post('/api/ask', content=content).status_code == 400
 
 
 def test_what_others_asked_is_there_too(client: TestClient, backend: FakeBackend) -> None:
