@@ -27,8 +27,7 @@ from remembr_ros.nodes.base.conversions import (
 )
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.base.memory_conversion import hit_to_msg
-from remembr_ros.nodes.base.outline_conversion import fill_page
+from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import forget_conditions, is_tellable, order_of, scope_of, search

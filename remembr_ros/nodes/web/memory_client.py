@@ -13,7 +13,7 @@ from remembr_ros.memory.model.outline import Outline
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import pose_to_msg
-from remembr_ros.nodes.base.outline_conversion import PAGE, outline_from_pages
+from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, outline_from_pages
 
 
 class MemoryClient:
@@ -45,7 +45,7 @@ class MemoryClient:
         """
         pages: list[OutlineSrv.Response] = []
         request = OutlineSrv.Request()
-        while not pages or len(pages[-1].ids) == PAGE:
+        while not pages or len(pages[-1].ids) == OUTLINE_PAGE:
             response = self.recall.call(self._outlines, request)
             _raise_if_refused(response)
             pages.append(response)

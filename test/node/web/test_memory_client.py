@@ -10,7 +10,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
-from remembr_ros.nodes.base import outline_conversion
+from remembr_ros.nodes.base import memory_conversion
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.web import memory_client
 from remembr_ros.nodes.web.memory_client import MemoryClient
@@ -44,8 +44,8 @@ def client(robot, store):
 
 @pytest.mark.parametrize('page', [20_000, 7, 3, 1])
 def test_the_outline_comes_whole_page_by_page(client, store, page, monkeypatch):
-    monkeypatch.setattr(outline_conversion, 'PAGE', page)
-    monkeypatch.setattr(memory_client, 'PAGE', page)
+    monkeypatch.setattr(memory_conversion, 'OUTLINE_PAGE', page)
+    monkeypatch.setattr(memory_client, 'OUTLINE_PAGE', page)
     assert told(client.outline()) == outlined(store.all())
 
 
