@@ -19,6 +19,7 @@ from typing import NoReturn
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.embedded.engine import EmbeddedEngine, size_on_disk
 from remembr_ros.memory.milvus.client import RESERVE
+from remembr_ros.memory.milvus.file_owner import in_use
 from remembr_ros.memory.model.engine import Entry, Summary
 from remembr_ros.memory.model.record import Memory
 
@@ -145,7 +146,5 @@ def _unchanged(path: Path) -> Iterator[None]:
         try:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise StoreUnavailable(
-                f'{path} cannot be opened: another process has it (a memory node? then ask through that node)'
-            ) from error
+            raise StoreUnavailable(in_use(path, lock)) from error
         yield

@@ -123,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
         f'\n{count} of {len(results)} answers are right (planner {summary["planner"]}), '
         f'{time.monotonic() - began:.0f} s in all. See {out / "map.png"} and {out / "answers.json"}.'
     )
+    print(f'To look at what it remembers: remembr web --memory {database}, then http://127.0.0.1:8765/')
     config = config_from_environment(AgentConfig())
     if not (config.llm or config.llm_url):
         print('For a language model: OPENAI_API_KEY, or REMEMBR_LLM_URL and REMEMBR_LLM (Ollama, vLLM, ...).')

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.memory.milvus.file_owner import in_use
 from remembr_ros.memory.milvus.lite_process import lite_server, new_token
 from remembr_ros.redaction import shown_url
 
@@ -243,10 +244,9 @@ def _start(server: Any, path: Path) -> None:
     if started:
         return
     if server._p is None:
+        sentence = in_use(path, Path(server._lock_path))
         server._lock_path = ''  # its clean-up would delete the lock of the process that has the file
-        raise StoreUnavailable(
-            f'{path} cannot be opened: another process has it (a memory node? then ask through that node)'
-        )
+        raise StoreUnavailable(sentence)
     server.stop()
     raise StoreUnavailable(
         f'{path} cannot be opened: it is damaged, or its folder or disk cannot be written, or the machine '

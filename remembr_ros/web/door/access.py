@@ -17,7 +17,6 @@ from pathlib import Path
 from fastapi import HTTPException, Request
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.printable import printable
 from remembr_ros.web.door.allowance import Allowance
 
 SHORTEST_TOKEN = 16  # [characters]
@@ -131,15 +130,8 @@ def needs(right: Right) -> Callable[[Request], None]:
     def check(request: Request) -> None:
         if getattr(request.state, 'right', 0) < right:
             raise HTTPException(403, f'this needs a token with the right to {right.name.lower()}')
-        if right is Right.ACT and request.method not in ('GET', 'HEAD'):
-            log_act(request.state.who, f'{request.method} {request.url.path}')
 
     return check
-
-
-def log_act(who: str, what: str) -> None:
-    """Log who has the robot driven, or memories forgotten or made."""
-    logger.info('%s: %s', who, printable(what))
 
 
 def read_tokens(path: Path) -> dict[str, Right]:

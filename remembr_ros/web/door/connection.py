@@ -13,7 +13,6 @@ from remembr_ros.web.door.door import Crowd, client_of
 from remembr_ros.web.door.policy import with_policy
 from remembr_ros.web.door.refusal import Refusal
 
-UNREAD_S = 60  # [s] that a peer may leave what is sent to it, as one does that is gone
 LINGER_S = 1.0  # [s] that a request is still read which is answered, so that its sender sees the answer
 
 
@@ -36,10 +35,10 @@ class BoundedSocket(socket.socket):
         client = client_of(str(address[0]))
         most, most_of_client = self._crowd.connections, self._crowd.connections_per_client
         if self._open.total() >= most or self._open[client] >= most_of_client:
-            connection.close()
             self.refused += 1
+            connection.close()
             raise ConnectionAbortedError
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_S * 1000)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, self._crowd.unread_s * 1000)
         return _Counted(connection, client, self._open), address
 
 

@@ -27,6 +27,7 @@ class Crowd:
     head_s: float = 10.0  # [s] for a request's head
     body_s: float = 30.0  # [s] for its body
     idle_s: int = 5  # [s] between two requests on a connection
+    unread_s: int = 60  # [s] without progress in reading what is sent, as of a peer that is gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remembr_ros.web.door.access import Access, Right, TooManyFailures
 from remembr_ros.web.door.allowance import Allowance
-from remembr_ros.web.door.door import Crowd, Door, client_of
+from remembr_ros.web.door.door import Door, client_of
 from remembr_ros.web.door.login import cookie_name
 from remembr_ros.web.door.origin import check_origin, is_of_page, own_names
 from remembr_ros.web.door.policy import with_policy
@@ -45,7 +45,8 @@ class Guard:
         self._app = app
         self._access = access
         door = door or Door()
-        self._crowd = door.crowd
+        self.crowd = door.crowd
+        """How much is done at a time."""
         self._names = own_names(door.host, door.names)
         self._requests = Allowance(door.crowd.requests_per_minute)
         self._clients: dict[str, _Client] = {}
@@ -70,8 +71,9 @@ class Guard:
             await passage.refuse(refusal)
         except asyncio.CancelledError:  # by the server, which is being stopped, and waits for this to end
             await passage.refuse(Refusal(503, 'the server is being stopped', 1.0))
-        except Exception:
-            if not passage.refused:  # else it missed what was kept from it
+        except Exception as error:
+            # Of who went away, or was kept from the rest, the application misses it.
+            if not passage.refused and not isinstance(error, ClientDisconnect):
                 logger.exception('%s %s failed', scope['method'], scope['path'].encode())
             await passage.refuse(Refusal(500, "this went wrong; the server's log says how"))
         finally:
@@ -79,20 +81,16 @@ class Guard:
             if not self._clients[client].passages:
                 del self._clients[client]
 
-    @property
-    def crowd(self) -> Crowd:
-        """How much is done at a time."""
-        return self._crowd
-
     def _client(self, client: str) -> '_Client':
         if client not in self._clients:
-            self._clients[client] = _Client(asyncio.Semaphore(self._crowd.requests_per_client))
+            self._clients[client] = _Client(asyncio.Semaphore(self.crowd.requests_per_client))
         return self._clients[client]
 
     def _check(self, scope: Scope, client: str) -> None:
         headers = Headers(scope=scope)
         _check_size(scope)
         _check_path(scope['path'])
+        _check_query(scope['query_string'].decode('latin-1'))
         check_origin(scope['method'], scope['path'], headers, self._names)
         if (wait_s := self._requests.take(client)) > 0.0:
             raise Refusal(429, 'too many requests: wait a moment', wait_s)
@@ -104,13 +102,6 @@ class Guard:
             raise Refusal(401, 'a token is needed: log in, or send it as Authorization: Bearer TOKEN')
         if by_cookie and scope['method'] not in _SAFE and not is_of_page(headers):
             raise Refusal(403, 'this comes from no page: send a token instead of the cookie')
-        if any(
-            name.lower() in ('token', 'access_token')
-            for name, _ in _query(scope['query_string'].decode('latin-1'))
-        ):
-            raise Refusal(
-                400, 'a token in a URL would be in logs and histories: send Authorization: Bearer TOKEN'
-            )
         with suppress(ValueError):
             if int(headers.get('content-length', '0')) > most_body(scope['path']):
                 raise too_much(scope['path'])
@@ -264,8 +255,10 @@ def _check_path(path: str) -> None:
         raise Refusal(400, 'an address has no . or .. in it')
 
 
-def _query(query: str) -> list[tuple[str, str]]:
+def _check_query(query: str) -> None:
     try:
-        return parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        names = {name.lower() for name, _ in parse_qsl(query, max_num_fields=MAX_FIELDS)}
     except ValueError as error:
         raise Refusal(400, f'a query has at most {MAX_FIELDS} fields') from error
+    if names & {'token', 'access_token'}:
+        raise Refusal(400, 'a token in a URL stays in logs and histories: send Authorization: Bearer TOKEN')

@@ -142,6 +142,23 @@ def test_a_mistake_is_told_as_json_too(site: Site, path: str, accept: str) -> No
     assert b'Traceback' not in answer.body
 
 
+@pytest.mark.parametrize(
+    'path', ['/', '/page/main.js', '/api/info', '/api/events', '/mcp', '/mcp/', '/api/map.png']
+)
+def test_another_host_or_page_gets_nothing(site: Site, path: str) -> None:
+    for method in ('GET', 'POST', 'DELETE', 'OPTIONS'):
+        for given in (
+            {'host': 'evil.example'},
+            {'origin': 'http://evil.example'},
+            {'origin': 'null'},
+            {'sec_fetch_site': 'cross-site'},
+            {'sec_fetch_site': 'same-site'},
+        ):
+            answer = site.ask(method, path, right=Right.ACT, **given)
+            assert answer.status == 403, (method, given)
+            assert not [name for name in answer.headers if name.startswith('access-control')]
+
+
 @pytest.mark.parametrize('text', HOSTILE)
 def test_a_hostile_question_and_note_come_back_as_data(site: Site, text: str) -> None:
     with site.connect('127.0.0.9') as listening:
@@ -227,6 +244,15 @@ def test_who_may_look_changes_nothing_and_who_may_ask_does_not_act(site: Site) -
         assert site.ask(method.upper(), where, right=Right.LOOK).status == 403, path
         may = (method, path) in asking
         assert (site.ask(method.upper(), where, right=Right.ASK).status != 403) == may, path
+
+
+def test_forgetting_is_logged_with_who_asked(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    body = json.dumps({'text': 'soon gone'}).encode()
+    noted = site.ask('POST', '/api/notes', right=Right.ACT, body=body, content_type='application/json').json
+    gone = site.ask('DELETE', f'/api/memories/{noted["id"]}', right=Right.ACT)
+    assert gone.headers['clear-site-data'] == '"cache"'
+    assert any('act token from 127.0.0.1' in line and noted['id'] in line for line in caplog.messages)
+    assert site.ask('GET', f'/api/memories/{noted["id"]}', right=Right.LOOK).status == 404
 
 
 @pytest.mark.parametrize('path', ['/api/ask', '/api/notes', '/api/go', '/api/confirm', '/api/login'])

@@ -66,11 +66,14 @@ def small_site(access: Access) -> FastAPI:
         await asyncio.Event().wait()
 
     @app.get('/api/events')
-    async def events() -> StreamingResponse:
+    async def events(flood: bool = False) -> StreamingResponse:
         async def told() -> AsyncIterator[str]:
             app.state.streams += 1
             try:
                 yield 'event: hello\ndata: {}\n\n'
+                while flood:
+                    yield ': much\n' * 10_000
+                    await asyncio.sleep(0)
                 await asyncio.Event().wait()
             finally:
                 app.state.streams -= 1

@@ -1,6 +1,5 @@
 import asyncio
 import itertools
-import logging
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,17 +27,6 @@ def test_each_token_allows_its_right_and_those_before(closed_site: Site, right: 
     assert asked.status == (200 if right >= Right.ASK else 403)
     assert driven.status == (200 if right >= Right.ACT else 403)
     closed_site.app.state.acts.clear()
-
-
-def test_what_is_done_is_logged_with_who_did_it(closed_site: Site, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO):
-        closed_site.ask('POST', '/api/go', right=Right.ACT)
-        closed_site.ask('POST', '/api/go', right=Right.LOOK)
-    closed_site.app.state.acts.clear()
-    assert [message for message in caplog.messages if '/api/go' in message] == [
-        'act token from 127.0.0.1: POST /api/go'
-    ]
-    assert not any(token in caplog.text for token in TOKENS.values())
 
 
 @pytest.mark.parametrize(
@@ -145,12 +133,11 @@ def test_an_address_that_leads_out_is_refused(open_site: Site, path: str) -> Non
 
 @pytest.mark.parametrize('name', ['token', 'access_token', 'Token'])
 def test_a_token_in_an_address_is_refused(closed_site: Site, name: str) -> None:
-    answer = closed_site.ask('GET', f'/api/info?{name}={TOKENS[Right.ACT]}')
-    assert answer.status in (400, 401)
-    assert TOKENS[Right.ACT] not in answer.body.decode()
-    both = closed_site.ask('GET', f'/api/info?{name}={TOKENS[Right.ACT]}', right=Right.ACT)
-    assert both.status == 400
-    assert 'histories' in both.json['error']
+    for right in (None, Right.ACT):
+        answer = closed_site.ask('GET', f'/api/info?{name}={TOKENS[Right.ACT]}', right=right)
+        assert answer.status == 400
+        assert 'histories' in answer.json['error']
+        assert TOKENS[Right.ACT] not in answer.body.decode()
 
 
 def test_an_address_has_an_end(open_site: Site) -> None:
@@ -217,6 +204,13 @@ def test_nothing_gets_into_a_header(open_site: Site, caplog: pytest.LogCaptureFi
     assert open_site.ask('GET', '/api/injected?value=fine').headers['x-name'] == 'fine'
     echoed = open_site.ask('GET', '/api/info', x_id='a', user_agent='b\tc')
     assert echoed.status == 200
+
+
+def test_who_goes_away_in_the_middle_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with served() as site, site.connect() as connection:
+        connection.sendall(b'POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nsome')
+        assert site.ask('GET', '/api/info').status == 200  # so the server has read that
+    assert caplog.text == ''
 
 
 def test_what_goes_wrong_is_told_in_the_log_only(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,8 +7,8 @@ def test_the_policy_has_no_exception_and_nothing_overrides_it() -> None:
     )
     policy = dict(headers)[b'content-security-policy']
     assert policy == (
-        b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; "
-        b"require-trusted-types-for 'script'; trusted-types 'none'"
+        b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none';"
+        b" require-trusted-types-for 'script'; trusted-types 'none'"
     )
     assert b'unsafe' not in policy
     assert len(headers) == len(dict(headers)) == 7

@@ -196,7 +196,7 @@ def test_tls_is_spoken_with_the_users_certificate(
         server.stop()
 
 
-def test_old_tls_is_not_spoken(certificates: Path) -> None:
+def test_old_tls_and_none_are_not_spoken(certificates: Path, caplog: pytest.LogCaptureFixture) -> None:
     server = WebServer(Door(port=0, certificate=certificates / 'both.pem'), Access())
     server.start(small_site(Access()))
     try:
@@ -209,8 +209,12 @@ def test_old_tls_is_not_spoken(certificates: Path) -> None:
             pytest.raises(ssl.SSLError),
         ):
             context.wrap_socket(plain, server_hostname='localhost')
+        with socket.create_connection(('127.0.0.1', server.port), WAIT_S) as plain:
+            plain.sendall(b'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+            assert b'HTTP' not in read_to_end(plain)
     finally:
         server.stop()
+    assert caplog.text == ''
 
 
 @pytest.mark.parametrize(

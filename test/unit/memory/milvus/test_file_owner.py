@@ -1,0 +1,37 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from remembr_ros.memory.milvus.file_owner import in_use
+
+HOLDER = """
+import fcntl, sys
+with open(sys.argv[1], 'a') as lock:
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+    print('locked', flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_process_that_has_a_file_is_named(tmp_path: Path) -> None:
+    program, lock = tmp_path / 'memory_node', tmp_path / '.m.db.lock'
+    program.write_text(HOLDER)
+    holder = subprocess.Popen(
+        [sys.executable, '-u', program, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdin
+    assert holder.stdout
+    assert holder.stdout.readline() == 'locked\n'
+    said = in_use(Path('m.db'), lock)
+    assert f'another process has it: memory_node, process {holder.pid} (a memory node?' in said
+    holder.communicate()
+
+
+def test_where_nobody_can_tell_nobody_is_named(tmp_path: Path) -> None:
+    lock = tmp_path / '.m.db.lock'
+    for _ in range(2):
+        assert 'another process has it (a memory node?' in in_use(Path('m.db'), lock)
+        lock.touch()  # which nobody has locked
+    os.chmod(lock, 0)
+    assert 'another process has it' in in_use(Path('m.db'), lock)
