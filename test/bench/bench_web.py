@@ -93,6 +93,7 @@ def measure(of: Material, embedder: Embedder, count: int, path: Path) -> list[Fi
             *_requests(name, server, embedding_ms),
             *_opened(name, server),
             *_memory(name, server, alone_mb),
+            _told(name, server),
         ]
 
 
@@ -142,7 +143,7 @@ def _in_process(name: str, store: MemoryStore) -> list[Figure]:
     x, y = outline.x, outline.y
     places = np.random.default_rng(3).uniform(0.0, SIDE_M, (CALLS, 2)).tolist()
     one_pass, _ = timed(lambda place: np.hypot(x - place[0], y - place[1]).argmin(), places)
-    views = list(islice(_views(), CALLS))
+    views = list(islice(panned(), CALLS))
     ids = [outline.ids[number].decode() for number in range(0, len(outline), max(1, len(outline) // CALLS))]
     figures = [
         _p95(f'{name}: outline of the store', lambda _: store.outline(), range(5)),
@@ -180,7 +181,7 @@ def _p95(name: str, call: Any, arguments: Any, baseline: float | None = None) ->
     return Figure(f'{name}, p95', timed(call, arguments)[1], baseline, 'ms')
 
 
-def _views() -> Iterator[tuple[Box, float]]:
+def panned() -> Iterator[tuple[Box, float]]:
     """Yield boxes as of somebody who pans and zooms, and the cells that the page asks for."""
     rng = np.random.default_rng(4)
     x = y = width = SIDE_M / 2.0
@@ -191,7 +192,7 @@ def _views() -> Iterator[tuple[Box, float]]:
 
 
 def _requests(name: str, server: WebProcess, embedding_ms: float) -> list[Figure]:
-    views = [(','.join(map(str, box)), cell) for box, cell in islice(_views(), VIEWS)]
+    views = [(','.join(map(str, box)), cell) for box, cell in islice(panned(), VIEWS)]
     with closing(server.client()) as client:
         client.get('/api/cells?cell=1')
         texts = [quote(question) for question in QUESTIONS]
@@ -216,27 +217,16 @@ def _requests(name: str, server: WebProcess, embedding_ms: float) -> list[Figure
 
 
 def _opened(name: str, server: WebProcess) -> list[Figure]:
-    figures = []
     with browser() as chromium:
         if chromium is None:
             print('no browser and playwright: the first view is left out', file=sys.stderr)
-        else:
-            openings = [first_view(chromium, server.url) for _ in range(OPENINGS)]
-            took_s, came_mb = (float(np.median(column)) for column in zip(*openings, strict=True))
-            figures += [
-                Figure(f'{name}: first view in a browser', took_s, None, 's', most=FIRST_VIEW_S),
-                Figure(f'{name}: first view, compressed', came_mb, None, 'MB', most=FIRST_VIEW_MB),
-            ]
-    with closing(server.client()) as client, closing(Events(server.port)) as page:
-        stored, heard = [], []
-        for number in range(NOTES):
-            began = time.perf_counter()
-            client.json('/api/notes', {'text': f'The lift is out of order, {number}.', 'position': [1, 2, 0]})
-            stored.append(time.perf_counter() - began)
-            page.memories.acquire(timeout=30.0)
-            heard.append(time.perf_counter() - began)
-    title = f'{name}: a note until an open page hears of it, p50 (baseline: until it is stored)'
-    return [*figures, Figure(title, 1e3 * float(np.median(heard)), 1e3 * float(np.median(stored)), 'ms')]
+            return []
+        openings = [first_view(chromium, server.url) for _ in range(OPENINGS)]
+    took_s, came_mb = (float(np.median(column)) for column in zip(*openings, strict=True))
+    return [
+        Figure(f'{name}: first view in a browser', took_s, None, 's', most=FIRST_VIEW_S),
+        Figure(f'{name}: first view, compressed', came_mb, None, 'MB', most=FIRST_VIEW_MB),
+    ]
 
 
 def _memory(name: str, server: WebProcess, alone_mb: float) -> list[Figure]:
@@ -253,3 +243,16 @@ def _memory(name: str, server: WebProcess, alone_mb: float) -> list[Figure]:
         Figure(f'{name}: the server beside the store (baseline)', own_mb, alone_mb, 'MB', most=OWN_MB),
         Figure(f'{name}: the server for each open page', page_mb, None, 'MB', most=PAGE_MB),
     ]
+
+
+def _told(name: str, server: WebProcess) -> Figure:
+    stored, heard = [], []
+    with closing(server.client()) as client, closing(Events(server.port)) as page:
+        for number in range(NOTES):
+            began = time.perf_counter()
+            client.json('/api/notes', {'text': f'The lift is out of order, {number}.', 'position': [1, 2, 0]})
+            stored.append(time.perf_counter() - began)
+            page.memories.acquire(timeout=30.0)
+            heard.append(time.perf_counter() - began)
+    title = f'{name}: a note until an open page hears of it, p50 (baseline: until it is stored)'
+    return Figure(title, 1e3 * float(np.median(heard)), 1e3 * float(np.median(stored)), 'ms')

@@ -21,7 +21,7 @@ from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.drives import Drive
 from remembr_ros.web.forgetting import forget
-from remembr_ros.web.mcp.told import Answered, Recalled, ToldMemory, told_answer, told_memory
+from remembr_ros.web.mcp.told import Answered, ToldRecall, ToldMemory, told_answer, told_memory
 from remembr_ros.web.site import Site
 
 LOOK_S = 0.25  # [s] between two looks at what is under way
@@ -108,7 +108,7 @@ class Tools:
         map_id: Name | None = None,
         source: Annotated[str | None, Field(description='captioner, person, object or agent')] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> Recalled:
+    ) -> ToldRecall:
         """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius
         with near, after, before, robot, map_id and source narrow down."""
         place = _point(near)
@@ -138,7 +138,7 @@ class Tools:
             limit=limit,
         )
 
-        def work() -> Recalled:
+        def work() -> ToldRecall:
             hits = self._backend.recall.find(query)
             told = [told_memory(hit.measured(place, at_ns), scored=text is not None) for hit in hits]
             return {'memories': told, 'total': self._backend.recall.count(scope)}

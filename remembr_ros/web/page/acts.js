@@ -1,7 +1,7 @@
 // What a person has the memory and the robot do: drive there, note, forget. Each is asked for before it is done.
 
-import { placeName } from './cards.js';
-import { dialog, el, toast, when } from './dom.js';
+import { clock, placeName } from './cards.js';
+import { dialog, el, toast } from './dom.js';
 
 const NOTE = 2_000; // [characters] of a note
 const counted = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
@@ -16,14 +16,19 @@ export async function attempt(run) {
   }
 }
 
-/** Show memories on the map, which a phone shows in place of the panel. */
-export function showOnMap(page, hits) {
+/** Move a place into the middle of the map, which a phone shows in place of the panel. */
+export function showPlace(page, [x, y]) {
   const seen = document.getElementById('map').checkVisibility({ visibilityProperty: true });
   if (!seen) page.url.set({ view: 'map', memory: null }, { push: true });
+  page.map.goTo(x, y);
+}
+
+/** Light memories up on map and timeline, and show the first that has a place. */
+export function showOnMap(page, hits) {
   page.map.light(hits);
   page.timeline.light(hits);
-  const { position } = hits.find((hit) => hit.position) ?? {};
-  if (position) page.map.goTo(position[0], position[1]);
+  const placed = hits.find((hit) => hit.position);
+  if (placed) showPlace(page, placed.position);
 }
 
 /** Copy a link; where the browser does not allow that, show it. */
@@ -65,7 +70,7 @@ export async function forget(page, memory) {
     title: 'Forget this memory?',
     body: el('div', {},
       el('ul', {},
-        el('li', {}, `What was seen from ${when(going.start)} to ${when(going.end)}`,
+        el('li', {}, `What was seen from ${clock(going.start)} to ${clock(going.end, going.start)}`,
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
         el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted` : 'No picture will be deleted'),
         going.shared ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}: other memories have them, too`) : null),

@@ -25,6 +25,7 @@ function askForToken() {
       await dialog({
         title: 'A token is needed',
         body: el('div', {},
+          el('p', { class: 'muted' }, 'It is in the file that the server was started with.'),
           el('label', { class: 'field' }, 'Token', field),
           el('p', { id: 'login-said', role: 'alert' }, said)),
         actions: [{ label: 'Log in', value: true, kind: 'primary' }],
@@ -131,7 +132,7 @@ export async function streamAsk(body, onExchange, { signal } = {}) {
 }
 
 /**
- * What happens, as long as the page is seen: `start(onEvent(kind, data), onLost(bool))`. A page that is hidden hears
+ * What happens, as long as the page is seen: `start(onEvent(kind, data), onLost(bool, why))`. A page that is hidden hears
  * nothing and holds no connection; when it is seen again, or the server is back, `back` comes first, then, if the memory
  * changed meanwhile, `memories` with `anew`.
  */
@@ -154,9 +155,11 @@ export const events = {
           wait = FIRST_WAIT_MS / 2;
           onLost(false);
         };
-        await stream('GET', '/api/events', { signal, onEvent: hear, onOpen: opened }).catch(() => {});
+        let why = '';
+        await stream('GET', '/api/events', { signal, onEvent: hear, onOpen: opened })
+          .catch((error) => (why = error.status ? error.message : ''));
         if (signal.aborted) return;
-        onLost(true);
+        onLost(true, why);
         await new Promise((resolve) => setTimeout(resolve, wait * (0.75 + Math.random() / 2)));
       }
     };

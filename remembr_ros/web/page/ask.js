@@ -29,7 +29,9 @@ function headline({ kind, binary, position, time, duration_minutes: minutes }) {
   if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` }, binary ? 'Yes' : 'No');
   if (kind === 'not_seen') return el('p', { class: 'headline no' }, 'Not seen');
   if (kind === 'position' && position) return el('p', { class: 'headline' }, icon('place'), placeName(position));
-  if (kind === 'time' && time) return el('p', { class: 'headline' }, icon('clock'), moment(time), el('span', { class: 'muted' }, ago(time)));
+  if (kind === 'time' && time) {
+    return el('p', { class: 'headline' }, icon('clock'), moment(time), el('span', { class: 'muted' }, ago(time)));
+  }
   if (kind === 'duration' && minutes !== null) return el('p', { class: 'headline' }, icon('clock'), lasted(60 * minutes));
   return null;
 }
@@ -41,9 +43,11 @@ export function mountAsk(root, page) {
 
   const list = el('ol', { class: 'exchanges', 'aria-label': 'Questions and answers' });
   const nothing = el('div', { class: 'nothing' }, el('p', {}, 'Ask what the robot has seen, where, when and for how long.'),
-    page.may('ask') ? el('div', { class: 'row' }, EXAMPLES.map((text) => el('button', { type: 'button', class: 'chip', onclick: () => ask(text) }, text))) : null);
-  const field = el('textarea', { name: 'question', rows: 1, maxlength: 2000, 'aria-label': 'Question', placeholder: 'Ask the robot', dir: 'auto',
-    enterkeyhint: 'send', onkeydown: (event) => {
+    page.may('ask') ? el('div', { class: 'row' }, EXAMPLES.map((text) => el('button', {
+      type: 'button', class: 'chip', onclick: () => ask(text),
+    }, text))) : null);
+  const field = el('textarea', { name: 'question', rows: 1, maxlength: 2000, dir: 'auto', enterkeyhint: 'send',
+    'aria-label': 'Question', placeholder: 'Ask the robot', onkeydown: (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       form.requestSubmit();
@@ -62,33 +66,33 @@ export function mountAsk(root, page) {
     ? 'To ask, log in with an ask or act token.' : 'Nothing here answers questions: no planner is configured.'));
 
   async function ask(question) {
+    let id = null;
     try {
       await page.api.streamAsk({ question, conversation: conversation() }, (exchange) => {
-        mine.add(exchange.id);
+        const begun = id === null;
+        id = exchange.id;
+        mine.add(id);
         take(exchange);
+        if (begun) toEnd();
+        announce(exchange.answer?.text ?? (exchange.error || STAGES[exchange.stage] || ''));
+        if (!exchange.answer) return;
+        light(exchange.answer.evidence);
+        list.querySelector(`[data-key="${CSS.escape(id)}"]`).scrollIntoView({ block: 'start' });
       });
-    } catch (error) {
-      const last = [...exchanges.values()].findLast((each) => mine.has(each.id) && each.question === question);
-      if (last && !last.answer && !last.error) return take({ ...last, error: error.message, lost: true }); // the answer may come all the same
-      field.value ||= question; // it was not even begun
+    } catch (error) { // where it was begun, the answer may come all the same, as an event
+      if (id !== null) return take({ ...exchanges.get(id), error: error.message, lost: true });
+      field.value ||= question;
       take({ id: `refused ${Date.now()}`, question, asker: '', at: iso(now()), error: error.message, answer: null });
     }
   }
 
   function take(exchange) {
     const known = exchanges.get(exchange.id);
-    if (known?.answer || (known?.error && !known.lost)) return; // what ended stays so, whatever overtakes it
+    const ended = known?.answer || (known?.error && !known.lost); // and stays so, whatever overtakes that
     const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
-    exchanges.set(exchange.id, { ...exchange, rounds });
+    if (!ended) exchanges.set(exchange.id, { ...exchange, rounds });
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
     show();
-    if (!mine.has(exchange.id)) return;
-    if (!known) toEnd();
-    if (exchange.answer) {
-      announce(exchange.answer.text);
-      light(exchange.answer.evidence);
-      list.querySelector(`[data-key="${CSS.escape(exchange.id)}"]`).scrollIntoView({ block: 'start' });
-    } else announce(exchange.error || STAGES[exchange.stage] || '');
   }
 
   const toEnd = () => (root.scrollTop = root.scrollHeight);
@@ -101,7 +105,8 @@ export function mountAsk(root, page) {
   function show() {
     nothing.hidden = exchanges.size > 0;
     const atEnd = root.scrollHeight - root.scrollTop - root.clientHeight < END_PX;
-    update(list, [...exchanges.values()].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)), ({ id }) => id, begin, follow);
+    const inTime = [...exchanges.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+    update(list, inTime, ({ id }) => id, begin, follow);
     if (atEnd) toEnd();
   }
 
@@ -126,12 +131,14 @@ export function mountAsk(root, page) {
       const at = place.querySelector('.progress') ?? place.appendChild(progress(exchange.id));
       at.querySelector('strong').textContent = STAGES[stage] ?? 'Beginning';
       at.querySelector('bdi').textContent = detail;
-      at.querySelector('.small').textContent = [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''].filter(Boolean).join(', ');
+      const count = [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''];
+      at.querySelector('.small').textContent = count.filter(Boolean).join(', ');
     }
   }
 
   function progress(id) {
-    const cancel = (event) => busy(event.currentTarget, attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(id)}`)));
+    const path = `/api/exchanges/${encodeURIComponent(id)}`;
+    const cancel = (event) => busy(event.currentTarget, attempt(() => page.api.del(path)));
     return el('div', { class: 'progress' }, el('span', { class: 'spinner' }),
       el('span', {}, el('strong', {}), ' ', el('bdi', {}), el('span', { class: 'small muted' })),
       page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: cancel }, icon('close'), 'Cancel') : null);
@@ -149,16 +156,20 @@ export function mountAsk(root, page) {
       rest.remove();
     } }, `Show all ${evidence.length} memories`) : null;
     const there = position && evidence.find((hit) => String(hit.position) === String(position));
-    const target = there ? { memory_id: there.id } : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0 };
+    const target = there ? { memory_id: there.id }
+      : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0, map_id: evidence[0]?.map_id };
     return [
       headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },
-        target && page.may('drive') ? el('button', { type: 'button', class: 'primary', onclick: (event) => busy(event.currentTarget,
-          goThere(page, target)) }, icon('go'), 'Go there') : null,
-        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) }, icon('map'), 'Show on map') : null),
+        target && page.may('drive') ? el('button', { type: 'button', class: 'primary',
+          onclick: (event) => busy(event.currentTarget, goThere(page, target)) }, icon('go'), 'Go there') : null,
+        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) },
+          icon('map'), 'Show on map') : null),
       evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,
-      el('p', { class: 'small muted' }, el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
-        ` · ${planner} · ${took.toFixed(2)} s`, calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
+      el('p', { class: 'small muted' },
+        el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),
+        ` · ${planner} · ${took.toFixed(2)} s`,
+        calls ? ` · ${calls} ${calls === 1 ? 'call' : 'calls'}, ${tokens.toLocaleString('en')} tokens` : ''),
     ].filter(Boolean);
   }
 

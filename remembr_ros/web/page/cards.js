@@ -6,7 +6,8 @@ import { written } from './times.js';
 const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 60,000 without a space
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
 const SURENESS = { surely: 'Certain match', likely: 'Likely match', perhaps: 'Possible match', hardly: 'Weak match' };
-const SHORT = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' };
+const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' };
 const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: 'Note of the agent' };
 
 /** Return who a source is, for a person. */
@@ -15,8 +16,11 @@ export const sourceName = (source) => SOURCES[source] ?? source;
 /** Return a place in words: metres in the map frame. */
 export const placeName = (position) => (position ? `(${position[0].toFixed(1)}, ${position[1].toFixed(1)})` : 'unplaced');
 
+/** Return a moment in words; where it is on the day of `since`, its time alone. */
+export const clock = (time, since) => written(time, written(time, DAY) === written(since, DAY) ? CLOCK : { ...DAY, ...CLOCK });
+
 /** Return a moment as an element: the robot's time, UTC on hover. */
-export const moment = (time) => el('time', { datetime: time, title: `${time} (UTC)` }, written(time, SHORT));
+export const moment = (time, since) => el('time', { datetime: time, title: `${time} (UTC)` }, clock(time, since));
 
 /** Return the address of a keyframe; `width` 256 or 1024 for a thumbnail. */
 export const pictureAddress = (name, width) =>

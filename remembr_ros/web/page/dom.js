@@ -23,7 +23,6 @@ const ICONS = {
   camera: 'M4 8h4l2-3h4l2 3h4v11H4zM12 16.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2',
   close: 'M6 6l12 12M18 6L6 18',
-  copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
   dark: 'M20 14.5A8 8 0 0 1 9.5 4 8 8 0 1 0 20 14.5z',
   fit: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   go: 'M4 12h15M13 6l6 6-6 6',
@@ -44,7 +43,6 @@ const ICONS = {
   state: 'M3 12h4l3-8 4 16 3-8h4',
   stop: 'M6 6h12v12H6z',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
-  user: 'M12 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21a8 8 0 0 1 16 0',
 };
 
 /** Return a drawing of 24 by 24, hidden from screen readers: what it says stands beside it or in aria-label. */

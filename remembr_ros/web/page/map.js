@@ -260,6 +260,7 @@ export function mountMap(root, page) {
     /** Mark the memory that is open or pointed at; null: none; `still`: the view stays. */
     mark(hit, { still = false } = {}) {
       scene.mark = hit;
+      page.timeline?.mark(hit?.start);
       if (!still && hit?.position && !here(hit)) url.set({ map: hit.map_id || NO_MAP, x: null, y: null, zoom: null });
       if (!still && hit?.position && view.bring([hit.position])) moved();
       show();

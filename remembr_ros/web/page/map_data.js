@@ -19,7 +19,7 @@ export class MapData {
   #told;
   #timer = null;
   #request = null;
-  #fetched = null; // what cells and tracks are of
+  #asked = null; // what cells and tracks are of, or will be
 
   constructor(page, changed, told) {
     this.#page = page;
@@ -29,7 +29,7 @@ export class MapData {
 
   /** Have what the view needs, soon; `anew`: the memory has changed. */
   look(view, mapId, anew = false) {
-    if (anew) this.#fetched = null;
+    if (anew) this.#asked = null;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#fetch(view, mapId), DEBOUNCE_MS);
   }
@@ -41,12 +41,13 @@ export class MapData {
     const on = mapId === '' ? '?map_id=' : ''; // memories without a map, where others have one
     const what = JSON.stringify([cell, scope]);
     const [x0, y0, x1, y1] = view.box();
-    const has = this.#fetched;
+    const has = this.#asked;
     if (has?.what === what && has.box[0] <= x0 && has.box[1] <= y0 && has.box[2] >= x1 && has.box[3] >= y1) return;
     this.#request?.abort();
     const { signal } = (this.#request = new AbortController());
     const box = view.box(MARGIN);
     const { get } = this.#page.api;
+    this.#asked = { what, box };
     try {
       const [cells, track] = await Promise.all([
         get(`/api/cells${on}`, { ...scope, box: box.join(','), cell }, { signal }),
@@ -55,12 +56,13 @@ export class MapData {
       this.cells = cells.cells.sort((a, b) => a[2] - b[2]); // large clusters on top
       this.cell_m = cells.cell ?? cell;
       this.tracks = track.tracks;
-      this.#fetched = { what, box };
       this.#told(cells.total || this.tracks.length ? ''
         : `No memories in this part of the map${scope.after || scope.before ? ' in the chosen time' : ''}.`);
       this.#changed();
     } catch (error) {
-      if (!signal.aborted) this.#told(error.message);
+      if (signal.aborted) return;
+      this.#asked = null;
+      this.#told(error.message);
     }
   }
 

@@ -1,6 +1,6 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
-import { disc, drawCross, drawGoal, drawPin, drawRing, drawRobot, FONT, label } from './map_marks.js';
+import { drawCross, drawGoal, drawPin, drawRing, drawRobot, FONT, label } from './map_marks.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
 
@@ -23,8 +23,8 @@ export function drawMap(ctx, scene) {
   if (scene.place) drawPlace(ctx, view, scene.place, c);
   drawCells(ctx, view, data.cells, c);
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
-  data.situation.goals?.forEach((pose) => drawGoal(ctx, view, pose, c.good, c.surface));
-  data.situation.proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c.evidence, c.surface, String(i + 1)));
+  data.situation.goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
+  data.situation.proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
   for (const robot of robots) drawRobot(ctx, view, robot, c, robots.length > 1);
   if (scene.mark?.position) drawPin(ctx, view, scene.mark, c);
   if (scene.cross) drawCross(ctx, view, c);
@@ -56,6 +56,11 @@ function timeColours(c) {
     const [from, to, part] = at < 1 ? [a, b, at] : [b, d, at - 1];
     return `rgb(${from.slice(0, 3).map((value, k) => Math.round(value + (to[k] - value) * part)).join(' ')})`;
   });
+}
+
+function disc(ctx, x, y, radius) {
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, 2 * Math.PI);
 }
 
 function drawGrid(ctx, view, grid, dark) {
@@ -167,12 +172,7 @@ function drawScale(ctx, view, c) {
   drawPlate(ctx, x, length * view.scale, view, c);
   ctx.lineWidth = 2;
   ctx.strokeStyle = c.ink;
-  ctx.beginPath();
-  ctx.moveTo(x, y - 5);
-  ctx.lineTo(x, y);
-  ctx.lineTo(view.width - 18, y);
-  ctx.lineTo(view.width - 18, y - 5);
-  ctx.stroke();
+  ctx.stroke(new Path2D(`M${x} ${y - 5}V${y}H${view.width - 18}V${y - 5}`));
   label(ctx, metres(length), x + (length * view.scale) / 2, y - 7, c, 'center');
 }
 

@@ -2,110 +2,81 @@
 
 export const FONT = 'system-ui, sans-serif';
 
-export function disc(ctx, x, y, radius) {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
-}
+const round = (radius) => new Path2D(`M${radius} 0A${radius} ${radius} 0 1 0 0 ${radius}A${radius} ${radius} 0 0 0 ${radius} 0Z`);
+const [SPOT, GOAL, RING] = [round(4), round(10), round(11)];
+const ROBOT = new Path2D('M15 0L-9 -10L-4.5 0L-9 10Z');
+const HEADING = new Path2D('M22 0L13 -5V5Z');
+const PIN = new Path2D('M0 0C-4 -10 -11 -14 -11 -22A11 11 0 0 1 11 -22C11 -14 4 -10 0 0Z');
+const CROSS = new Path2D('M5 0H15M-5 0H-15M0 5V15M0 -5V-15');
 
-export function drawRing(ctx, view, [x, y], c) {
-  const [px, py] = view.screen(x, y);
-  for (const [radius, width, colour] of [[11, 5, c.surface], [11, 3, c.evidence]]) {
-    disc(ctx, px, py, radius);
-    ctx.lineWidth = width;
-    ctx.strokeStyle = colour;
-    ctx.stroke();
-  }
-  disc(ctx, px, py, 4);
-  ctx.fillStyle = c.evidence;
-  ctx.fill();
-}
-
-export function drawGoal(ctx, view, { position: [x, y], yaw }, colour, surface, number = '') {
-  const [px, py] = view.screen(x, y);
+/** Draw with a place as the origin, and x along a heading. */
+function at(ctx, [px, py], yaw, draw) {
   ctx.save();
   ctx.translate(px, py);
-  ctx.strokeStyle = ctx.fillStyle = colour;
-  ctx.lineWidth = 2.5;
-  if (Number.isFinite(yaw)) {
-    ctx.rotate(-yaw);
-    ctx.beginPath();
-    ctx.moveTo(22, 0);
-    ctx.lineTo(13, -5);
-    ctx.lineTo(13, 5);
-    ctx.fill();
-    ctx.rotate(yaw);
-  }
-  disc(ctx, 0, 0, 10);
-  ctx.fillStyle = surface;
-  ctx.fill();
-  ctx.setLineDash(number ? [4, 3] : []);
-  ctx.stroke();
-  ctx.fillStyle = colour;
-  if (number) {
-    ctx.font = `700 11px ${FONT}`;
-    ctx.textAlign = 'center';
-    ctx.textBaseline = 'middle';
-    ctx.fillText(number, 0, 0.5);
-  } else {
-    disc(ctx, 0, 0, 4);
-    ctx.fill();
-  }
+  ctx.rotate(-(yaw ?? 0));
+  ctx.lineJoin = 'round';
+  draw();
   ctx.restore();
+}
+
+function stroke(ctx, path, width, colour) {
+  ctx.lineWidth = width;
+  ctx.strokeStyle = colour;
+  ctx.stroke(path);
+}
+
+function fill(ctx, path, colour) {
+  ctx.fillStyle = colour;
+  ctx.fill(path);
+}
+
+/** A memory that an answer rests on, or that was found. */
+export function drawRing(ctx, view, [x, y], c) {
+  at(ctx, view.screen(x, y), 0, () => {
+    stroke(ctx, RING, 5, c.surface);
+    stroke(ctx, RING, 3, c.evidence);
+    fill(ctx, SPOT, c.evidence);
+  });
+}
+
+/** Where the robot was sent; with a number: where it would go, in this order. */
+export function drawGoal(ctx, view, { position: [x, y], yaw }, c, number = 0) {
+  const colour = number ? c.evidence : c.good;
+  at(ctx, view.screen(x, y), yaw, () => {
+    if (Number.isFinite(yaw)) fill(ctx, HEADING, colour);
+    fill(ctx, GOAL, c.surface);
+    if (number) ctx.setLineDash([4, 3]);
+    stroke(ctx, GOAL, 2.5, colour);
+    if (!number) fill(ctx, SPOT, colour);
+  });
+  if (number) label(ctx, String(number), ...view.screen(x, y - 4 / view.scale), c, 'center');
 }
 
 export function drawRobot(ctx, view, { name, position: [x, y], yaw }, c, named) {
   const [px, py] = view.screen(x, y);
-  ctx.save();
-  ctx.translate(px, py);
-  ctx.rotate(-(yaw ?? 0));
-  ctx.beginPath();
-  ctx.moveTo(15, 0);
-  ctx.lineTo(-9, -10);
-  ctx.lineTo(-4.5, 0);
-  ctx.lineTo(-9, 10);
-  ctx.closePath();
-  ctx.lineJoin = 'round';
-  ctx.lineWidth = 5;
-  ctx.strokeStyle = c.surface;
-  ctx.stroke();
-  ctx.fillStyle = c.robot;
-  ctx.fill();
-  ctx.restore();
+  at(ctx, [px, py], yaw, () => {
+    stroke(ctx, ROBOT, 5, c.surface);
+    fill(ctx, ROBOT, c.robot);
+  });
   if (named) label(ctx, name, px, py + 24, c, 'center');
 }
 
+/** The memory that is open. */
 export function drawPin(ctx, view, { position: [x, y] }, c) {
   const [px, py] = view.screen(x, y);
-  ctx.save();
-  ctx.translate(px, py);
-  ctx.beginPath();
-  ctx.moveTo(0, 0);
-  ctx.bezierCurveTo(-4, -10, -11, -14, -11, -22);
-  ctx.arc(0, -22, 11, Math.PI, 0);
-  ctx.bezierCurveTo(11, -14, 4, -10, 0, 0);
-  ctx.fillStyle = c.danger;
-  ctx.fill();
-  ctx.lineWidth = 2;
-  ctx.strokeStyle = c.surface;
-  ctx.stroke();
-  disc(ctx, 0, -22, 4);
-  ctx.fillStyle = c.surface;
-  ctx.fill();
-  ctx.restore();
+  at(ctx, [px, py], 0, () => {
+    fill(ctx, PIN, c.danger);
+    stroke(ctx, PIN, 2, c.surface);
+  });
+  at(ctx, [px, py - 22], 0, () => fill(ctx, SPOT, c.surface));
 }
 
+/** The place that the keyboard acts on. */
 export function drawCross(ctx, view, c) {
-  const [x, y] = [view.width / 2, view.height / 2];
-  for (const [width, colour] of [[4, c.surface], [1.5, c.ink]]) {
-    ctx.lineWidth = width;
-    ctx.strokeStyle = colour;
-    ctx.beginPath();
-    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-      ctx.moveTo(x + 5 * dx, y + 5 * dy);
-      ctx.lineTo(x + 15 * dx, y + 15 * dy);
-    }
-    ctx.stroke();
-  }
+  at(ctx, [view.width / 2, view.height / 2], 0, () => {
+    stroke(ctx, CROSS, 4, c.surface);
+    stroke(ctx, CROSS, 1.5, c.ink);
+  });
 }
 
 export function label(ctx, text, x, y, c, align) {

@@ -9,8 +9,9 @@ const TEXTS = 60; // texts read in the scene that are shown
 const AROUND_M = 3; // [m] what else was seen here
 const AGO_MS = 30_000; // [ms] between two looks at the clock
 
-const button = (drawing, words, run, props = {}) => el('button', { type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props },
-  icon(drawing), words);
+const button = (drawing, words, run, props = {}) => el('button', {
+  type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props,
+}, icon(drawing), words);
 
 /** Show the memory of the address in `root`. */
 export function mountMemory(root, page) {
@@ -53,7 +54,7 @@ export function mountMemory(root, page) {
     const long = (Date.parse(memory.end) - Date.parse(memory.start)) / 1000;
     return el('dl', { class: 'facts' },
       where(memory),
-      fact('When', moment(memory.start), long ? [' to ', moment(memory.end), `, ${lasted(long)}`] : '', ', ',
+      fact('When', moment(memory.start), long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : '', ', ',
         el('span', { class: 'ago' }, ago(memory.end))),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
       memory.camera ? fact('Camera', start(memory.camera)) : null,
@@ -65,7 +66,8 @@ export function mountMemory(root, page) {
   function actions(memory) {
     const [x, y] = memory.position ?? [];
     return el('div', { class: 'row' },
-      memory.position && page.may('drive') ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
+      memory.position && page.may('drive')
+        ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
       button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
@@ -87,6 +89,7 @@ export function mountMemory(root, page) {
   }
 
   function show(found) {
+    const held = root.contains(document.activeElement);
     const opened = shown ? shown.memory.id !== found.memory.id : closed;
     shown = found;
     const { memory, before, after } = found;
@@ -101,7 +104,7 @@ export function mountMemory(root, page) {
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
       actions(memory), strip(found), facts(memory));
     page.map.mark(memory);
-    if (opened) root.querySelector('h2').focus({ preventScroll: true });
+    if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
   }
 
   function gone(error) {

@@ -1,23 +1,19 @@
 // Search as one types: the same as `remembr recall`, with chips for what narrows it.
 
-import { placeName, showCards, sourceName, start, update } from './cards.js';
+import { clock, placeName, showCards, sourceName, start, update } from './cards.js';
 import { el, icon } from './dom.js';
-import { written } from './times.js';
 
 const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
 const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
 const STEP = 25; // results at first, and more at a time
 const MOST = 100; // results shown at most
-const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
-const CLOCK = { hour: '2-digit', minute: '2-digit' };
 const KEYS = ['q', 'after', 'before', 'near', 'radius', 'robot', 'camera', 'source', 'map'];
 const NOTHING = Object.fromEntries(KEYS.filter((key) => key !== 'map').map((key) => [key, null]));
 
 /** Return what narrows the search: [{keys to take away, icon, words}]. */
 function filters({ after, before, robot, camera, source }, place) {
-  const [from, to] = [after, before].map((t) => t && written(t, { ...DAY, ...CLOCK }));
-  const until = written(after, DAY) === written(before, DAY) ? written(before, CLOCK) : to;
-  const time = after && before ? `${from} – ${until}` : after ? `from ${from}` : before ? `until ${to}` : '';
+  const time = after && before ? `${clock(after)} – ${clock(before, after)}`
+    : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '';
   return [
     { keys: ['after', 'before'], icon: 'clock', words: time },
     { keys: ['near', 'radius'], icon: 'place', words: place
@@ -52,15 +48,12 @@ export function mountSearch(root, page) {
   const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
   const status = el('p', { class: 'search-status', role: 'status' });
   const remedy = el('button', { type: 'button', hidden: true });
-  const list = el('ol', { class: 'cards', id: 'search-results', 'aria-label': 'Results', onkeydown: step });
+  const list = el('ol', { class: 'cards', id: 'search-results', 'aria-label': 'Results' });
   const more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => {
     limit = Math.min(limit + STEP, MOST);
     search();
   } }, 'Show more');
   root.append(form, el('div', { class: 'filters' }, chips, place, choices.map(({ select }) => select)), status, remedy, list, more);
-  input.addEventListener('keydown', (event) => {
-    if (event.key === 'ArrowDown') step(event);
-  });
 
   function later(ms, run) {
     clearTimeout(timer);
@@ -101,15 +94,6 @@ export function mountSearch(root, page) {
     for (const { refresh } of choices) refresh();
   }
 
-  /** Move between the field and the results by the arrow keys. */
-  function step(event) {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by) return;
-    const stops = [input, ...list.querySelectorAll('a.card')];
-    stops[stops.indexOf(document.activeElement) + by]?.focus();
-    event.preventDefault();
-  }
-
   async function search(live = false) {
     running.abort();
     if (!root.checkVisibility()) {
@@ -147,7 +131,7 @@ export function mountSearch(root, page) {
     }] : []);
     more.hidden = !full || limit >= MOST;
     showCards(list, hits, page);
-    const lit = filtered ? hits.filter((hit) => hit.sureness !== 'hardly') : [];
+    const lit = filtered ? hits.filter((hit) => hit.sureness === hits[0].sureness) : []; // as well as the best fits
     page.map.light(lit, { still });
     page.timeline.light(lit);
   }

@@ -6,6 +6,7 @@ import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
 import { fromField, iso, now, offset, seconds, toField, when, zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
+const TYPING_MS = 400; // [ms] a date is complete when nothing more is typed
 const BAR_PX = 7; // [px] a bar is at least so wide
 const EDGE_PX = 7; // [px] a window is taken at its edge from so far
 const EDGE_TOUCH_PX = 18;
@@ -32,7 +33,7 @@ export function mountTimeline(root, page) {
     el('p', { id: 'time-help', class: 'unseen' }, 'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
       + `the window away. Times are in the zone ${zoneName()}.`));
 
-  const scene = { t0: 0, t1: 1, activity: null, window: null, lit: [], colours: colours(TIMELINE_COLOURS), width: 1, height: 1 };
+  const scene = { t0: 0, t1: 1, activity: null, window: null, lit: [], mark: null, colours: colours(TIMELINE_COLOURS), width: 1, height: 1 };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     const first = scene.width === 1;
     Object.assign(scene, { width, height });
@@ -43,6 +44,7 @@ export function mountTimeline(root, page) {
   let request = null;
   let fetching = null;
   let choosing = null;
+  let typing = null;
   let held = null; // what a drag moves: 'view', 'window', 0 or 1: an edge
 
   const first = () => seconds(page.info.first ?? NaN);
@@ -133,11 +135,16 @@ export function mountTimeline(root, page) {
   }
 
   function typed(field) {
+    clearTimeout(typing);
+    typing = setTimeout(take, TYPING_MS, field);
+  }
+
+  function take(field) {
     const [a, b] = [fromField(from.value), fromField(to.value)];
     const size = scene.window ? scene.window[1] - scene.window[0] : 3600;
     if (Number.isNaN(a) && Number.isNaN(b)) choose(null, null);
-    else if (field === from && !Number.isNaN(a)) choose(a, a + size);
-    else if (field === to && !Number.isNaN(b)) choose(Number.isNaN(a) || a >= b ? b - size : a, b);
+    else if (field === from && a >= 0) choose(a, a + size); // the year 20 is one of 2026 being typed
+    else if (field === to && b >= 0) choose(Number.isNaN(a) || a >= b ? b - size : a, b);
   }
 
   function shown() {
@@ -187,6 +194,7 @@ export function mountTimeline(root, page) {
     tap(x) {
       const i = barAt(x);
       if (i === null) return;
+      told.textContent = inWords(i);
       const { t, bin_s: size } = scene.activity;
       choose(t + i * size, t + (i + 1) * size);
     },
@@ -258,6 +266,11 @@ export function mountTimeline(root, page) {
     /** Mark moments: ISO, Unix seconds, or hits; [] takes the marks away. */
     light(times) {
       scene.lit = times.map((each) => seconds(each?.start ?? each)).filter(Number.isFinite);
+      draw();
+    },
+    /** Mark the moment of the memory that is open; null: none. */
+    mark(time) {
+      scene.mark = time ? seconds(time) : null;
       draw();
     },
   };

@@ -14,7 +14,7 @@ const MOTION_PX = 5; // above it: driving and standing
 const MARKS_PX = 12; // at the top: questions and evidence
 const FONT = '11px system-ui, sans-serif';
 
-/** Draw it all. `scene`: {t0, t1, activity, window, lit, colours, width, height} */
+/** Draw it all. `scene`: {t0, t1, activity, window, lit, mark, colours, width, height} */
 export function drawTimeline(ctx, scene) {
   const { t0, t1, window: chosen, width, height, colours: c } = scene;
   const px = (t) => ((t - t0) / (t1 - t0)) * width;
@@ -26,16 +26,18 @@ export function drawTimeline(ctx, scene) {
   drawAxis(ctx, scene, px, floor);
   if (scene.activity) drawBars(ctx, scene, px, floor);
   if (chosen) drawWindow(ctx, px(chosen[0]), px(chosen[1]), height - AXIS_PX, c);
-  ctx.fillStyle = c.evidence;
-  for (const t of scene.lit) {
-    const x = px(t);
-    ctx.fillRect(x - 1, 2, 2, floor - 2);
-    ctx.beginPath();
-    ctx.moveTo(x - 5, 0);
-    ctx.lineTo(x + 5, 0);
-    ctx.lineTo(x, 8);
-    ctx.fill();
-  }
+  for (const t of scene.lit) drawMoment(ctx, px(t), floor, c.evidence);
+  if (scene.mark !== null) drawMoment(ctx, px(scene.mark), floor, c.danger);
+}
+
+function drawMoment(ctx, x, floor, colour) {
+  ctx.fillStyle = colour;
+  ctx.fillRect(x - 1, 2, 2, floor - 2);
+  ctx.beginPath();
+  ctx.moveTo(x - 5, 0);
+  ctx.lineTo(x + 5, 0);
+  ctx.lineTo(x, 8);
+  ctx.fill();
 }
 
 function drawBars(ctx, { t0, t1, activity, window: chosen, colours: c }, px, floor) {
