@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 
 from remembr_ros import __version__
+from remembr_ros.web.allocation import give_back_freed
 from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
 from remembr_ros.web.backend import Backend, Listeners
@@ -81,6 +82,7 @@ def build_app(
 @asynccontextmanager
 async def _alive(site: Site) -> AsyncIterator[None]:
     """Follow memory and robot meanwhile."""
+    give_back_freed()
     site.backend.listen(Listeners(site.following.tell, site.exchanges.heard))
     site.following.start()
     watching = asyncio.create_task(_watch(site))

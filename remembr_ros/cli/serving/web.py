@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         from remembr_ros.cli.serving.local_backend import open_backend
+        from remembr_ros.web.allocation import give_back_freed
         from remembr_ros.web.app import build_app
         from remembr_ros.web.door.access import Access, new_tokens
         from remembr_ros.web.door.door import Door
@@ -70,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     access = Access.by(args.page_tokens)
     grid = read_map(args.map) if args.map else None
     transcribe = _transcriber(args.speech) if args.speech else None
+    give_back_freed()  # also what it takes to open a large memory
     # Before anything is opened: it shall be closed as it should, whenever somebody has had enough.
     stop = stop_on_signals()
     with open_backend(args, writable=True, grid=grid) as backend:
