@@ -10,7 +10,9 @@ from fastapi.testclient import TestClient
 from remembr_ros.images import encode_jpeg
 from remembr_ros.web.app import build_app
 from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.door import Door
 from remembr_ros.web.door.guard import Guard
+from remembr_ros.web.door.serving import WebServer
 from remembr_ros.web.site import Site
 from test.unit.web.fake_backend import FakeBackend, eventually
 
@@ -40,3 +42,11 @@ def client(app: FastAPI, site: Site) -> Iterator[TestClient]:
     with TestClient(Guard(app, Access()), **here) as asking:  # type: ignore[arg-type]
         eventually(lambda: not site.following.contents.reading or bool(site.following.contents.problem))
         yield asking
+
+
+@pytest.fixture
+def server(app: FastAPI) -> Iterator[WebServer]:
+    served = WebServer(Door(port=0), Access())
+    served.start(app)
+    yield served
+    served.stop()

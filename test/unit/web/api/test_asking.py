@@ -1,3 +1,4 @@
+import http.client
 import json
 import threading
 from typing import Any
@@ -11,6 +12,7 @@ from remembr_ros.errors import BudgetExceeded, InvalidRequest
 from remembr_ros.timestamps import NS
 from remembr_ros.web.app import build_app
 from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.serving import WebServer
 from remembr_ros.web.exchanges import MOST_UNDER_WAY, MOST_WAITING
 from remembr_ros.web.site import Site
 from test.unit.memory.recall_contract import LAST_NS
@@ -127,6 +129,22 @@ def test_a_server_that_ends_lets_go_of_who_waits(
     site.live.close()
     asking.join(20.0)
     assert answers == [200]
+
+
+def test_a_question_whose_stream_is_cut_off_goes_on(
+    server: WebServer, site: Site, backend: FakeBackend
+) -> None:
+    backend.answers.clear()
+    connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=20.0)
+    headers = {**STREAM, 'Content-Type': 'application/json'}
+    connection.request('POST', '/api/ask', '{"question": "Where?"}', headers)
+    response = connection.getresponse()
+    assert response.readline() == b'event: exchange\n'
+    response.close()
+    connection.close()
+    eventually(lambda: not len(site.live))
+    backend.answers.set()
+    eventually(lambda: site.exchanges.all()[0].stage == 'answered')
 
 
 def test_speech_is_understood_where_somebody_does(backend: FakeBackend, client: TestClient) -> None:

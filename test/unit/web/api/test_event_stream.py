@@ -5,27 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import NS
 from remembr_ros.web.api.event_stream import sse
 from remembr_ros.web.backend import Situation
-from remembr_ros.web.door.access import Access
-from remembr_ros.web.door.door import Door
 from remembr_ros.web.door.serving import WebServer
 from remembr_ros.web.site import Site
 from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
 
 Told = tuple[str, str, dict[str, Any]]
-
-
-@pytest.fixture
-def server(app: FastAPI) -> Iterator[WebServer]:
-    served = WebServer(Door(port=0), Access())
-    served.start(app)
-    yield served
-    served.stop()
 
 
 @pytest.fixture
