@@ -163,11 +163,12 @@ class Backend(Protocol):
         asker: str,
         on_progress: Callable[[DriveProgress], None],
         cancel: threading.Event,
-    ) -> None:
+    ) -> bool:
         """Have the robot drive to where a memory was made, or to a place, once a person has said yes; return
         when it arrived, or, where nobody tells that, was sent.
 
         :param map_id: of a place
+        :return: whether it arrived
         :raises RemembrError: it is not driven there, and why
         """
 

@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 class Drive:
     """A drive, and how it goes.
 
-    :param stage: checking, confirming or navigating; then arrived, failed or stopped
+    :param stage: checking, confirming or navigating; then arrived, sent (and nobody tells more), failed or
+        stopped
     :param detail: of the stage, for a person
     :param goal: as checked, in the map frame; None: it is not yet
     :param distance_m: to go; None: not known
@@ -36,7 +37,7 @@ class Drive:
     @property
     def is_over(self) -> bool:
         """Whether nothing more comes of it."""
-        return self.stage in ('arrived', 'failed', 'stopped')
+        return self.stage in ('arrived', 'sent', 'failed', 'stopped')
 
 
 class Drives:
@@ -119,8 +120,8 @@ class Drives:
             )
 
         try:
-            self._backend.go(target, map_id=map_id, asker=asker, on_progress=tell, cancel=cancel)
-            self._change(drive_id, stage='arrived', detail='', distance_m=None)
+            there = self._backend.go(target, map_id=map_id, asker=asker, on_progress=tell, cancel=cancel)
+            self._change(drive_id, stage='arrived' if there else 'sent', detail='', distance_m=None)
         except RemembrError as error:
             logger.warning('the drive of %s ended: %s', asker, error)
             self._change(drive_id, stage='failed', detail=str(error), distance_m=None)

@@ -130,7 +130,7 @@ class LocalBackend:
         asker: str,
         on_progress: Callable[[DriveProgress], None],
         cancel: threading.Event,
-    ) -> None:
+    ) -> bool:
         raise NavigationUnavailable(NO_ROBOT)
 
     def confirm(self, yes: bool) -> str:

@@ -151,7 +151,7 @@ def test_two_look_at_one_robot(robot, processes, page, tmp_path):
     assert me.call('POST', '/api/confirm', {'yes': True}) == (200, {'detail': 'the robot drives'})
     robot.wait(lambda: goals, 'a goal')
     assert (goals[0].pose.position.x, goals[0].header.frame_id) == (10.0, 'map')
-    robot.wait(lambda: other.get('/api/situation')['drive']['stage'] == 'arrived', 'the end of the drive')
+    robot.wait(lambda: other.get('/api/situation')['drive']['stage'] == 'sent', 'the end of the drive')
     assert 'act token from 127.0.0.1' in processes.log('agent')
     assert me.call('POST', '/api/confirm', {'yes': True})[0] == 409
 

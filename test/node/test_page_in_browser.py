@@ -32,7 +32,7 @@ def test_a_click_sends_the_robot_and_forgets_and_both_see_it(robot, page, look, 
     assert goals == []
     other.get_by_role('button', name='Drive', exact=True).click()
     for one in (mine, other):
-        one.locator('#drive').get_by_text('The robot has arrived').wait_for()
+        one.locator('#drive').get_by_text('The robot was sent there').wait_for()
     robot.wait(lambda: goals, 'a goal')
     assert (goals[0].pose.position.x, goals[0].pose.position.y) == (10.0, 1.0)
 

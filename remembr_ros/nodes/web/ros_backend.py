@@ -36,7 +36,7 @@ from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState
 
 AGENT_S = 5.0  # [s] so often the agent node's parameters are read, which may change at any time
 MARGIN_S = 5.0  # [s] beyond the agent node's own deadlines; then it is taken to be dead
-_WANTED = ('keep_out', 'timeout', 'confirm_timeout', 'drive_timeout')
+_WANTED = ('navigation', 'keep_out', 'timeout', 'confirm_timeout', 'drive_timeout')
 
 
 class RosBackend:
@@ -132,7 +132,7 @@ class RosBackend:
         asker: str,
         on_progress: Callable[[DriveProgress], None],
         cancel: threading.Event,
-    ) -> None:
+    ) -> bool:
         goal = GoTo.Goal(asker=asker, map_id=map_id)
         if isinstance(target, Memory):
             goal.memory_id = target.id
@@ -153,6 +153,7 @@ class RosBackend:
         result = self._go_to.result(goal, tell, cancel=cancel, limit_s=limit_s)
         if result.error_code != Ask.Result.NONE:
             raise ask_error(result.error_code, result.error_msg)
+        return self._agent.navigation == 'nav2'  # else nobody tells
 
     def confirm(self, yes: bool) -> str:
         response = self._confirm(SetBool.Request(data=yes))

@@ -33,7 +33,8 @@ class RobotJson(TypedDict):
 
 
 class DriveJson(TypedDict):
-    """A drive: checking, confirming or navigating; then arrived, failed or stopped. distance: to go [m]."""
+    """A drive: checking, confirming or navigating; then arrived, sent (nobody tells more), failed or stopped.
+    distance: to go [m]."""
 
     id: str
     stage: str

@@ -145,7 +145,7 @@ class Tools(ReadingTools):
             if not drive.is_over:
                 with anyio.CancelScope(shield=True):
                     await anyio.to_thread.run_sync(functools.partial(drives.stop, asker=who(ctx)))
-        if drive.stage != 'arrived':
+        if drive.stage not in ('arrived', 'sent'):
             raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal
         return {'stage': drive.stage, 'position': list(goal.pose.position) if goal else None}

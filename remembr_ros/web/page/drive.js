@@ -5,7 +5,7 @@ import { placeName } from './cards.js';
 import { announce, busy, el, icon, toast } from './dom.js';
 
 const BEFORE = { checking: 'Looking whether the robot can go there', confirming: 'The robot waits for a yes' };
-const ENDS = { arrived: 'The robot has arrived', failed: 'The drive failed', stopped: 'The drive has ended' };
+const ENDS = { arrived: 'The robot has arrived', sent: 'The robot was sent there', failed: 'The drive failed', stopped: 'The drive has ended' };
 const ENDED_MS = 15_000; // [ms] that the end of a drive stays
 
 /** Fill root with the drive, and hide it while there is none. */

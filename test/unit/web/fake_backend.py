@@ -39,6 +39,7 @@ class FakeBackend:
     answers: threading.Event = field(default_factory=threading.Event)
     said: list[bool] = field(default_factory=list)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    arrives: bool = True
     driven: list[tuple[Memory | StampedPose, str, str]] = field(default_factory=list)
     grid: Grid | None = None
     now: Situation = field(default_factory=Situation)
@@ -132,7 +133,7 @@ class FakeBackend:
         asker: str,
         on_progress: Callable[[DriveProgress], None],
         cancel: threading.Event,
-    ) -> None:
+    ) -> bool:
         self._check()
         goal = StampedPose(0, (target.pose or Pose(0.0, 0.0)))
         on_progress(DriveProgress('confirming', 'a person has to say yes', goal))
@@ -145,6 +146,7 @@ class FakeBackend:
             raise NotConfirmed('a person refused the goal')
         on_progress(DriveProgress('navigating', 'on the way', goal, 3.0))
         self.driven.append((target, map_id, asker))
+        return self.arrives
 
     def confirm(self, yes: bool) -> str:
         with self._spoken:

@@ -52,6 +52,14 @@ def test_the_robot_drives_once_a_person_said_yes(
     assert 'somebody else said yes' in caplog.text
 
 
+def test_a_robot_of_which_nobody_tells_more_was_sent(drives: Drives, backend: FakeBackend) -> None:
+    backend.arrives = False
+    drives.begin(PLACE, map_id='', asker='a')
+    at(drives, 'confirming')
+    drives.confirm(True, asker='a')
+    assert at(drives, 'sent').is_over
+
+
 def test_one_drive_at_a_time(drives: Drives, backend: FakeBackend) -> None:
     drives.begin(PLACE, map_id='cellar', asker='a')
     with pytest.raises(InvalidRequest, match='under way'):

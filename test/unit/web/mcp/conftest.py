@@ -56,7 +56,7 @@ class DrivingBackend(LocalBackend):
         asker: str,
         on_progress: Callable[[DriveProgress], None],
         cancel: threading.Event,
-    ) -> None:
+    ) -> bool:
         goal = StampedPose(0, target.pose or Pose(0.0, 0.0))
         on_progress(DriveProgress('confirming', 'a person has to say yes', goal))
         self.proposed.set()
@@ -67,6 +67,7 @@ class DrivingBackend(LocalBackend):
             raise NotConfirmed('a person refused the goal')
         on_progress(DriveProgress('navigating', 'on the way', goal, 3.0))
         self.driven.append((target, asker))
+        return True
 
     def confirm(self, yes: bool) -> str:
         self.yes = yes
