@@ -4,7 +4,7 @@ import logging
 import threading
 import uuid
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 MOST_KEPT = 100  # exchanges; the oldest that is over goes first
 MOST_UNDER_WAY = 4  # questions that are being answered at a time
 MOST_WAITING = 8  # questions that wait for that
+FORGOTTEN = 'what this answer rested on was forgotten meanwhile'
 
 
 class TooManyQuestions(BudgetExceeded):
@@ -137,6 +138,22 @@ class Exchanges:
                 self._waiting.remove(under_way)
         # At once: a thread that waits for a database hears of it later.
         return self._end(under_way, stage='cancelled', error='the question was cancelled') or exchange
+
+    def cited(self) -> set[str]:
+        """Return the ids of the memories that the kept answers rest on."""
+        return {hit.memory.id for one in self.all() if one.answer for hit in one.answer.evidence}
+
+    def forget(self, ids: Collection[str]) -> None:
+        """Drop the answers that rest on these memories, which are forgotten: they may quote them."""
+        with self._lock:
+            found = [
+                replace(one, stage='failed', detail='', answer=None, error=FORGOTTEN)
+                for one in self._kept.values()
+                if one.answer and any(hit.memory.id in ids for hit in one.answer.evidence)
+            ]
+            self._kept.update((one.id, one) for one in found)
+        for exchange in found:
+            self._changed(exchange)
 
     def close(self) -> None:
         """End every question that is under way."""

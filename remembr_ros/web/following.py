@@ -112,10 +112,14 @@ class Following:
         """Say that something was stored or forgotten; from any thread, and returns at once."""
         self._told.set()
 
-    def close(self) -> None:
-        """End the thread; nobody is told anything after that."""
+    def end(self) -> None:
+        """Have the thread end; nobody is told anything after that."""
         self._closed.set()
         self._told.set()
+
+    def close(self) -> None:
+        """End the thread, and wait for that."""
+        self.end()
         if self._thread.is_alive():
             self._thread.join(CLOSE_S)
 
@@ -126,8 +130,10 @@ class Following:
             problem = ''
         except RemembrError as error:
             news, problem = None, str(error)
+        if self._closed.is_set():
+            return
         self._say(problem)
-        if news and not self._closed.is_set():
+        if news:
             self._on_news(news)
 
     def _run(self) -> None:

@@ -9,7 +9,7 @@ logger = logging.getLogger(__name__)
 
 
 def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
-    """Delete memories with their pictures, and the thumbnails of these; return how many.
+    """Delete memories with their pictures, thumbnails and the answers that rest on them; return how many.
 
     :param who: wants that, for the log
     :raises InvalidRequest: nothing may be forgotten here
@@ -18,5 +18,6 @@ def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
     names = {name for memory in site.backend.get(ids) for name in memory.keyframes}
     count = site.backend.forget(ids)
     site.pictures.drop(names)
+    site.exchanges.forget(ids)
     logger.warning('%s had %d memories forgotten: %s', who, count, ', '.join(ids))
     return count

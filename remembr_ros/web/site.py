@@ -1,9 +1,14 @@
 """What all routes, and MCP, share."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
+import numpy as np
+
+from remembr_ros.errors import RemembrError
+from remembr_ros.memory.model.outline import Outline
 from remembr_ros.timestamps import machine_zone_name, zone_named
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.drives import Drives
@@ -45,15 +50,18 @@ def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: s
     live, pictures = Live(merged), Pictures(backend)
 
     def on_news(news: News) -> None:
-        if news.anew:  # somebody may have forgotten something
+        if news.anew:  # somebody else may have forgotten something
             pictures.drop()
+            drop_gone(exchanges, following.contents.outline, backend)
         live.tell(Event('memories', news))
 
+    following = Following(backend, on_news)
+    exchanges = Exchanges(backend, lambda exchange: live.tell(Event('exchange', exchange, exchange.id)))
     return Site(
         backend=backend,
-        following=Following(backend, on_news),
+        following=following,
         live=live,
-        exchanges=Exchanges(backend, lambda exchange: live.tell(Event('exchange', exchange, exchange.id))),
+        exchanges=exchanges,
         drives=Drives(backend, lambda: live.tell(Event('situation'))),
         pictures=pictures,
         zone=zone_named(zone),
@@ -67,3 +75,12 @@ def merged(before: Event, event: Event) -> Event:
     if isinstance(before.about, News) and isinstance(event.about, News):
         return replace(event, about=replace(event.about, new=(), anew=True))
     return event
+
+
+def drop_gone(exchanges: Exchanges, outline: Outline, backend: Backend) -> None:
+    """Drop the answers that rest on memories which are not there any more; none where nobody can tell."""
+    cited = exchanges.cited()
+    known = outline.ids[np.isin(outline.ids, [one.encode() for one in cited])]
+    missing = cited.difference(known.astype(str).tolist())
+    with suppress(RemembrError):
+        exchanges.forget(missing.difference(memory.id for memory in backend.get(sorted(missing))))

@@ -20,7 +20,7 @@ Indices = NDArray[np.int64]
 class Trail:
     """A stretch of a robot's way on one map, in the order of time; columns of shape (points,).
 
-    :param x: in the map frame [m]; so is y
+    :param x: in the map frame [m], to the millimetre; so is y
     :param time_ns: when the robot came there
     """
 
@@ -48,10 +48,11 @@ def tracks(outline: Outline, scope: Scope, points: int, box: Box | None = None) 
     if box is not None:
         where, begins = _within(outline, where, begins, checked_box(box))
     where, begins = _thinned(outline, where, begins, points)
+    x, y, time_ns = outline.x[where].round(3), outline.y[where].round(3), outline.start_ns[where]
     found = []
-    for index in np.split(where, np.flatnonzero(begins)[1:]) if len(where) else ():
-        robot, map_id = (outline.names[names[index[0]]] for names in (outline.robot, outline.map_id))
-        found.append(Trail(robot, map_id, outline.x[index], outline.y[index], outline.start_ns[index]))
+    for first, last in _runs(begins):
+        robot, map_id = (outline.names[column[where[first]]] for column in (outline.robot, outline.map_id))
+        found.append(Trail(robot, map_id, x[first:last], y[first:last], time_ns[first:last]))
     return found
 
 

@@ -77,21 +77,29 @@ class Viewer:
         return watching
 
 
-class Page:
-    """The processes of a robot with a page, and the memories that it has."""
+def token_file(folder: Path) -> Path:
+    path = folder / 'tokens'
+    path.write_text(''.join(f'{right} {token}\n' for right, token in TOKENS.items()))
+    path.chmod(0o600)
+    return path
 
-    def __init__(self, robot, processes, folder: Path) -> None:
+
+class Page:
+    """The processes of a robot with a page, and the memories that it has.
+
+    :param guarded: the page asks for a token
+    """
+
+    def __init__(self, robot, processes, folder: Path, *, guarded: bool = True) -> None:
         self._robot, self._processes, self._folder = robot, processes, folder
-        tokens = folder / 'tokens'
-        tokens.write_text(''.join(f'{right} {token}\n' for right, token in TOKENS.items()))
-        tokens.chmod(0o600)
         with socket.socket() as free:
             free.bind(('127.0.0.1', 0))
             self.port = free.getsockname()[1]
         self.memory = self.start_memory()
         processes.start('agent', pose_source='none', autostart=True)
+        own = {'token_file': token_file(folder)} if guarded else {}
         self.web = processes.start(
-            'web', port=self.port, token_file=tokens, pose_source='none', call_timeout=2.0, autostart=True
+            'web', port=self.port, pose_source='none', call_timeout=2.0, autostart=True, **own
         )
         captions = robot.client.create_publisher(MemoryMsg, 'captions', 1000)
         robot.wait(captions.get_subscription_count, 'the memory node', START_S)

@@ -131,7 +131,7 @@ def test_the_wheel_has_what_ros_tools_look_for(wheel: set[str]) -> None:
 
 def test_every_program_is_a_function_of_the_package() -> None:
     programs = entry_points()
-    assert {f'{plan.name}_node' for plan in plan_nodes({'speech': 'true'})} <= set(programs)
+    assert {f'{plan.name}_node' for plan in plan_nodes({'speech': 'true', 'web': 'true'})} <= set(programs)
     for target in programs.values():
         module, _, function = target.partition(':')
         tree = ast.parse((REPOSITORY / f'{module.replace(".", "/")}.py').read_text())
@@ -149,7 +149,7 @@ def test_colcon_knows_that_the_tests_are_for_pytest() -> None:
 
 def entry_points() -> dict[str, str]:
     found = re.findall(r"'(\w+) = (remembr_ros\.[\w.]+:\w+)'", (REPOSITORY / 'setup.py').read_text())
-    assert len(found) == 6
+    assert len(found) == 7
     return dict(found)
 
 

@@ -92,6 +92,7 @@ OF_NO_MODULE = {
     'node/test_clock.py': 'nodes together, while time jumps',
     'node/test_idle.py': 'all nodes together, with nothing to do',
     'node/test_page.py': 'nodes as processes, and two who look at their page',
+    'node/test_page_in_browser.py': 'the same, by browsers',
     'node/test_outages.py': 'nodes together, one of which goes',
     'node/test_processes.py': 'every node as a process',
     'node/test_replay.py': 'nodes together, and the command line on the same recording',

@@ -21,6 +21,8 @@ from remembr_ros.cli.output import answer_lines
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.simulation.floor_map import write_floor_map
+from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.simulation.plan_picture import draw_plan
 from remembr_ros.simulation.recording import record_building
 from remembr_ros.simulation.truth import RecordingTruth, SignTruth, load_truth
@@ -108,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
             results.append({**answer_json(question, answer), **more})
     count = sum(result['right'] for result in results)
     track = [segment.pose.position for segment in truth.segments]
+    floor_map = write_floor_map(out, generate_building(args.seed))
     title = f'What the robot remembers ({len(memories)} memories)'
     draw_plan(out / 'map.png', truth, track, memories, found, goal.pose if goal else None, title)
     summary = {
@@ -123,7 +126,9 @@ def run(args: argparse.Namespace) -> int:
         f'\n{count} of {len(results)} answers are right (planner {summary["planner"]}), '
         f'{time.monotonic() - began:.0f} s in all. See {out / "map.png"} and {out / "answers.json"}.'
     )
-    print(f'To look at what it remembers: remembr web --memory {database}, then http://127.0.0.1:8765/')
+    # As it was called: make demo calls it where it is installed.
+    web = f'{sys.argv[0]} web --memory {database} --map {floor_map}'
+    print(f'To look at it on http://127.0.0.1:8765/: {web}')
     config = config_from_environment(AgentConfig())
     if not (config.llm or config.llm_url):
         print('For a language model: OPENAI_API_KEY, or REMEMBR_LLM_URL and REMEMBR_LLM (Ollama, vLLM, ...).')

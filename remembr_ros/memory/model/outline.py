@@ -63,8 +63,9 @@ def make_outline(
     for index, of in names:
         indices.append((index[order] + len(texts)).astype(np.uint16))
         texts += of
+    robot, map_id, source = indices
     x, y, z = (np.ascontiguousarray(points[order, axis]) for axis in range(3))
-    return Outline(ids[order], start_ns[order], end_ns[order], x, y, z, *indices, tuple(texts))
+    return Outline(ids[order], start_ns[order], end_ns[order], x, y, z, robot, map_id, source, tuple(texts))
 
 
 def outline_of(rows: Iterable[tuple[str, int, int, Point | None, str, str, str]]) -> Outline:

@@ -1,7 +1,8 @@
-"""Between memories, observations and hits, and the message that carries them; and the outline of all memories."""
+"""Between memories, observations, hits and outlines, and the messages that carry them."""
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage
@@ -169,7 +170,7 @@ def outline_from_pages(pages: Sequence[OutlineSrv.Response]) -> Outline:
     number = {text: i for i, text in enumerate(texts)}
     renumber = [np.array([number[text] for text in page.names], np.int64) for page in pages]
 
-    def column(name: str, kind: type) -> 'np.ndarray[tuple[int], np.dtype[np.generic]]':
+    def column(name: str, kind: type) -> Any:
         return np.concatenate([np.asarray(getattr(page, name), kind) for page in pages])
 
     names = [

@@ -68,15 +68,17 @@ class WebNode(ManagedNode):
         backend = RosBackend(self, self.parameters)
         self.while_active.callback(backend.close)
         server = self._server = self._make_server(self._door, self._access)
+        self.while_active.callback(server.stop)
+        transcribe = _transcriber(self.parameters.whisper_model)
+        app = self._build_app(backend, self._access, transcribe=transcribe, zone=self.parameters.time_zone)
+        site = self._site = app.state.site
 
         def end() -> None:
-            backend.close()  # first, for requests under way wait for other nodes
+            site.following.end()
+            backend.close()  # before the server, for requests under way wait for other nodes
             server.stop()
 
         self.while_active.callback(end)
-        transcribe = _transcriber(self.parameters.whisper_model)
-        app = self._build_app(backend, self._access, transcribe=transcribe, zone=self.parameters.time_zone)
-        self._site = app.state.site
         server.start(app)
         self.get_logger().info(f'the page is at {server.url}')
 
@@ -102,7 +104,9 @@ class WebNode(ManagedNode):
         log, handler = logging.getLogger('remembr_ros'), _NodeLog(self)
         self.while_configured.callback(log.setLevel, log.level)
         self.while_configured.callback(log.removeHandler, handler)
+        self.while_configured.callback(setattr, log, 'propagate', log.propagate)
         log.setLevel(logging.INFO)
+        log.propagate = False  # the SDK of MCP has the root's written to standard error, too
         log.addHandler(handler)
 
 

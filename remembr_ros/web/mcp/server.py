@@ -1,8 +1,9 @@
 """The memory as MCP servers, one for each right, on standard input and output or under /mcp of the page."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
@@ -13,10 +14,14 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from remembr_ros import __version__
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.door.access import Right
+from remembr_ros.web.mcp.reading_tools import WIDTH
 from remembr_ros.web.mcp.told import ToldMemory, told_memory
-from remembr_ros.web.mcp.tools import GRANTS, WIDTH, Tools
+from remembr_ros.web.mcp.tools import GRANTS, Tools
 from remembr_ros.web.site import Site
+
+_T = TypeVar('_T')
 
 MAX_BODY = 1_000_000  # bytes of a request
 
@@ -32,9 +37,14 @@ Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 def build_server(site: Site, right: Right) -> MCPServer[Any]:
     """Return the server for who has a right; it lists the tools that this right allows, and no others."""
-    server: MCPServer[Any] = MCPServer(
-        'remembr', title='Robot memory', instructions=INSTRUCTIONS, version=__version__, log_level='WARNING'
-    )
+    with _logging_as_it_is():
+        server: MCPServer[Any] = MCPServer(
+            'remembr',
+            title='Robot memory',
+            instructions=INSTRUCTIONS,
+            version=__version__,
+            log_level='WARNING',
+        )
     tools = Tools(site)
     for name, grant in GRANTS.items():
         if grant.right <= right and (grant.ability is None or grant.ability in site.backend.abilities):
@@ -48,6 +58,16 @@ def build_server(site: Site, right: Right) -> MCPServer[Any]:
     server.middleware.append(_refusing(right))
     _add_resources(server, site)
     return server
+
+
+@contextmanager
+def _logging_as_it_is() -> Iterator[None]:
+    """Keep the SDK from telling the whole process where to log."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 def _refusing(right: Right) -> Any:
@@ -97,14 +117,14 @@ def _add_resources(server: MCPServer[Any], site: Site) -> None:
     )
 
 
-def _known(site: Site, memory_id: str) -> Any:
+def _known(site: Site, memory_id: str) -> Memory:
     found = _or_error(lambda: site.backend.get([memory_id]))
     if not found:
         raise ResourceNotFoundError(f'there is no memory {memory_id!r}; it may have been forgotten')
     return found[0]
 
 
-def _or_error(work: Callable[[], Any]) -> Any:
+def _or_error(work: Callable[[], _T]) -> _T:
     try:
         return work()
     except InvalidRequest as error:

@@ -31,7 +31,7 @@ class ToldMemory(TypedDict):
     seconds_from_time: float | None
 
 
-class Recalled(TypedDict):
+class ToldRecall(TypedDict):
     """What was found, the best or nearest first; around a time in its order. total: how many memories the
     filters admit, whatever the text."""
 

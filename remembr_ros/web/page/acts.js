@@ -79,7 +79,8 @@ export async function forget(page, memory) {
         el('li', {}, `What was seen from ${clock(going.start)} to ${clock(going.end, going.start)}`,
           going.segments > 1 ? `, ${going.segments} segments in one` : ''),
         el('li', {}, going.pictures ? `${counted(going.pictures, 'picture')} will be deleted` : 'No picture will be deleted'),
-        going.shared ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}, for others have them, too`) : null),
+        going.shared
+          ? el('li', {}, `${counted(going.shared, 'picture stays', 'pictures stay')}, for other memories have them, too`) : null),
       el('p', {}, 'This cannot be undone.')),
     actions: [{ label: 'Keep it', value: false }, { label: 'Forget', value: true, kind: 'danger' }],
   });

@@ -128,11 +128,12 @@ export function mountAsk(root, page) {
     if (answer) place.replaceChildren(...answered(answer));
     else if (error) place.replaceChildren(el('p', { class: 'error', dir: 'auto' }, error));
     else {
-      const at = place.querySelector('.progress') ?? place.appendChild(progress(exchange.id));
-      at.querySelector('strong').textContent = STAGES[stage] ?? 'Beginning';
-      at.querySelector('bdi').textContent = detail;
+      if (!place.querySelector('.progress')) place.replaceChildren(progress(exchange.id));
+      const [line] = place.children;
+      line.querySelector('strong').textContent = STAGES[stage] ?? 'Beginning';
+      line.querySelector('bdi').textContent = detail;
       const count = [found ? `${found} recalled` : '', rounds > 1 ? `round ${rounds}` : ''];
-      at.querySelector('.small').textContent = count.filter(Boolean).join(', ');
+      line.querySelector('.small').textContent = count.filter(Boolean).join(', ');
     }
   }
 

@@ -4,6 +4,7 @@ import { attempt, showPlace } from './acts.js';
 import { placeName } from './cards.js';
 import { announce, busy, el, icon, toast } from './dom.js';
 
+const BEFORE = { checking: 'Looking whether the robot can go there', confirming: 'The robot waits for a yes' };
 const ENDS = { arrived: 'The robot has arrived', failed: 'The drive failed', stopped: 'The drive has ended' };
 const ENDED_MS = 15_000; // [ms] that the end of a drive stays
 
@@ -65,8 +66,7 @@ export function mountDrive(root, page) {
       farthest = Math.max(farthest, drive.distance ?? 0);
       bar.value = farthest ? 1 - (drive.distance ?? farthest) / farthest : 0;
       const far = Number.isFinite(drive.distance) ? `${drive.distance.toFixed(1)} m to go` : drive.detail;
-      say(drive.stage !== 'navigating' ? 'Looking whether the robot can go there'
-        : goal ? `Driving to ${placeName(goal.position)}` : 'Driving', far);
+      say(BEFORE[drive.stage] ?? `Driving${goal ? ` to ${placeName(goal.position)}` : ''}`, far);
     } else if (ended) {
       say(ENDS[drive.stage] ?? drive.stage, drive.detail);
       timer ||= setTimeout(end, ENDED_MS);

@@ -75,7 +75,9 @@ export function mountMemory(root, page) {
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
       page.may('forget') ? button('trash', 'Forget', async () => {
-        if (await forget(page, memory)) url.set({ memory: null }, { push: true });
+        if (!(await forget(page, memory))) return;
+        url.set({ memory: null }, { push: true });
+        for (const each of document.querySelectorAll(`.card[data-id="${CSS.escape(memory.id)}"]`)) each.parentElement.remove();
       }, { class: 'forget' }) : null);
   }
 

@@ -1,5 +1,6 @@
 // How the parts of the system are, problems first; asked for only while somebody looks.
 
+import { attempt } from './acts.js';
 import { update } from './cards.js';
 import { el } from './dom.js';
 
@@ -35,6 +36,11 @@ export function mountState(root, page) {
   const about = el('dl', { class: 'facts' });
   root.append(summary, said, list, el('h3', {}, 'About'), about);
   const { info } = page;
+  if (info.tokens) {
+    root.append(el('button', { type: 'button', onclick: async () => {
+      if (await attempt(() => page.api.post('/api/logout').then(() => true))) location.reload();
+    } }, 'Use another token'));
+  }
   pairs(about, { Memory: info.name, Memories: info.memories.toLocaleString('en'), Planner: info.planner || 'none',
     'Search model': info.embedder || 'not known', 'You may': RIGHTS[info.right], Version: info.version });
 

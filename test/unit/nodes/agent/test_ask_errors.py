@@ -7,7 +7,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 from remembr_msgs.action import Ask
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros import errors
-from remembr_ros.nodes.agent.ask_errors import ask_error_code
+from remembr_ros.nodes.agent.ask_errors import ask_error, ask_error_code
 
 
 def codes(kind) -> dict[str, int]:
@@ -46,6 +46,9 @@ def test_codes_of_action_and_service_agree():
 )
 def test_every_error_has_its_code(error, code):
     assert ask_error_code(error('why')) == code
+    back = ask_error(code, 'why')
+    assert (ask_error_code(back), str(back)) == (code, 'why')
+    assert isinstance(back, error)
 
 
 def test_every_way_to_fail_on_the_way_has_a_code_of_its_own():

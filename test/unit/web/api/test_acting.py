@@ -149,3 +149,12 @@ def test_every_route_needs_the_right_that_it_should(site: Site) -> None:
         (needed,) = module.routes.dependencies
         assert needed.dependency is not None
         assert needed.dependency.__closure__ == needs(right).__closure__
+
+
+def test_an_answer_goes_with_what_it_rests_on(client: TestClient) -> None:
+    for _ in range(2):
+        assert client.post('/api/ask', json={'question': 'Where is the mug?'}).json()['answer']['evidence']
+    assert client.delete('/api/memories/d00').status_code == 200
+    told = client.get('/api/exchanges')
+    assert {(one['stage'], one['answer']) for one in told.json()['exchanges']} == {('failed', None)}
+    assert 'red mug' not in told.text

@@ -182,3 +182,16 @@ def test_connections_are_bounded_of_each_and_in_all() -> None:
         while not answered:  # they are closed here, and soon there
             with suppress(ConnectionError):
                 answered = site.ask('GET', '/api/info', source='127.0.0.5').status == 200
+
+
+def test_nonsense_after_the_answer_has_begun_ends_it(
+    open_site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_site.connect() as connection:
+        connection.sendall(
+            b'GET /api/events HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
+        )
+        read_until(connection, b'event: hello')
+        connection.sendall(b'no number\r\n')
+        assert b'HTTP/1.1' not in read_to_end(connection)
+    assert caplog.text == ''

@@ -1,6 +1,7 @@
 """Another agent and the memory, over streamable HTTP, by the SDK's own client."""
 
 import base64
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from remembr_ros.agent.model.quoting import quoted
+from remembr_ros.web.door.access import Right
+from remembr_ros.web.mcp.server import build_server
 from test.unit.web.mcp.conftest import HOSTILE, T0, TOKENS, ServedSite
 
 LOOKING = ['recall', 'look', 'day', 'info']
@@ -268,3 +271,10 @@ def test_a_memory_that_is_out_of_reach_is_said(served: ServedSite) -> None:
     result = call(served, 'recall', 'look', text='lift')
     assert result.is_error
     assert 'closed' in result.content[0].text
+
+
+def test_the_process_logs_where_it_did_before(served: ServedSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, 'handlers', [])
+    build_server(served.site, Right.LOOK)
+    assert root.handlers == []

@@ -1,0 +1,215 @@
+"""The tools that look: what another agent may find in the memory."""
+
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+
+import anyio
+from mcp.server.mcpserver import Image
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
+from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.geometry import Point, check_point
+from remembr_ros.memory.model.recall import Hit, Query, Scope
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import format_iso, parse_time
+from remembr_ros.web.mcp.told import ToldMemory, ToldRecall, told_memory
+from remembr_ros.web.site import Site
+
+WIDTH = 1024  # [px] of a picture
+MOST_PICTURES = 4  # that one look shows
+
+_P = ParamSpec('_P')
+_T = TypeVar('_T')
+Tool = Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]
+
+Time = Annotated[
+    str, Field(max_length=64, description='ISO 8601 (UTC where it names no zone) or Unix seconds')
+]
+Place = Annotated[
+    list[float], Field(min_length=2, max_length=3, description='x, y and maybe z in metres in the map frame')
+]
+MemoryId = Annotated[str, Field(min_length=1, max_length=200, description='id of a memory')]
+Name = Annotated[str, Field(max_length=200)]
+
+
+def told_errors(tool: 'Tool[_P, _T]') -> 'Tool[_P, _T]':
+    """Turn what goes wrong for a reason into an error of the tool, which the agent reads."""
+
+    @functools.wraps(tool)
+    async def told(self: Any, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return await tool(self, *args, **kwargs)
+        except RemembrError as error:
+            raise ToolError(neutral(str(error))) from error
+
+    return told  # type: ignore[return-value]  # wraps keeps the name of self
+
+
+class ReadingTools:
+    """What may be looked at, of one site; the docstring of each tool is what an agent is told of it."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._backend = site.backend
+
+    @told_errors
+    async def recall(  # noqa: PLR0917  an agent names them
+        self,
+        text: Annotated[
+            str | None, Field(max_length=10_000, description='what to look for, in words')
+        ] = None,
+        near: Place | None = None,
+        radius: Annotated[float | None, Field(ge=0, le=1e7, allow_inf_nan=False)] = None,
+        time: Time | None = None,
+        around: Annotated[
+            bool, Field(description='with time: what was before, at and after it, in order')
+        ] = False,
+        after: Time | None = None,
+        before: Time | None = None,
+        robot: Name | None = None,
+        map_id: Name | None = None,
+        source: Annotated[str | None, Field(description='captioner, person, object or agent')] = None,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> ToldRecall:
+        """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius
+        with near, after, before, robot, map_id and source narrow down."""
+        place = place_of(near)
+        if radius is not None and place is None:
+            raise InvalidRequest('radius needs near, the place around which')
+        if text is not None and not text.strip():
+            raise InvalidRequest('the text is empty; leave it out for the newest memories')
+        scope = Scope(
+            after_ns=None if after is None else parse_time(after),
+            before_ns=None if before is None else parse_time(before),
+            near=place if radius is not None else None,
+            radius_m=radius,
+            robots=(robot,) if robot else (),
+            map_id=map_id,
+            source=source,
+        )
+        at_ns = None if time is None else parse_time(time)
+        if around and (at_ns is None or text is not None):
+            raise InvalidRequest('around goes with time, and not with text')
+        by_place = place is not None and text is None and not around
+        query = Query(
+            text,
+            place=place if by_place else None,
+            time_ns=None if text is not None or by_place else at_ns,
+            around=around,
+            scope=scope,
+            limit=limit,
+        )
+
+        def work() -> ToldRecall:
+            hits = self._backend.recall.find(query)
+            told = [told_memory(hit.measured(place, at_ns), scored=text is not None) for hit in hits]
+            return {'memories': told, 'total': self._backend.recall.count(scope)}
+
+        return await anyio.to_thread.run_sync(work)
+
+    @told_errors
+    async def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it
+        """Show a memory: its pictures, at most 1024 pixels wide, after what is known of it."""
+
+        def work() -> list[Any]:
+            memory = self.known(id)
+            shown: list[Any] = []
+            for name in memory.keyframes[:MOST_PICTURES]:
+                try:
+                    shown.append(Image(data=self._site.pictures.keyframe(name, WIDTH), format='jpeg'))
+                except InvalidRequest as error:
+                    shown.append(f'a picture is missing: {neutral(str(error))}')
+            return [_as_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
+
+        return await anyio.to_thread.run_sync(work)
+
+    @told_errors
+    async def day(
+        self,
+        when: Annotated[
+            str, Field(max_length=200, description="'2026-11-23', 'yesterday afternoon', ...")
+        ] = 'today',
+        robot: Name = '',
+    ) -> str:
+        """Tell what the robot did and saw in a time: its stays and drives, what was seen and read."""
+
+        def work() -> str:
+            zone, recall = self._site.zone, self._backend.recall
+            scope = scope_of_day(when, self._backend.now_ns(), zone, (robot,) if robot else ())
+            found = recall_day(recall, scope, zone)
+            if not found.diary.days:
+                return nothing_of_day(recall, scope, zone)
+            return '\n'.join(map(neutral, found.lines(zone).splitlines()))
+
+        return await anyio.to_thread.run_sync(work)
+
+    @told_errors
+    async def info(self) -> dict[str, Any]:
+        """Tell what the memory holds: how much, since when, of which robots, on which maps."""
+
+        def work() -> dict[str, Any]:
+            survey = self._backend.recall.survey()
+            robots = self._backend.situation().robots
+            return {
+                'name': neutral(self._backend.name),
+                'memories': survey.memories,
+                'first': None if survey.first_ns is None else format_iso(survey.first_ns),
+                'last': None if survey.last_ns is None else format_iso(survey.last_ns),
+                'now': format_iso(self._backend.now_ns()),
+                'maps': [
+                    {
+                        'map_id': neutral(a.map_id),
+                        'memories': a.memories,
+                        'low': list(a.low),
+                        'high': list(a.high),
+                    }
+                    for a in survey.areas
+                ],
+                'robots': [
+                    {'name': neutral(r.name), 'position': list(r.pose.pose.position), 'yaw': r.pose.pose.yaw}
+                    for r in robots
+                ],
+                'planner': self._backend.planner,
+                'embedder': self._backend.recall.embedder_name,
+                'abilities': sorted(ability.value for ability in self._backend.abilities),
+            }
+
+        return await anyio.to_thread.run_sync(work)
+
+    def known(self, memory_id: str) -> Memory:
+        """Return a memory.
+
+        :raises InvalidRequest: there is none of that id
+        """
+        found = self._backend.get([memory_id])
+        if not found:
+            raise InvalidRequest(
+                f'there is no memory {memory_id!r}; it may have been forgotten: recall again'
+            )
+        return found[0]
+
+
+def place_of(place: list[float] | None) -> Point | None:
+    """Return a place that is given by two or three numbers [m].
+
+    :raises InvalidRequest: it is out of bounds
+    """
+    if place is None:
+        return None
+    x, y, *height = place
+    return check_point((x, y, height[0] if height else 0.0))
+
+
+def _as_text(told: ToldMemory) -> str:
+    """Return a memory on one line beside its pictures."""
+    at = 'place unknown'
+    if told['position'] is not None:
+        at = 'at ({:.2f}, {:.2f}, {:.2f})'.format(*told['position'])
+    texts = ' '.join(told['texts'])
+    read = f', text {texts}' if texts else ''
+    by = f'robot {quoted(told["robot"])}, {told["source"]}'
+    return f'{told["id"]}: {told["start"]} to {told["end"]}, {at}, {by}, caption {told["caption"]}{read}'

@@ -1,0 +1,169 @@
+"""What happens while pages are open: memories come and go, the server goes and comes back, a day passes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timezone
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import numpy as np
+import pytest
+
+from remembr_ros.agent.build import AgentConfig, build_agent
+from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.geometry import Pose
+from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.model.engine import Entry
+from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS
+from remembr_ros.web.app import build_app
+from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.door import Door
+from remembr_ros.web.door.serving import WebServer
+from remembr_ros.web.local import LocalBackend
+from test.browser.served import eventually, results, settled
+
+T0 = 1_700_000_000 * NS
+SCRIPT = '</script><script>document.title="obeyed"</script><img src=x onerror=\'document.title="obeyed"\'>'
+LONG = 'x' * 60_000
+TURNED = '\u202eexe.gnp\u2066 \u200b'
+BATCH, BATCHES = 1_000, 10  # a simulated day
+GROWTH = 1.1  # of the page's heap from its first thousand memories to the last
+
+
+def memory(i: int, caption: str = '', **more: Any) -> Memory:
+    start = T0 + 8 * i * NS
+    pose = Pose(float(i % 100), float(i // 100 % 100))
+    identity = memory_id('anna', 'captioner', start)
+    return Memory(identity, 'anna', start, start + 3 * NS, caption or f'thing {i}', pose, **more)
+
+
+@dataclass
+class Open:
+    """A store and the page on it, in this process."""
+
+    store: MemoryStore
+    door: Door
+    server: WebServer
+
+    @property
+    def address(self) -> str:
+        return self.server.url.rstrip('/')
+
+    @classmethod
+    def on(cls, store: MemoryStore, port: int = 0) -> 'Open':
+        agent = build_agent(store, AgentConfig(), keyframes=store)
+        backend = LocalBackend(
+            'm.db', store, agent, writable=True, grid=None, now=lambda: T0 + 10**6 * NS, zone=timezone.utc
+        )
+        door, access = Door(port=port), Access({})
+        server = WebServer(door, access)
+        server.start(build_app(backend, access))
+        return cls(store, door, server)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
+        for i in range(3):
+            image = encode_jpeg(np.full((60, 80, 3), 60 * i, np.uint8))
+            store.add([Observation(memory(i), (image,))])
+        yield store
+
+
+@pytest.fixture
+def site(store: MemoryStore) -> Iterator[Open]:
+    site = Open.on(store)
+    yield site
+    site.server.stop()
+
+
+def test_what_is_forgotten_in_one_browser_is_gone_in_the_other_and_on_the_disk(site: Open, look) -> None:
+    first, second = (settled(look(site.address)) for _ in range(2))
+    doomed = site.store.all()[1]
+    (name,) = doomed.keyframes
+    file = site.store.keyframes.folder / name[:2] / name
+    assert file.exists()
+    first.get_by_text('thing 1').click()
+    first.get_by_role('button', name='Forget').click()
+    dialog = first.get_by_role('dialog')
+    assert '1 picture' in dialog.inner_text()
+    dialog.get_by_role('button', name='Forget').click()
+    for page in (first, second):
+        eventually(page, 'document.querySelector("#count").textContent.startsWith("2 ")')
+    eventually(second, '!document.querySelector("#search-results").textContent.includes("thing 1")')
+    assert not file.exists()
+    assert httpx2.get(f'{site.address}/api/pictures/{name}').status_code == 404
+    assert httpx2.get(f'{site.address}/api/memories/{doomed.id}').status_code == 404
+
+
+def test_a_memory_that_was_deleted_meanwhile_is_said(site: Open, look) -> None:
+    doomed = site.store.all()[1]
+    site.store.forget([doomed.id])
+    page = look(f'{site.address}/?memory={doomed.id}', forgiven='404')
+    page.get_by_role('alert').get_by_text('forgotten').first.wait_for()
+
+
+def test_what_is_stored_appears(site: Open, look) -> None:
+    page = settled(look(site.address))
+    site.store.add([Observation(memory(100, 'A brand new thing.'))])
+    results(page).get_by_text('A brand new thing.').wait_for()
+
+
+def test_the_page_comes_back_with_the_server_and_catches_up(store: MemoryStore, look) -> None:
+    site = Open.on(store)
+    page = settled(look(site.address, forgiven='Failed to load resource|ERR_|EventSource|fetch'))
+    port = site.server.port
+    site.server.stop()
+    page.get_by_text('Connection lost').wait_for()
+    store.add([Observation(memory(100, 'Seen meanwhile.'))])
+    again = Open.on(store, port)
+    try:
+        page.get_by_text('Connection lost').wait_for(state='hidden')
+        results(page).get_by_text('Seen meanwhile.').wait_for()
+    finally:
+        again.server.stop()
+
+
+def test_what_a_camera_or_a_person_wrote_is_text(site: Open, look) -> None:
+    texts = {'scene_text': (SCRIPT, TURNED), 'captioner': '<b>captioner</b>', 'camera': '<i>camera</i>'}
+    for i, caption in enumerate((SCRIPT, LONG, f'{TURNED} {SCRIPT}')):
+        site.store.add([Observation(memory(200 + i, caption, map_id='<u>map</u>', **texts))])
+    page = look(site.address)
+    eventually(page, 'document.querySelector("#count").textContent.startsWith("6 ")')
+    results(page).get_by_text('<script>').first.wait_for()
+    for made in site.store.all()[-3:]:
+        page.goto(f'{site.address}/?memory={made.id}')
+        page.locator('#memory h2').wait_for()
+        page.get_by_text('<script>').first.wait_for()
+        assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    page.goto(f'{site.address}/?view=ask')
+    page.get_by_role('textbox', name='Question').fill(f'Where is {SCRIPT}?')
+    page.keyboard.press('Enter')
+    page.get_by_role('list', name='Questions and answers').get_by_text('<script>').first.wait_for()
+    assert page.title() != 'obeyed'
+    assert page.locator('img[src="x"]').count() == 0
+
+
+def test_a_page_that_is_open_for_a_day_does_not_grow(site: Open, look: Callable[..., Any]) -> None:
+    page = settled(look(site.address))
+    devtools = page.context.new_cdp_session(page)
+    vector = HashingEmbedder().embed(['thing'])
+
+    def heap() -> int:
+        devtools.send('HeapProfiler.collectGarbage')
+        return int(devtools.send('Runtime.getHeapUsage')['usedSize'])
+
+    sizes, nodes = [], []
+    for batch in range(BATCHES):
+        first = 1_000 + batch * BATCH
+        site.store.put([Entry(memory(i), vector) for i in range(first, first + BATCH)])
+        count = f'{3 + (batch + 1) * BATCH:,} '
+        eventually(page, f'document.querySelector("#count").textContent.startsWith("{count}")')
+        sizes.append(heap())
+        nodes.append(page.evaluate('document.querySelectorAll("*").length'))
+    assert sizes[-1] < GROWTH * sizes[0], sizes
+    assert nodes[-1] < GROWTH * nodes[0], nodes
