@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import (
+from remembr_ros.timestamps import machine_zone_name, (
     MAX_NS,
     NS,
     format_clock,
@@ -182,3 +182,21 @@ def test_without_a_name_it_is_this_machines(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequest, match='time zone'):
         zone_named(name)
+
+
+@pytest.mark.parametrize(
+    ('variable', 'linked', 'expected'),
+    [
+        ('', '/usr/share/zoneinfo/Europe/Berlin', 'Europe/Berlin'),
+        ('Asia/Tokyo', '/usr/share/zoneinfo/Europe/Berlin', 'Asia/Tokyo'),
+        (':/usr/share/zoneinfo/Asia/Tokyo', '/etc/localtime', 'Asia/Tokyo'),
+        ('CET-1CEST', '/usr/share/zoneinfo/Europe/Berlin', ''),
+        ('', '/etc/localtime', ''),
+    ],
+)
+def test_the_zone_of_this_machine_has_its_name(
+    monkeypatch: pytest.MonkeyPatch, variable: str, linked: str, expected: str
+) -> None:
+    monkeypatch.setenv('TZ', variable)
+    monkeypatch.setattr('os.path.realpath', lambda _: linked)
+    assert machine_zone_name() == expected
