@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import machine_zone_name, (
+from remembr_ros.timestamps import (
     MAX_NS,
     NS,
     format_clock,
     format_duration,
     format_iso,
     from_seconds,
+    machine_zone_name,
     parse_time,
     zone_named,
 )
