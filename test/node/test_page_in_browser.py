@@ -8,7 +8,7 @@ pytest.importorskip('fastapi', reason='the page needs the extra web')
 
 from test.browser.conftest import chromium, look  # noqa: F401
 from test.browser.served import eventually, results, settled
-from test.node.test_page import Page
+from test.node.test_page import TOKENS, Page
 
 
 @pytest.fixture
@@ -53,3 +53,25 @@ def test_a_click_sends_the_robot_and_forgets_and_both_see_it(robot, page, look, 
     settled(mine)
     robot.talk(String, 'question').publish(String(data='Where is the red mug?'))
     mine.get_by_text('Where is the red mug?').first.wait_for()
+
+
+@pytest.mark.timeout(300)
+def test_who_may_only_look_sees_the_goal_and_cannot_say_yes(robot, processes, look, tmp_path):  # noqa: F811
+    page = Page(robot, processes, tmp_path, guarded=True)
+    goals = robot.listen(PoseStamped, 'goal_pose')
+    address = f'http://127.0.0.1:{page.port}/?view=search&q=lift'
+    acting, looking = look(address, forgiven='401'), look(address, forgiven='401')
+    for one, right in ((acting, 'act'), (looking, 'look')):
+        one.get_by_role('dialog').get_by_label('Token', exact=True).fill(TOKENS[right])
+        one.get_by_role('button', name='Log in').click()
+        results(settled(one)).first.click()
+        one.locator('#memory h2').wait_for()
+    for name in ('Go there', 'Forget', 'Add a note here'):
+        assert looking.get_by_role('button', name=name).count() == 0
+    acting.get_by_role('button', name='Go there').click()
+    looking.locator('#drive').get_by_text('Drive to (10.0, 1.0)').wait_for()
+    assert looking.get_by_role('button', name='Drive', exact=True).count() == 0
+    acting.get_by_role('button', name='No', exact=True).click()
+    for one in (acting, looking):
+        eventually(one, '!document.querySelector("#drive").textContent.includes("Drive to (10.0, 1.0)?")')
+    assert goals == []
