@@ -23,7 +23,7 @@ def prefix(tmp_path: Path) -> Path:
         (share / folder).symlink_to(ROOT / folder)
     programs = prefix / 'lib' / 'remembr_ros'
     programs.mkdir(parents=True)
-    for room in ('captioner', 'memory', 'agent', 'speech', 'replay'):
+    for room in ('captioner', 'memory', 'agent', 'speech', 'replay', 'web'):
         program = programs / f'{"bag_player" if room == "replay" else room}_node'
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m remembr_ros.nodes.{room}.node "$@"\n')
         program.chmod(0o755)

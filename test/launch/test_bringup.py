@@ -60,8 +60,10 @@ def test_what_makes_no_sense_ends_the_launch_before_anything_starts(start, tmp_p
 
 
 def test_nodes_come_up_active_and_end_on_sigint(start, parameters):
-    launched = start('bringup', params_file=parameters, use_sim_time='true', **QUICK)
-    launched.wait_active('/remembr/memory', '/remembr/captioner', '/remembr/agent')
+    launched = start(
+        'bringup', params_file=parameters, use_sim_time='true', web='true', web_port='0', **QUICK
+    )
+    launched.wait_active('/remembr/memory', '/remembr/captioner', '/remembr/agent', '/remembr/web')
     # What is not given is left to the file; what is given comes before it.
     assert launched.parameters('/remembr/captioner', 'robot', 'pose_source', 'use_sim_time') == [
         'from_file',
@@ -70,7 +72,7 @@ def test_nodes_come_up_active_and_end_on_sigint(start, parameters):
     ]
     took_s = launched.interrupt()
     assert took_s < patiently(10.0)  # 1 s where nothing else runs
-    assert launched.text.count('process has finished cleanly') == 3, launched.text
+    assert launched.text.count('process has finished cleanly') == 4, launched.text
     assert 'Traceback' not in launched.text
 
 
