@@ -1,6 +1,7 @@
 """The application: page, API, events and MCP over one backend."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.util import find_spec
@@ -23,6 +24,8 @@ from remembr_ros.web.door.access import Access
 from remembr_ros.web.door.login import login_routes
 from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site, Transcribe, make_site
+
+logger = logging.getLogger(__name__)
 
 PAGE = Path(__file__).parent / 'page'
 ALWAYS_ASK = {'Cache-Control': 'no-cache'}  # a browser shows what it has once it was told that it is the same
@@ -106,11 +109,13 @@ async def _watch(site: Site) -> None:
         await asyncio.sleep(WATCH_S)
         if not len(site.live):
             continue
-        state = known[2]
-        if looks % STATE_EVERY == 0:
-            state = await asyncio.to_thread(site.backend.state)
+        try:
+            state = await asyncio.to_thread(site.backend.state) if looks % STATE_EVERY == 0 else known[2]
+            seen = (site.backend.situation(), site.backend.map(), state)
+        except Exception:
+            logger.exception('what goes on cannot be told')
+            continue
         looks += 1
-        seen = (site.backend.situation(), site.backend.map(), state)
         for kind, before, now in zip(('situation', 'map', 'state'), known, seen, strict=True):
             if before is not now and before != now:
                 site.live.tell(Event(kind))

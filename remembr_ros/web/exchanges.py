@@ -57,7 +57,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class _UnderWay:
-    exchange_id: str
+    id: str
+    question: str
     conversation: str
     cancel: threading.Event
 
@@ -95,7 +96,7 @@ class Exchanges:
         :raises TooManyQuestions: others wait already
         """
         exchange = Exchange(uuid.uuid4().hex, question, asker, self._backend.now_ns())
-        under_way = _UnderWay(exchange.id, conversation, threading.Event())
+        under_way = _UnderWay(exchange.id, question, conversation, threading.Event())
         with self._lock:
             if len(self._waiting) >= MOST_WAITING:
                 raise TooManyQuestions(f'{MOST_WAITING} questions wait already; ask again in a while')
@@ -182,22 +183,17 @@ class Exchanges:
     def _run(self, under_way: _UnderWay) -> None:
         def tell(progress: Progress) -> None:
             self._change(
-                under_way.exchange_id,
+                under_way.id,
                 stage=progress.stage,
                 detail=progress.detail,
                 memories_found=progress.memories_found,
             )
 
         try:
-            exchange = self.get(under_way.exchange_id)
-            if exchange is not None:
-                answer = self._backend.ask(
-                    exchange.question,
-                    asker=under_way.conversation,
-                    on_progress=tell,
-                    cancel=under_way.cancel,
-                )
-                self._end(under_way, stage='answered', detail='', answer=answer)
+            answer = self._backend.ask(
+                under_way.question, asker=under_way.conversation, on_progress=tell, cancel=under_way.cancel
+            )
+            self._end(under_way, stage='answered', detail='', answer=answer)
         except Cancelled as error:
             self._end(under_way, stage='cancelled', error=str(error))
         except RemembrError as error:
@@ -212,9 +208,9 @@ class Exchanges:
 
     def _end(self, under_way: _UnderWay, **fields: Any) -> Exchange | None:
         with self._lock:
-            if self._open.pop(under_way.exchange_id, None) is None:
+            if self._open.pop(under_way.id, None) is None:
                 return None  # it was cancelled meanwhile
-        return self._change(under_way.exchange_id, over=True, **fields)
+        return self._change(under_way.id, over=True, **fields)
 
     def _change(self, exchange_id: str, *, over: bool = False, **fields: Any) -> Exchange | None:
         with self._lock:

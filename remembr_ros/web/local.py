@@ -118,7 +118,7 @@ class LocalBackend:
     def state(self) -> tuple[PartState, ...]:
         try:
             memory = _state_of(self._store.info(), self._store.keyframes.folder.parent)
-        except StoreUnavailable as error:
+        except (StoreUnavailable, OSError) as error:  # the latter of a disk
             memory = PartState('memory', 'error', str(error))
         return (memory, PartState('agent', 'ok', f'{self.planner} answers'))
 

@@ -14,6 +14,7 @@ from remembr_ros.timestamps import (
     format_duration,
     format_iso,
     from_seconds,
+    machine_zone_name,
     parse_time,
     zone_named,
 )
@@ -182,3 +183,21 @@ def test_without_a_name_it_is_this_machines(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_zone_that_does_not_exist_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequest, match='time zone'):
         zone_named(name)
+
+
+@pytest.mark.parametrize(
+    ('variable', 'linked', 'expected'),
+    [
+        ('', '/usr/share/zoneinfo/Europe/Berlin', 'Europe/Berlin'),
+        ('Asia/Tokyo', '/usr/share/zoneinfo/Europe/Berlin', 'Asia/Tokyo'),
+        (':/usr/share/zoneinfo/Asia/Tokyo', '/etc/localtime', 'Asia/Tokyo'),
+        ('CET-1CEST', '/usr/share/zoneinfo/Europe/Berlin', ''),
+        ('', '/etc/localtime', ''),
+    ],
+)
+def test_the_zone_of_this_machine_has_its_name(
+    monkeypatch: pytest.MonkeyPatch, variable: str, linked: str, expected: str
+) -> None:
+    monkeypatch.setenv('TZ', variable)
+    monkeypatch.setattr('os.path.realpath', lambda _: linked)
+    assert machine_zone_name() == expected

@@ -157,14 +157,13 @@ class Inquiries:
         finally:
             self._open.discard(inquiry)
             self._node.destroy_timer(timer)
-        if inquiry.target is not None:
-            return outcome
         # That there is nowhere to drive is an answer, too: whoever wanted to drive learns it from the code.
-        if outcome.error_code in (AskAction.Result.NONE, AskAction.Result.NO_PLACE):
-            self.answered += 1
-            self.latency_s = outcome.answer.latency
-        else:
-            self.failed += 1
+        failed = outcome.error_code not in (AskAction.Result.NONE, AskAction.Result.NO_PLACE)
+        if inquiry.target is None:
+            self.failed += failed
+            self.answered += not failed
+            self.latency_s = self.latency_s if failed else outcome.answer.latency
+        if failed:
             self._node.get_logger().warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
         return outcome
 
