@@ -2,7 +2,8 @@
 
 The memories: of three robots that drive from place to place through a square of 100 m, with the captions of
 bench_memory; the newest have a picture. The first view is that of a real browser, where there is one.
-Baselines: of what is drawn from the outline, one pass of numpy over its places; of memory, the store alone.
+Baselines: of what is drawn from the outline, one pass of numpy over its places; of memory, the store alone,
+which gives back what it frees as the server does.
 Sizes: REMEMBR_BENCH_WEB_SIZES=1000,10000 python -m test.bench web
 """
 
@@ -132,9 +133,9 @@ def _way(count: int, seed: int) -> NDArray[np.float64]:
     return np.stack([np.interp(at, along, stops[:, axis]) for axis in (0, 1)], axis=1)
 
 
-def _picture(seed: int) -> bytes:
+def _picture(number: int) -> bytes:
     """Return a JPEG that takes about what a camera's takes."""
-    rough = np.random.default_rng(seed).integers(0, 256, (24, 32, 3), np.uint8)
+    rough = np.random.default_rng(number).integers(0, 256, (24, 32, 3), np.uint8)
     return encode_jpeg(cv2.resize(rough, (640, 480), interpolation=cv2.INTER_CUBIC))  # type: ignore[arg-type]
 
 
@@ -171,9 +172,8 @@ def _stored(store: MemoryStore, count: int, last_ns: int) -> Iterator[None]:
     """Yield whenever one more memory was stored."""
     for number in range(count):
         start_ns = last_ns + (number + 1) * EVERY_NS
-        store.add(
-            [Observation(Memory(f'more{number}', 'anna', start_ns, start_ns, 'A lift.', Pose(1.0, 2.0)))]
-        )
+        memory = Memory(f'more{number}', 'anna', start_ns, start_ns, 'A lift.', Pose(1.0, 2.0))
+        store.add([Observation(memory, (_picture(10**6 + number),))])
         yield
 
 
