@@ -23,7 +23,8 @@ _log = logging.getLogger(__name__)
 
 EVERY_S = 2.0  # [s] how often is looked if nobody tells that something was stored
 LEAST_S = 0.2  # [s] between two looks, however often somebody tells
-AGAIN_S = 10.0  # [s] from reading all to reading all again because something does not add up; doubles in vain
+AGAIN_S = 1.0  # [s] from reading all to reading all again because something does not add up; doubles in vain
+AGAIN_TIMES = 10.0  # as long as reading all took, at least: a server of many memories takes seconds
 ANEW_S = 600.0  # [s] after which all is read in any case
 CLOSE_S = 10.0  # [s] that closing waits for a call under way
 
@@ -160,12 +161,15 @@ class Following:
             outline, changed, adds_up = self._with_newest(before, NEWEST)
         anew = not adds_up and (first or since_s >= min(self._again_s, ANEW_S))
         if anew:
+            began = self._clock()
             outline = self._backend.outline()
             outline = _renamed(outline, outline.names)
             self._read_at = self._clock()
+            again_s = max(AGAIN_S, AGAIN_TIMES * (self._read_at - began))
             outline, _, adds_up = self._with_newest(outline, OF_CAMERAS if first else NEWEST)
             # A count that never fits, as of a server that is busy, shall not have all read all the time.
-            self._again_s = AGAIN_S if adds_up or since_s >= ANEW_S else 2.0 * self._again_s
+            in_vain = not adds_up and since_s < ANEW_S
+            self._again_s = max(2.0 * self._again_s, again_s) if in_vain else again_s
             anew = first or not _same(outline, before)
             changed = []
         if not anew and not changed:

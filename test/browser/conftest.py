@@ -12,25 +12,20 @@ import pytest
 
 from remembr_ros.cli.main import main
 from remembr_ros.timestamps import NS
-from test.browser.served import SIZES, Served, served
+from test.browser.served import SIZES, Served, launched, served
 
 KITCHEN = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'bags' / 'redkitchen_6hz'
 BROWSERS = ('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome')
 
 
 @pytest.fixture(scope='session')
-def chromium() -> Iterator[Any]:
+def chromium() -> Any:
     """A browser without a window."""
-    playwright = pytest.importorskip(
-        'playwright.sync_api', reason='pip install playwright: a browser is driven'
-    )
+    pytest.importorskip('playwright.sync_api', reason='pip install playwright: a browser is driven')
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip('no browser: as root, apt-get install chromium-headless-shell')
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=['--no-sandbox', '--disable-gpu'])
-        yield browser
-        browser.close()
+    return launched(path)
 
 
 @pytest.fixture
