@@ -24,11 +24,15 @@ from remembr_ros.errors import (
     InvalidRequest,
     RemembrError,
     ReplyInvalid,
+    StoreUnavailable,
 )
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Query, Recall, Scope
+from remembr_ros.memory.model.record import Memory
 
 logger = logging.getLogger(__name__)
 
+AT_ONCE = 50  # memories of one robot, place and time; more are not told apart
+NEXT_TO_M = 0.1  # by which a stored position may be rounded, and more
 MAX_QUESTION = 10_000  # characters; more is no question
 
 
@@ -84,7 +88,7 @@ class Agent:
         record('asked', asked(question))
         try:
             run.check()
-            followed = self.conversations.follow(question)
+            followed = self._follow(question, run)
             answer = followed.answer or self._answer(followed, run)
         except RemembrError as error:
             self.conversations.forget(question.asker)
@@ -96,6 +100,17 @@ class Agent:
         self.conversations.keep(followed, answer)
         record('answered', answered(answer))
         return answer
+
+    def _follow(self, question: Question, run: Run) -> Followed:
+        """Return what a question amounts to; nothing follows from what was forgotten meanwhile."""
+        followed = self.conversations.follow(question)
+        if followed == Followed(question):
+            return followed
+        recall = NarrowedRecall(self.recall, run)
+        if all(_is_there(memory, recall) for memory in self.conversations.shown_to(question.asker)):
+            return followed
+        self.conversations.forget(question.asker)
+        return self.conversations.follow(question)
 
     def _answer(self, followed: Followed, run: Run) -> Answer:
         recall = NarrowedRecall(self.recall, run, followed.narrowing)
@@ -111,3 +126,22 @@ class Agent:
                 logger.warning('%s; the %s planner answers instead', error, following.name)
                 run.on_progress(Progress('thinking', f'{planner.name} is out of reach: {following.name}'))
         raise ChatUnavailable('no planner is configured')
+
+
+def _is_there(memory: Memory, recall: Recall) -> bool:
+    """Tell whether a memory is still remembered; one of which nobody can tell is."""
+    at = memory.pose.position if memory.pose is not None else None
+    scope = Scope(
+        memory.start_ns,
+        memory.end_ns,
+        near=at,
+        radius_m=None if at is None else NEXT_TO_M,
+        robots=(memory.robot,),
+        map_id=memory.map_id,
+        source=memory.source,
+    )
+    try:
+        found = recall.find(Query(scope=scope, limit=AT_ONCE))
+    except StoreUnavailable:
+        return True
+    return len(found) == AT_ONCE or any(hit.memory.id == memory.id for hit in found)

@@ -14,6 +14,7 @@ from remembr_ros.agent.model.same_place import by_place, stay_of
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
 from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.record import Memory
 
 EXPIRY_S = 300.0  # So long after an answer 'there' still means its place
 MAX_ASKERS = 64  # Who was answered longest ago is forgotten
@@ -132,6 +133,11 @@ class Conversations:
             self._kept.move_to_end(asker)
             while len(self._kept) > self.max_askers:
                 self._kept.popitem(last=False)
+
+    def shown_to(self, asker: str) -> tuple[Memory, ...]:
+        """Return the memories that an asker's last answer rests on."""
+        kept = self._of(asker)
+        return () if kept is None else tuple(hit.memory for hit in kept.turn.answer.evidence)
 
     def forget(self, asker: str) -> None:
         """Forget an asker's last turn: a question failed, and 'there' may mean what it asked for."""

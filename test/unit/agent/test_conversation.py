@@ -165,6 +165,47 @@ def test_after_a_failure_there_is_nowhere(recall: ListedRecall, ask_about: Calla
     assert agent.ask(ask_about('Take me there', asker='anna')).kind is Kind.NOT_SEEN
 
 
+@pytest.mark.parametrize('text', ['Take me there', 'And before that?'])
+def test_nothing_follows_from_a_memory_that_was_forgotten_meanwhile(
+    ask: Ask, recall: ListedRecall, text: str
+) -> None:
+    first = ask(LAST)
+    recall.memories = _without(first, recall)
+    answer = ask(text, found=0)
+    assert answer.evidence == ()
+    assert answer.kind is Kind.NOT_SEEN
+    assert answer.pose is None
+
+
+def test_a_model_is_not_shown_what_was_said_of_a_forgotten_memory(
+    recall: ListedRecall, ask_about: Callable[..., Question]
+) -> None:
+    chat = ScriptedChat([*recalling_lifts(3), *recalling_lifts(1)])
+    agent = Agent(recall, [LoopPlanner(chat)])
+    recall.memories = _without(agent.ask(ask_about(LAST, asker='anna')), recall)
+    agent.ask(ask_about('What colour was it?', asker='anna'))
+    assert LAST not in chat.asked[2][0][1].content
+
+
+def _without(answer: Answer, recall: ListedRecall) -> list[Memory]:
+    """Return what is remembered when an answer's evidence was forgotten."""
+    shown = {hit.memory.id for hit in answer.evidence}
+    return [memory for memory in recall.memories if memory.id not in shown]
+
+
+def test_a_store_out_of_reach_tells_of_nothing_that_it_was_forgotten(
+    recall: ListedRecall, ask_about: Callable[..., Question]
+) -> None:
+    agent = Agent(recall, [OfflinePlanner()])
+    answer = agent.ask(ask_about(LAST, asker='anna'))
+
+    def fail() -> None:
+        raise StoreUnavailable('gone')
+
+    recall.before = fail
+    assert agent.ask(ask_about('Take me there', asker='anna')).pose == answer.pose
+
+
 def test_a_question_that_refers_back_is_shown_what_was_said(
     recall: ListedRecall, ask_about: Callable[..., Question]
 ) -> None:
