@@ -193,7 +193,12 @@ class Exchanges:
             answer = self._backend.ask(
                 under_way.question, asker=under_way.conversation, on_progress=tell, cancel=under_way.cancel
             )
-            self._end(under_way, stage='answered', detail='', answer=answer)
+            # Forgotten while a language model thought: nobody else would notice.
+            cited = {hit.memory.id for hit in answer.evidence}
+            if len(self._backend.get(sorted(cited))) < len(cited):
+                self._end(under_way, stage='failed', error=FORGOTTEN)
+            else:
+                self._end(under_way, stage='answered', detail='', answer=answer)
         except Cancelled as error:
             self._end(under_way, stage='cancelled', error=str(error))
         except RemembrError as error:

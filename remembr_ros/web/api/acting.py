@@ -64,6 +64,9 @@ class ConfirmRequest(_Body):
     """Whether the robot may drive to the goals that wait."""
 
     yes: bool
+    goals: list[tuple[float, float, float]] | None = Field(
+        None, max_length=100, description='where the yes is for; refused if others wait by now'
+    )
 
 
 @routes.get('/api/memories/{memory_id}/forgetting')
@@ -121,6 +124,9 @@ def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
 def confirm(site: SITE, request: Request, body: ConfirmRequest) -> forms.DoneJson:
     """Say yes or no to the goals that wait."""
     _can(site, Ability.DRIVE)
+    waiting = [pose.pose.position for pose in site.backend.situation().proposal]
+    if body.yes and body.goals not in (None, waiting):
+        raise HTTPException(409, 'these goals do not wait any more: look again at what the robot asks')
     try:
         return {'detail': site.drives.confirm(body.yes, asker=request.state.who)}
     except InvalidRequest as error:

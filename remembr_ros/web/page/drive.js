@@ -13,11 +13,12 @@ export function mountDrive(root, page) {
   let seen = null; // the drive that was under way while this page looked on
   let farthest = 0; // [m]
   let goal = null;
+  let goals = []; // those that are shown as waiting
   let timer;
 
   const act = (path, body, label, drawing, kind) => el('button', {
     type: 'button', class: kind, onclick: async (event) => {
-      const done = await busy(event.currentTarget, attempt(() => page.api.post(path, body)));
+      const done = await busy(event.currentTarget, attempt(() => page.api.post(path, body())));
       if (done?.detail) toast(done.detail);
     },
   }, icon(drawing), label);
@@ -26,9 +27,9 @@ export function mountDrive(root, page) {
   const bar = el('progress', { 'aria-label': 'Way driven', max: 1 });
   const where = el('button', { type: 'button', class: 'quiet', onclick: () => showPlace(page, goal.position) },
     icon('place'), 'Where');
-  const yes = act('/api/confirm', { yes: true }, 'Drive', 'go', 'primary');
-  const no = act('/api/confirm', { yes: false }, 'No', 'close', '');
-  const stop = act('/api/stop', {}, 'Stop', 'stop', 'danger');
+  const yes = act('/api/confirm', () => ({ yes: true, goals }), 'Drive', 'go', 'primary');
+  const no = act('/api/confirm', () => ({ yes: false }), 'No', 'close', '');
+  const stop = act('/api/stop', () => ({}), 'Stop', 'stop', 'danger');
   root.append(el('div', { class: 'drive-says' }, words, detail, bar), el('div', { class: 'row' }, where, yes, no, stop));
 
   function end() {
@@ -51,6 +52,7 @@ export function mountDrive(root, page) {
     if (live) seen = drive.id;
     if (!ended) timer = clearTimeout(timer);
     goal = waits ? proposal[0] : drive?.goal ?? null;
+    goals = proposal.map(({ position }) => position);
     root.hidden = !(waits || going || ended);
     root.dataset.stage = waits ? 'confirming' : drive?.stage ?? '';
     where.hidden = !goal;

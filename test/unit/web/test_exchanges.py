@@ -5,6 +5,7 @@ import pytest
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import BudgetExceeded, InvalidRequest
 from remembr_ros.web.exchanges import (
+    FORGOTTEN,
     MOST_KEPT,
     MOST_UNDER_WAY,
     MOST_WAITING,
@@ -49,6 +50,15 @@ def test_a_question_is_answered_and_its_progress_told(
         (begun.id, 'Where?', 'local', True)
     }
     assert backend.asked == [('Where?', 'page 1')]
+
+
+def test_an_answer_that_rests_on_what_was_forgotten_meanwhile_is_not_shown(
+    exchanges: Exchanges, backend: FakeBackend, told: list[Exchange], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, 'get', lambda ids: [])
+    over = ended(exchanges, exchanges.begin('Where?', asker='local', conversation='').id)
+    assert (over.stage, over.error, over.answer) == ('failed', FORGOTTEN, None)
+    assert not any(one.answer for one in told)
 
 
 def test_why_there_is_no_answer_is_told(

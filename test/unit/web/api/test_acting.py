@@ -5,9 +5,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose
+from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import format_iso
-from remembr_ros.web.backend import Ability
+from remembr_ros.web.backend import Ability, Situation
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
 from test.unit.memory.recall_contract import DRIVE
@@ -111,6 +111,17 @@ def test_the_robot_drives_once_somebody_said_yes(
     assert client.post('/api/stop').json() == {'detail': 'it stands'}
     assert client.get('/api/situation').json()['drive']['stage'] == 'stopped'
     assert client.post('/api/go', json={'memory_id': 'unknown'}).status_code == 404
+
+
+def test_a_yes_is_for_the_goals_that_were_shown(client: TestClient, backend: FakeBackend) -> None:
+    backend.now = Situation(proposal=(StampedPose(0, Pose(2.0, 1.1)), StampedPose(1, Pose(3.0, 0.1))))
+    shown = [pose['position'] for pose in client.get('/api/situation').json()['proposal']]
+    assert client.post('/api/confirm', json={'yes': True, 'goals': shown}).status_code == 200
+    backend.now = Situation(proposal=(StampedPose(2, Pose(-2.0, 1.1)),))
+    late = client.post('/api/confirm', json={'yes': True, 'goals': shown})
+    assert (late.status_code, late.json()['error'][:11]) == (409, 'these goals')
+    assert client.post('/api/confirm', json={'yes': False, 'goals': shown}).status_code == 200
+    assert backend.said == [True, False]
 
 
 def test_nothing_waits_for_a_yes(
