@@ -131,6 +131,13 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_map(parser: argparse.ArgumentParser) -> None:
+    """Add --map."""
+    parser.add_argument(
+        '--map', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'
+    )
+
+
 def time(text: str) -> int:
     """Return a TIME in nanoseconds: ISO 8601 (UTC where it names no zone) or Unix seconds."""
     try:

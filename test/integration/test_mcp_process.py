@@ -1,5 +1,6 @@
 """`remembr mcp` as another agent starts it: a process that speaks the protocol and nothing else."""
 
+import base64
 import json
 import os
 import signal
@@ -80,6 +81,19 @@ def test_with_act_it_notes_and_forgets_for_good(memory: Path) -> None:
     talk(memory, words, '--act')
     with open_store(str(memory), HashingEmbedder(), create=False) as store:
         assert {each.caption for each in store.all()} == {'A lift with two doors.', 'the spare key'}
+
+
+def test_the_map_is_a_picture(memory: Path) -> None:
+    (memory.parent / 'floor.pgm').write_bytes(b'P5 2 2 255\n\xff\x00\xff\xcd')
+    floor = memory.parent / 'floor.yaml'
+    floor.write_text('{image: floor.pgm, resolution: 0.5, origin: [-1, -1, 0]}')
+
+    async def words(client: Client) -> None:
+        (shown,) = (await client.read_resource('memory://map')).contents
+        assert shown.mime_type == 'image/png'
+        assert base64.b64decode(shown.blob)[1:4] == b'PNG'  # type: ignore[union-attr]
+
+    talk(memory, words, '--map', str(floor))
 
 
 def test_the_previous_protocol_version_is_spoken_too(memory: Path) -> None:

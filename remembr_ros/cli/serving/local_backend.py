@@ -12,20 +12,20 @@ from remembr_ros.cli.planner_options import agent_config
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.milvus.client import database_path, is_server, shown
 from remembr_ros.memory.read_only import check_writable
-from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.local import LocalBackend
+from remembr_ros.web.map_file import read_map
 
 
 @contextmanager
-def open_backend(
-    args: argparse.Namespace, *, writable: bool, grid: Grid | None = None
-) -> Iterator[LocalBackend]:
-    """Open the memory of add_memory with the planner of add_planner; what cannot be written is read.
+def open_backend(args: argparse.Namespace, *, writable: bool) -> Iterator[LocalBackend]:
+    """Open the memory of add_memory with the planner of add_planner and the map of add_map; what cannot be
+    written is read.
 
     :param writable: notes may be stored and memories forgotten, where that can be
-    :param grid: the map; None: there is none
     :raises StoreUnavailable: it cannot be opened
+    :raises InvalidRequest: the map cannot be read
     """
+    grid = read_map(args.map) if args.map else None
     server = is_server(args.memory)
     name = shown(args.memory) if server else Path(args.memory).name
     # What waits for a server on this machine is left to a memory node, which may come later. The embedder is

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from remembr_ros.cli.options import add_json, add_memory, name
+from remembr_ros.cli.options import add_json, add_map, add_memory, name
 from remembr_ros.cli.output import print_json
 from remembr_ros.cli.planner_options import add_planner
 from remembr_ros.errors import RemembrError
@@ -41,9 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help='a further name that it is called by, such as that of a reverse proxy; several times: several',
     )
-    parser.add_argument(
-        '--map', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'
-    )
+    add_map(parser)
     parser.add_argument('--speech', metavar='MODEL', help='Whisper model that understands spoken questions')
     add_planner(parser)
     add_json(parser)
@@ -57,7 +55,6 @@ def run(args: argparse.Namespace) -> int:
         from remembr_ros.web.door.access import Access, new_tokens
         from remembr_ros.web.door.door import Door
         from remembr_ros.web.door.serving import WebServer
-        from remembr_ros.web.map_file import read_map
     except ImportError as error:
         raise RemembrError(
             f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
@@ -69,12 +66,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     door = Door(args.host, args.port, args.page_tokens, args.certificate, args.key, tuple(args.name))
     access = Access.by(args.page_tokens)
-    grid = read_map(args.map) if args.map else None
     transcribe = _transcriber(args.speech) if args.speech else None
     give_back_freed()  # also what it takes to open a large memory
     # Before anything is opened: it shall be closed as it should, whenever somebody has had enough.
     stop = stop_on_signals()
-    with open_backend(args, writable=True, grid=grid) as backend:
+    with open_backend(args, writable=True) as backend:
         server = WebServer(door, access)
         try:
             server.start(

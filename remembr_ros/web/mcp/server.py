@@ -103,7 +103,7 @@ def _add_resources(server: MCPServer[Any], site: Site) -> None:
     def map_png() -> bytes:
         shown = _or_error(site.pictures.map)
         if shown is None:
-            raise ResourceNotFoundError('there is no map: start a map server, or give --map to remembr web')
+            raise ResourceNotFoundError('there is no map: start a map server, or give --map')
         return shown.png
 
     server.add_resource(
