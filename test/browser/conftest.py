@@ -18,14 +18,15 @@ KITCHEN = Path(__file__).resolve().parents[3] / 'shared' / 'data' / 'bags' / 're
 BROWSERS = ('chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome')
 
 
-@pytest.fixture(scope='session')
-def chromium() -> Any:
-    """A browser without a window."""
+@pytest.fixture(scope='module')
+def chromium() -> Iterator[Any]:
+    """A browser without a window, that ends before other tests want an event loop of their own."""
     pytest.importorskip('playwright.sync_api', reason='pip install playwright: a browser is driven')
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip('no browser: as root, apt-get install chromium-headless-shell')
-    return launched(path)
+    with launched(path) as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A `remembr web` process, and how to wait for what its page shows."""
 
-import atexit
 import os
 import re
 import subprocess
@@ -9,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +17,15 @@ PATIENCE_S = 30.0  # [s] for what a busy machine shows late
 START_S = 60.0  # [s] a process on a busy machine; it tells its address as soon as it listens
 
 
-@cache
-def launched(path: str) -> Any:
-    """Return a browser, the one of this process: its driver runs a loop, of which there can be but one."""
+@contextmanager
+def launched(path: str) -> Iterator[Any]:
+    """Start a browser. Until it ends its driver keeps a loop running in this thread: no other can run."""
     from playwright.sync_api import sync_playwright
 
-    driver = sync_playwright().start()
-    browser = driver.chromium.launch(executable_path=path, args=['--no-sandbox', '--disable-gpu'])
-    atexit.register(driver.stop)
-    atexit.register(browser.close)
-    return browser
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=['--no-sandbox', '--disable-gpu'])
+        yield browser
+        browser.close()
 
 
 class Served:

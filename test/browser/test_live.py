@@ -165,5 +165,6 @@ def test_a_page_that_is_open_for_a_day_does_not_grow(site: Open, look: Callable[
         eventually(page, f'document.querySelector("#count").textContent.startsWith("{count}")')
         sizes.append(heap())
         nodes.append(page.evaluate('document.querySelectorAll("*").length'))
-    assert sizes[-1] < GROWTH * sizes[0], sizes
+    # An answer that is just being read holds 0.3 MB for a moment; what leaks is there in every one of them.
+    assert min(sizes[-3:]) < GROWTH * sizes[0], sizes
     assert nodes[-1] < GROWTH * nodes[0], nodes
