@@ -194,8 +194,10 @@ function drawLegend(ctx, view, [t0, t1], c) {
   ctx.fillStyle = ramp;
   ctx.fillRect(x, y, w, 5);
   const second = t1 - t0 < 900 ? '2-digit' : undefined;
-  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { hour: '2-digit', minute: '2-digit', second }
-    : { day: 'numeric', month: 'short' });
+  const weekday = [t0, t1].map((t) => written(t, { weekday: 'short' })).reduce((a, b) => (a === b ? undefined : 'short'));
+  const year = t1 - t0 < 300 * 86_400 ? undefined : 'numeric';
+  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { weekday, hour: '2-digit', minute: '2-digit', second }
+    : { day: 'numeric', month: 'short', year });
   label(ctx, name(t0), x, y - 6, c, 'left');
   label(ctx, name(t1), x + w, y - 6, c, 'right');
 }
