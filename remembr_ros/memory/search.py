@@ -99,7 +99,7 @@ class StoreSearch(ABC):
         memories, cosines = engine.compared(vectors, list(dict.fromkeys(found)))
         shares = engine.word_shares(text, memories) if hybrid else [None] * len(memories)
         shared = {memory.id: share for memory, share in zip(memories, shares, strict=True)}
-        named = identifiers(text) if hybrid else []
+        named = identifiers(text) if hybrid else ()
         rare = engine.rarities([*single, *(name.word for name in named)], memories)
         worth = rare[: len(single)]
         exact = [

@@ -94,9 +94,19 @@ class Drives:
         with self._lock:
             self._cancel.set()
             drive = self._current
+        told = self._backend.stop()  # where that fails nothing is stopped yet, and nobody is told so
         if drive is not None:
-            self._change(drive.id, stage='stopped', detail=f'stopped by {asker}', distance_m=None)
-        return self._backend.stop()
+            self._stopped(drive.id, asker)
+        return told
+
+    def cancel(self, drive_id: str, *, asker: str) -> None:
+        """End one drive, if it is under way still: whoever wanted it does not any more."""
+        with self._lock:
+            if self._current is None or self._current.id != drive_id or self._current.is_over:
+                return
+            self._cancel.set()
+        logger.warning('%s does not want its drive any more', asker)
+        self._stopped(drive_id, asker)
 
     def close(self) -> None:
         """Cancel the drive that is under way."""
@@ -128,6 +138,9 @@ class Drives:
         except Exception:
             logger.exception('the drive of %s failed', asker)
             self._change(drive_id, stage='failed', detail='the drive failed; the log of the server says why')
+
+    def _stopped(self, drive_id: str, asker: str) -> None:
+        self._change(drive_id, stage='stopped', detail=f'stopped by {asker}', distance_m=None)
 
     def _change(self, drive_id: str, **fields: Any) -> None:
         with self._lock:

@@ -25,7 +25,7 @@ class TooManyQuestions(BudgetExceeded):
     """Raised when so many questions wait already that one more would be answered too late."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Exchange:
     """A question and what became of it.
 
@@ -122,6 +122,9 @@ class Exchanges:
         with self._lock:
             self._keep(exchange)
         self._changed(exchange)
+        # What it rests on may have been forgotten meanwhile; whoever tells of answers does not wait for that.
+        check = threading.Thread(target=lambda: self.forget(self._gone(answer)), name='exchange', daemon=True)
+        check.start()
 
     def cancel(self, exchange_id: str) -> Exchange:
         """End a question that nobody wants answered any more, and return it.
@@ -193,9 +196,7 @@ class Exchanges:
             answer = self._backend.ask(
                 under_way.question, asker=under_way.conversation, on_progress=tell, cancel=under_way.cancel
             )
-            # Forgotten while a language model thought: nobody else would notice.
-            cited = {hit.memory.id for hit in answer.evidence}
-            if len(self._backend.get(sorted(cited))) < len(cited):
+            if self._gone(answer):  # while a language model thought
                 self._end(under_way, stage='failed', error=FORGOTTEN)
             else:
                 self._end(under_way, stage='answered', detail='', answer=answer)
@@ -210,6 +211,14 @@ class Exchanges:
             with self._lock:
                 self._answering -= 1
             self._next()
+
+    def _gone(self, answer: Answer) -> set[str]:
+        """Return which of the memories that an answer rests on are gone; none where nobody can tell."""
+        cited = {hit.memory.id for hit in answer.evidence}
+        try:
+            return cited.difference(memory.id for memory in self._backend.get(sorted(cited)))
+        except RemembrError:
+            return set()
 
     def _end(self, under_way: _UnderWay, **fields: Any) -> Exchange | None:
         with self._lock:

@@ -79,6 +79,7 @@ class Following:
     """Has the contents of a memory at hand, read in a thread of its own.
 
     :param on_news: called from that thread, at once returning
+    :param on_problem: called likewise when the problem of the contents has come, or gone
     :param clock: monotonic [s]
     :param version: to begin with; None: so that it is greater than that of an earlier server
     """
@@ -88,10 +89,12 @@ class Following:
         backend: Backend,
         on_news: Callable[[News], None],
         *,
+        on_problem: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         version: int | None = None,
     ) -> None:
         self._backend, self._on_news, self._clock = backend, on_news, clock
+        self._on_problem, self._said = on_problem, ''
         version = time.time_ns() // 1_000_000 if version is None else version
         self._contents = Contents(version, outline_of(()), reading=True)
         self._problem = Problem(_log, 'the memory cannot be read', 'the memory is read again', clock)
@@ -152,6 +155,9 @@ class Following:
         self._problem.report(problem)
         if problem != self._contents.problem:
             self._contents = replace(self._contents, problem=problem)
+        if problem != self._said:
+            self._said = problem
+            self._on_problem()
 
     def _looked(self) -> News | None:
         before, first = self._contents.outline, self._contents.reading

@@ -16,8 +16,12 @@ def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
     :raises StoreUnavailable: the memory is out of reach
     """
     names = {name for memory in site.backend.get(ids) for name in memory.keyframes}
-    count = site.backend.forget(ids)
-    site.pictures.drop(names)
+    # Before: it may be done where nobody hears so.
+    logger.warning('%s wants %d memories forgotten: %s', who, len(ids), ', '.join(ids))
+    try:
+        count = site.backend.forget(ids)
+    finally:
+        site.pictures.drop(names)
     site.exchanges.forget(ids)
-    logger.warning('%s had %d memories forgotten: %s', who, count, ', '.join(ids))
+    logger.warning('%d of them are forgotten', count)
     return count

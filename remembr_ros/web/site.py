@@ -55,7 +55,7 @@ def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: s
             drop_gone(exchanges, following.contents.outline, backend)
         live.tell(Event('memories', news))
 
-    following = Following(backend, on_news)
+    following = Following(backend, on_news, on_problem=lambda: live.tell(Event('state')))
     exchanges = Exchanges(backend, lambda exchange: live.tell(Event('exchange', exchange, exchange.id)))
     return Site(
         backend=backend,
@@ -78,9 +78,10 @@ def merged(before: Event, event: Event) -> Event:
 
 
 def drop_gone(exchanges: Exchanges, outline: Outline, backend: Backend) -> None:
-    """Drop the answers that rest on memories which are not there any more; none where nobody can tell."""
+    """Drop the answers that rest on memories which are not there any more, or of which nobody can tell."""
     cited = exchanges.cited()
     known = outline.ids[np.isin(outline.ids, [one.encode() for one in cited])]
     missing = cited.difference(known.astype(str).tolist())
     with suppress(RemembrError):
-        exchanges.forget(missing.difference(memory.id for memory in backend.get(sorted(missing))))
+        missing.difference_update(memory.id for memory in backend.get(sorted(missing)))
+    exchanges.forget(missing)

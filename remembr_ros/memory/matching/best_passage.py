@@ -5,6 +5,8 @@ from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.matching.terms import essence, identifiers
 from remembr_ros.memory.model.record import Memory
 
+MOST_ASKED = 1_000  # characters of a text that count: of more each memory would take 10 ms
+
 
 def best_passage(text: str, memory: Memory) -> str | None:
     """Return the sentence or text of a memory that has most of a text's words; the shortest of several.
@@ -14,6 +16,7 @@ def best_passage(text: str, memory: Memory) -> str | None:
 
     :return: None: none has any
     """
+    text = text[:MOST_ASKED]
     parts = [part.text for part in passages(memory) if part.is_sentence]
     if not parts:
         return None

@@ -17,6 +17,8 @@ STOP_WORDS = frozenset(
     'while who whom whose why will with would yesterday you your'.split(' ')
 )
 
+MOST_IDENTIFIERS = 50  # of a text: each is looked for in every memory that was found
+
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 
@@ -79,8 +81,10 @@ class Identifier(NamedTuple):
     has_digit: bool
 
 
-def identifiers(text: str) -> list[Identifier]:
-    """Return what has to be met literally: what has a digit, and names, as far as capitals tell.
+@lru_cache(256)
+def identifiers(text: str) -> tuple[Identifier, ...]:
+    """Return what has to be met literally: what has a digit, and names, as far as capitals tell; of a text
+    with more than MOST_IDENTIFIERS the first ones.
 
     'B-204' is also met by 'B204' and 'b 204'. The first word is capitalised in any case and tells nothing.
     """
@@ -95,4 +99,6 @@ def identifiers(text: str) -> list[Identifier]:
         spelled = r'[\W_]?'.join(parts)
         pattern = re.compile(rf'(?<![^\W_]){spelled}(?![^\W_])', re.IGNORECASE)
         found.setdefault(spelled, Identifier(word.lower(), pattern, has_digit))
-    return list(found.values())
+        if len(found) == MOST_IDENTIFIERS:
+            break
+    return tuple(found.values())

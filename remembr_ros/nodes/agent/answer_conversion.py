@@ -1,5 +1,7 @@
 """Between an answer and its message."""
 
+import math
+
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.model.usage import Usage
@@ -64,6 +66,8 @@ def answer_from_msg(msg: AnswerMsg) -> Answer:
     kind = next((kind for kind, number in KINDS.items() if number == msg.kind), None)
     if kind is None:
         raise InvalidRequest(f'an answer of kind {msg.kind}; is the agent node of another version?')
+    if not (math.isfinite(msg.confidence) and math.isfinite(msg.latency)):
+        raise InvalidRequest(f'an answer of confidence {msg.confidence}, after {msg.latency} s: no numbers')
     return Answer(
         kind,
         msg.text,

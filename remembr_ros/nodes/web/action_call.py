@@ -45,6 +45,7 @@ class ActionCall:
         self._client = ActionClient(node, kind, name, callback_group=ReentrantCallbackGroup())
         self._open: set[_Goal] = set()
         self._ended = threading.Event()
+        self._destroyed = False
         node.while_active.callback(self._destroy)
 
     def give_up(self) -> None:
@@ -70,10 +71,13 @@ class ActionCall:
         try:
             return self._followed(one, on_feedback, cancel, limit_s)
         finally:
-            self._open.discard(one)
             if one.response is None or not one.response.done():
                 one.unwanted = True
                 self._in_executor(lambda: self._cancel(one))
+            # The executor, which may be ending this node's service, gets no turn before the client is gone:
+            # what is open then is cancelled with it.
+            if not self._ended.is_set():
+                self._open.discard(one)
 
     def _find(self) -> None:
         until = time.monotonic() + self._find_s
@@ -137,11 +141,13 @@ class ActionCall:
             sent.add_done_callback(on_sent)
 
     def _cancel(self, one: _Goal) -> None:
-        if one.handle is not None and one.handle.accepted:
+        over = one.response is not None and one.response.done()
+        if one.handle is not None and one.handle.accepted and not over and not self._destroyed:
             one.handle.cancel_goal_async()
 
     def _destroy(self) -> None:
         self._ended.set()
         for one in list(self._open):
             self._cancel(one)
+        self._destroyed = True
         self._client.destroy()

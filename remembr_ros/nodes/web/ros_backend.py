@@ -143,7 +143,7 @@ class RosBackend:
         def tell(feedback: GoTo.Feedback) -> None:
             checked = stamped_pose_from_msg(feedback.goal, 0)
             left_m = feedback.distance_remaining
-            distance_m = None if math.isnan(left_m) else left_m
+            distance_m = left_m if math.isfinite(left_m) else None
             if feedback.stage == 'navigating':
                 self._watch.goals = (checked,)  # which Nav2 is told by an action, not by goal_pose
             on_progress(DriveProgress(feedback.stage, feedback.detail, checked, distance_m))

@@ -8,6 +8,7 @@ import numpy as np
 from remembr_ros.errors import InvalidRequest, TranscriberUnavailable
 from remembr_ros.speech.sound.audio import SAMPLE_RATE, Audio
 
+FORMATS = 'matroska,webm,ogg,wav,mov,mp4'  # others may name further files, or wait for a network
 LONGEST_S = 60.0  # [s] more is no question; a small file may hold hours of silence
 
 
@@ -27,7 +28,8 @@ def decode_recording(data: bytes) -> Audio:
     pieces = [np.zeros(0, np.float32)]
     length = 0
     try:
-        with av.open(io.BytesIO(data), 'r', metadata_errors='ignore') as file:
+        options = {'format_whitelist': FORMATS}
+        with av.open(io.BytesIO(data), 'r', container_options=options, metadata_errors='ignore') as file:
             resampler = av.AudioResampler(format='flt', layout='mono', rate=SAMPLE_RATE)
             for frame in chain(file.decode(audio=0), [None]):
                 for piece in resampler.resample(frame):

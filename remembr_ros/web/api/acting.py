@@ -125,7 +125,7 @@ def confirm(site: SITE, request: Request, body: ConfirmRequest) -> forms.DoneJso
     """Say yes or no to the goals that wait."""
     _can(site, Ability.DRIVE)
     waiting = [pose.pose.position for pose in site.backend.situation().proposal]
-    if body.yes and body.goals not in (None, waiting):
+    if body.yes and body.goals is not None and (not waiting or body.goals != waiting):
         raise HTTPException(409, 'these goals do not wait any more: look again at what the robot asks')
     try:
         return {'detail': site.drives.confirm(body.yes, asker=request.state.who)}

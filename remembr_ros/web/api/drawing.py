@@ -92,14 +92,14 @@ def picture(
     width: Annotated[Width | None, Query(description='of a thumbnail [px]; else the whole picture')] = None,
 ) -> Response:
     """Return a picture as JPEG; what it is named by is what is in it, so that it never changes."""
-    tag = f'"{name}-{width or 0}"'
-    if request.headers.get('if-none-match') == tag:
-        return Response(status_code=304, headers={'ETag': tag, 'Cache-Control': IMMUTABLE})
     try:
         data = site.pictures.keyframe(name, width)
     except InvalidRequest as error:
         raise HTTPException(404, str(error)) from None
-    return Response(data, media_type='image/jpeg', headers={'ETag': tag, 'Cache-Control': IMMUTABLE})
+    headers = {'ETag': f'"{name}-{width or 0}"', 'Cache-Control': IMMUTABLE}
+    if request.headers.get('if-none-match') == headers['ETag']:
+        return Response(status_code=304, headers=headers)
+    return Response(data, media_type='image/jpeg', headers=headers)
 
 
 @routes.get('/api/map', responses={204: {'description': 'there is no map'}})

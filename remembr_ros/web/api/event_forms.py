@@ -1,5 +1,7 @@
 """What happens, as JSON: situation, drives, questions and their answers, memories that come."""
 
+from functools import lru_cache
+
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.answer import Answer, Question
@@ -10,7 +12,7 @@ from remembr_ros.timestamps import format_iso
 from remembr_ros.web.api.forms import FoundJson, found_json, unix_s
 from remembr_ros.web.backend import RobotPlace, Situation
 from remembr_ros.web.drives import Drive
-from remembr_ros.web.exchanges import Exchange
+from remembr_ros.web.exchanges import MOST_KEPT, Exchange
 from remembr_ros.web.following import News
 
 
@@ -102,8 +104,9 @@ class NewsJson(TypedDict):
     anew: bool
 
 
+@lru_cache(MOST_KEPT)
 def exchange_json(exchange: Exchange) -> ExchangeJson:
-    """Return a question and what became of it."""
+    """Return a question and what became of it; made once, however many pages are told."""
     answer = exchange.answer
     return {
         'id': exchange.id,

@@ -1,6 +1,7 @@
 """What happens, as server-sent events."""
 
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from remembr_ros.web.live import Event, Stream
 from remembr_ros.web.site import Site
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
+
+logger = logging.getLogger(__name__)
 
 EVENT_STREAM = 'text/event-stream'
 
@@ -47,8 +50,13 @@ async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
         async for event in stream.events():
             if event is None:
                 yield ': nothing new\n\n'
-            else:
-                yield sse(event.kind, _data(event, site), site.following.contents.version)
+                continue
+            try:
+                told = sse(event.kind, _data(event, site), site.following.contents.version)
+            except ValueError:
+                logger.exception('an event %s cannot be told', event.kind)  # others can
+                continue
+            yield told
     finally:
         site.live.drop(stream)
 

@@ -1,6 +1,7 @@
 """The tools: what another agent may do with the memory, and with the robot."""
 
 import functools
+import logging
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from pydantic import Field
 
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.geometry import Pose, StampedPose, wrap_angle
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
@@ -18,6 +19,8 @@ from remembr_ros.web.drives import Drive
 from remembr_ros.web.forgetting import forget
 from remembr_ros.web.mcp.reading_tools import MemoryId, Name, Place, ReadingTools, place_of, told_errors
 from remembr_ros.web.mcp.told import Answered, told_answer
+
+logger = logging.getLogger(__name__)
 
 LOOK_S = 0.25  # [s] between two looks at what is under way
 
@@ -83,15 +86,18 @@ class Tools(ReadingTools):
     async def remember(
         self,
         text: Annotated[str, Field(min_length=1, max_length=10_000)],
+        ctx: Context,
         place: Place | None = None,
         yaw: Annotated[float, Field(allow_inf_nan=False, description='radians, counter-clockwise')] = 0.0,
         map_id: Name = '',
     ) -> dict[str, str]:
         """Store a note of now, at a place if one is given, and return its id."""
         point = place_of(place)
-        pose = None if point is None else Pose(*point, yaw)
+        pose = None if point is None else Pose(*point, wrap_angle(yaw))
         note = functools.partial(self._backend.note, text, pose, frame_id='map', map_id=map_id)
-        return {'id': await anyio.to_thread.run_sync(note)}
+        memory_id = await anyio.to_thread.run_sync(note)
+        logger.warning('%s noted memory %s', who(ctx), memory_id)
+        return {'id': memory_id}
 
     @told_errors
     async def forget(
@@ -127,7 +133,7 @@ class Tools(ReadingTools):
             raise InvalidRequest('give a memory_id or a place')
         target: Memory | StampedPose
         if point is not None:
-            target = StampedPose(self._backend.now_ns(), Pose(*point, yaw))
+            target = StampedPose(self._backend.now_ns(), Pose(*point, wrap_angle(yaw)))
         else:
             target = await anyio.to_thread.run_sync(functools.partial(self.known, memory_id or ''))
         drives = self._site.drives
@@ -143,8 +149,7 @@ class Tools(ReadingTools):
                     await ctx.report_progress(tellings, message=neutral(doing))
         finally:
             if not drive.is_over:
-                with anyio.CancelScope(shield=True):
-                    await anyio.to_thread.run_sync(functools.partial(drives.stop, asker=who(ctx)))
+                drives.cancel(drive.id, asker=who(ctx))
         if drive.stage not in ('arrived', 'sent'):
             raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal

@@ -2,12 +2,11 @@
 
 import { dialog, el } from './dom.js';
 
-/** Raised with the server's own sentence; status 0: it was not reached; retryAfter in seconds, or NaN. */
+/** Raised with the server's own sentence; status 0: it was not reached. */
 export class ApiError extends Error {
-  constructor(status, message, retryAfter = NaN) {
+  constructor(status, message) {
     super(message);
     this.status = status;
-    this.retryAfter = retryAfter;
   }
 }
 
@@ -22,7 +21,7 @@ function askForToken() {
     for (let said = ''; ; ) {
       const field = el('input', { type: 'password', name: 'token', autocomplete: 'current-password', required: true,
         'aria-describedby': 'login-said' });
-      await dialog({
+      const given = await dialog({
         title: 'A token is needed',
         body: el('div', {},
           el('p', { class: 'muted' }, 'It is in the file that the server was started with.'),
@@ -30,7 +29,7 @@ function askForToken() {
           el('p', { id: 'login-said', role: 'alert' }, said)),
         actions: [{ label: 'Log in', value: true, kind: 'primary' }],
       });
-      if (!field.value) continue;
+      if (!given || !field.value) continue;
       try {
         await once('POST', '/api/login', { body: { token: field.value } });
         return;
@@ -45,14 +44,15 @@ function askForToken() {
 async function once(method, path, { params = {}, body, signal, accept = 'application/json' }) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params)) {
-    for (const each of [value].flat()) if (each !== undefined && each !== null && each !== '') query.append(key, each);
+    const told = (each) => each !== undefined && each !== null && (each !== '' || key === 'map_id'); // '' is a map, too
+    for (const each of [value].flat().filter(told)) query.append(key, each);
   }
   const raw = body instanceof Blob;
   const headers = { Accept: accept };
   if (body !== undefined) headers['Content-Type'] = raw ? body.type : 'application/json';
   let response;
   try {
-    response = await fetch(query.size ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path, {
+    response = await fetch(query.size ? `${path}?${query}` : path, {
       method, headers, signal, body: raw || body === undefined ? body : JSON.stringify(body),
     });
   } catch (error) {
@@ -61,8 +61,7 @@ async function once(method, path, { params = {}, body, signal, accept = 'applica
   }
   if (response.ok) return response;
   const told = await response.json().catch(() => ({}));
-  throw new ApiError(response.status, told.error ?? `The server answered ${response.status}.`,
-    Number.parseFloat(response.headers.get('Retry-After')));
+  throw new ApiError(response.status, told.error ?? `The server answered ${response.status}.`);
 }
 
 async function request(method, path, options) {
@@ -78,7 +77,7 @@ async function request(method, path, options) {
 
 const parsed = async (response) => (response.status === 204 ? null : response.json());
 
-/** GET; `params`: null and '' are left out, arrays repeated. Raises ApiError, and AbortError by the signal. */
+/** GET; `params`: null is left out, and '' but for a map_id; arrays are repeated. Raises ApiError, and AbortError by the signal. */
 export const get = async (path, params, { signal } = {}) => parsed(await request('GET', path, { params, signal }));
 
 /** POST `body` as JSON, a Blob as it is. */
@@ -110,7 +109,12 @@ async function stream(method, path, { body, signal, onEvent, onOpen }) {
       for (const block of blocks) {
         const kind = /^event: ?(.*)$/m.exec(block)?.[1];
         const data = [...block.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join('\n');
-        if (kind && data) onEvent(kind, JSON.parse(data));
+        if (!kind || !data) continue;
+        try {
+          onEvent(kind, JSON.parse(data));
+        } catch (error) { // one view's fault is none of the connection
+          console.error(kind, error);
+        }
       }
     }
   } catch (error) {
@@ -139,7 +143,7 @@ export async function streamAsk(body, onExchange, { signal } = {}) {
 export const events = {
   start(onEvent, onLost) {
     let run = null;
-    let version = null;
+    let version = document.hidden ? -1 : null; // what a page shows that was hidden at first may be old
     const hear = (kind, data) => {
       if (kind === 'hello') {
         const missed = version !== null && version !== data.version;

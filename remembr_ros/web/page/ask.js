@@ -1,8 +1,8 @@
 // Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
 
 import { attempt, goThere, showOnMap } from './acts.js';
-import { clamped, lasted, moment, placeName, showCards, update } from './cards.js';
-import { ago, announce, busy, el, icon } from './dom.js';
+import { clamped, lasted, moment, placeName, showCards, since, update } from './cards.js';
+import { announce, busy, el, icon } from './dom.js';
 import { microphone } from './microphone.js';
 import { iso, now } from './times.js';
 
@@ -30,7 +30,7 @@ function headline({ kind, binary, position, time, duration_minutes: minutes }) {
   if (kind === 'not_seen') return el('p', { class: 'headline no' }, 'Not seen');
   if (kind === 'position' && position) return el('p', { class: 'headline' }, icon('place'), placeName(position));
   if (kind === 'time' && time) {
-    return el('p', { class: 'headline' }, icon('clock'), moment(time), el('span', { class: 'muted' }, ago(time)));
+    return el('p', { class: 'headline' }, icon('clock'), moment(time), since(time));
   }
   if (kind === 'duration' && minutes !== null) return el('p', { class: 'headline' }, icon('clock'), lasted(60 * minutes));
   return null;
@@ -68,7 +68,7 @@ export function mountAsk(root, page) {
   async function ask(question) {
     let id = null;
     try {
-      await page.api.streamAsk({ question, conversation: conversation() }, (exchange) => {
+      const last = await page.api.streamAsk({ question, conversation: conversation() }, (exchange) => {
         const begun = id === null;
         id = exchange.id;
         mine.add(id);
@@ -79,6 +79,7 @@ export function mountAsk(root, page) {
         light(exchange.answer.evidence);
         list.querySelector(`[data-key="${CSS.escape(id)}"]`).scrollIntoView({ block: 'start' });
       });
+      if (!last?.answer && !last?.error) throw new Error('The connection was lost.');
     } catch (error) { // where it was begun, the answer may come all the same, as an event
       if (id !== null) return take({ ...exchanges.get(id), error: error.message, lost: true });
       field.value ||= question;
@@ -88,7 +89,10 @@ export function mountAsk(root, page) {
 
   function take(exchange) {
     const known = exchanges.get(exchange.id);
-    const ended = known?.answer || (known?.error && !known.lost); // and stays so, whatever overtakes that
+    // An end stays one, whatever overtakes it, but for that of an answer whose memories were forgotten.
+    const forgotten = known?.answer && exchange.error && !exchange.answer;
+    const ended = (known?.answer && !forgotten) || (known?.error && !known.lost);
+    if (forgotten) light([]);
     const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
     if (!ended) exchanges.set(exchange.id, { ...exchange, rounds });
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
@@ -176,7 +180,12 @@ export function mountAsk(root, page) {
 
   async function load() {
     const told = await attempt(() => page.api.get('/api/exchanges'));
-    for (const exchange of told?.exchanges ?? []) take(exchange);
+    if (!told) return;
+    for (const exchange of told.exchanges) take(exchange);
+    const known = new Set(told.exchanges.map(({ id }) => id));
+    for (const one of [...exchanges.values()]) { // of before the server was started anew
+      if (!known.has(one.id) && !one.answer && !one.error) take({ ...one, error: 'The server knows no more of this question.', lost: true });
+    }
     show();
   }
 

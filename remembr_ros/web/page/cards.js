@@ -1,9 +1,10 @@
 // Memories in lists: a picture, what was seen, when and where. Lists are updated, never rebuilt.
 
 import { el, icon } from './dom.js';
-import { written } from './times.js';
+import { ago, written } from './times.js';
 
 const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 60,000 without a space
+const AGAIN_MS = 5_000; // [ms] after which a picture that could not be had is asked for again
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
 const SURENESS = { surely: 'Certain match', likely: 'Likely match', perhaps: 'Possible match', hardly: 'Weak match' };
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
@@ -22,6 +23,9 @@ export const clock = (time, since) =>
 
 /** Return a moment as an element: the robot's time, UTC on hover. */
 export const moment = (time, since) => el('time', { datetime: time, title: `${time} (UTC)` }, clock(time, since));
+
+/** Return how long ago a moment is as an element, which the page keeps true. */
+export const since = (time) => el('span', { class: 'ago muted', dataset: { of: time } }, ago(time));
 
 /** Return the address of a keyframe; `width` 256 or 1024 for a thumbnail. */
 export const pictureAddress = (name, width) =>
@@ -56,7 +60,10 @@ export function picture(memory, { name = memory.keyframes?.[0], width = 256, laz
   else {
     frame.append(el('img', {
       src: pictureAddress(name, width), width, height: (width * 3) / 4, loading: lazy ? 'lazy' : null, decoding: 'async',
-      alt: start(memory.caption), onerror: () => say('Picture missing', 'camera'),
+      alt: start(memory.caption), onerror: () => {
+        say('Picture missing', 'camera');
+        frame.dataset.missing = Date.now();
+      },
     }));
   }
   return frame;
@@ -126,4 +133,9 @@ export function update(list, items, key, make, change = () => {}) {
 
 /** Show memories as cards in a list. */
 export const showCards = (list, hits, page) => update(list, hits,
-  (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`, (hit) => el('li', {}, card(hit, page)));
+  (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`, (hit) => el('li', {}, card(hit, page)),
+  (node, hit) => {
+    const missing = node.querySelector('[data-missing]');
+    if (missing && Date.now() - missing.dataset.missing > AGAIN_MS) node.replaceChildren(card(hit, page));
+    else node.firstElementChild.href = page.url.address({ memory: hit.id });
+  });

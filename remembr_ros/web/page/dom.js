@@ -1,14 +1,11 @@
 // Elements made without HTML: what comes from a memory is only ever text.
 
-export { ago, when } from './times.js';
-
-/** Make an element: `onclick` and the like listen, `style` and `dataset` are objects, children are text or nodes. */
+/** Make an element: `onclick` and the like listen, `dataset` is an object, children are text or nodes. */
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
-    else if (name === 'style') for (const [key, to] of Object.entries(value)) node.style.setProperty(key, to);
     else if (name === 'dataset') Object.assign(node.dataset, value);
     else if (name === 'value') node.value = value;
     else node.setAttribute(name, value === true ? '' : value);
@@ -88,7 +85,8 @@ export async function busy(node, promise) {
  * that Enter takes first. Resolves with the value of the action, or null for Esc.
  */
 export function dialog({ title, body, actions = [{ label: 'Close', value: true, kind: 'primary' }] }) {
-  const buttons = actions.map(({ label, kind = '' }, i) => el('button', { value: String(i), class: kind }, label));
+  const buttons = actions.map(({ label, kind = '' }, i) => el('button', { value: String(i), class: kind,
+    formnovalidate: kind !== 'primary' }, label));
   const box = el('dialog', { 'aria-labelledby': 'dialog-title' },
     el('form', { method: 'dialog' },
       el('h2', { id: 'dialog-title', dir: 'auto' }, title),
@@ -106,7 +104,7 @@ export function dialog({ title, body, actions = [{ label: 'Close', value: true, 
 
 let closeMenu = null; // of the menu that is open
 
-/** Show a menu at a place of the window; `items` [{label, icon, run, why}]; with `why` it is disabled and says so. */
+/** Show a menu at a place of the window; `items` [{label, icon, run}]. */
 export function menu(x, y, items) {
   closeMenu?.();
   const before = document.activeElement;
@@ -117,10 +115,9 @@ export function menu(x, y, items) {
     before?.focus?.({ preventScroll: true });
   };
   const outside = (event) => box.contains(event.target) || close();
-  const entries = items.map(({ label, icon: name, run, why }) => el('button', {
-    type: 'button', role: 'menuitem', tabindex: '-1', title: why, 'aria-disabled': why ? 'true' : null,
+  const entries = items.map(({ label, icon: name, run }) => el('button', {
+    type: 'button', role: 'menuitem', tabindex: '-1',
     onclick: () => {
-      if (why) return;
       close();
       run();
     },

@@ -11,6 +11,7 @@ const ENDED_MS = 15_000; // [ms] that the end of a drive stays
 /** Fill root with the drive, and hide it while there is none. */
 export function mountDrive(root, page) {
   let seen = null; // the drive that was under way while this page looked on
+  let driven = null; // the drive of which that is
   let farthest = 0; // [m]
   let goal = null;
   let goals = []; // those that are shown as waiting
@@ -60,12 +61,12 @@ export function mountDrive(root, page) {
     stop.hidden = !(may && (going || drive?.stage === 'navigating'));
     bar.hidden = !(going && Number.isFinite(drive.distance));
     if (waits) {
-      farthest = 0;
       const others = proposal.slice(1).map(({ position }) => `, then ${placeName(position)}`).join('');
       say(`Drive to ${placeName(goal.position)}${others}?`, !may ? 'It needs a yes of somebody with an act token.'
         : live && drive.asker !== 'local' ? `Asked for by ${drive.asker}` : '');
     } else if (going) {
-      farthest = Math.max(farthest, drive.distance ?? 0);
+      farthest = Math.max(driven === drive.id ? farthest : 0, drive.distance ?? 0);
+      driven = drive.id;
       bar.value = farthest ? 1 - (drive.distance ?? farthest) / farthest : 0;
       const far = Number.isFinite(drive.distance) ? `${drive.distance.toFixed(1)} m to go` : drive.detail;
       say(BEFORE[drive.stage] ?? `Driving${goal ? ` to ${placeName(goal.position)}` : ''}`, far);

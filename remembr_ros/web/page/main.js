@@ -9,9 +9,10 @@ import { mountMemory } from './memory.js';
 import { mountSearch } from './search.js';
 import { mountState } from './state.js';
 import { mountTimeline } from './timeline.js';
-import { setClock } from './times.js';
+import { ago, setClock } from './times.js';
 import * as url from './url.js';
 
+const AGO_MS = 30_000; // [ms] between two looks at the clock
 const PAUSE_MS = 2_000; // [ms] between two reactions to new memories
 const VIEWS = { map: ['map', 'Map'], search: ['search', 'Search'], ask: ['ask', 'Ask'], state: ['state', 'State'] };
 const wide = matchMedia('(min-width: 900px)');
@@ -27,7 +28,7 @@ const page = {
   info: null,
   map: null,
   timeline: null,
-  /** Call fn(data) on 'memories' (at most every 2 s), 'situation', 'exchange', 'map', 'state', and 'back'. */
+  /** Call fn(data) on 'memories' (at most every 2 s), 'situation', 'exchange', 'map', 'state', 'back', 'theme' and 'shown'. */
   on(kind, fn) {
     if (!listeners.has(kind)) listeners.set(kind, new Set());
     listeners.get(kind).add(fn);
@@ -68,9 +69,11 @@ function mountShell() {
   $('close-memory').append(icon('back'), 'Back to the list');
   $('close-memory').addEventListener('click', () => {
     url.set({ memory: null }, { push: true });
-    $(`tab-${document.body.dataset.shown}`).focus();
+    if (document.activeElement === document.body) $(`tab-${document.body.dataset.shown}`).focus(); // no card was left
   });
   $('logout').addEventListener('click', () => api.post('/api/logout').then(() => location.reload(), (error) => toast(error.message)));
+  $('stop').append(icon('stop'), el('span', {}, 'Stop'));
+  $('stop').addEventListener('click', () => api.post('/api/stop').then(({ detail }) => toast(detail), (error) => toast(error.message)));
   $('theme').addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark';
     document.documentElement.dataset.theme = theme;
@@ -78,7 +81,10 @@ function mountShell() {
     showTheme();
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', showTheme);
-  wide.addEventListener('change', showView);
+  wide.addEventListener('change', () => {
+    showView();
+    emit('shown');
+  });
   url.onChange(showView);
   showTheme();
   showView();
@@ -93,8 +99,13 @@ function showTheme() {
   emit('theme', isDark());
 }
 
+let asked = 0;
+
 async function renew() {
-  page.info = await api.get('/api/info');
+  const mine = ++asked;
+  const info = await api.get('/api/info');
+  if (mine < asked && page.info) return; // a later one is under way, or there
+  page.info = info;
   setClock(page.info.now, page.info.zone);
   const { name, memories, maps, reading, problem } = page.info;
   document.title = `${name} – what the robot remembers`;
@@ -103,6 +114,7 @@ async function renew() {
     : `${memories.toLocaleString('en')} ${memories === 1 ? 'memory' : 'memories'}`);
   $('maps').hidden = maps.length < 2;
   $('logout').hidden = !page.info.tokens;
+  $('stop').hidden = !page.may('drive');
 }
 
 /** Pass memories on at most every PAUSE_MS, what came between in one. */
@@ -146,7 +158,14 @@ async function start() {
     await renew().catch(() => {});
     emit('memories', data);
   });
-  api.events.start((kind, data) => (kind === 'memories' ? memories(data) : emit(kind, data)), lost);
+  api.events.start((kind, data) => {
+    if (kind === 'memories') return memories(data);
+    if (kind === 'back' || kind === 'state') renew().catch(() => {}); // whether the memory can be read
+    emit(kind, data);
+  }, lost);
+  setInterval(() => {
+    for (const each of document.querySelectorAll('.ago')) each.textContent = ago(each.dataset.of);
+  }, AGO_MS);
 }
 
 function lost(is, why = '') {

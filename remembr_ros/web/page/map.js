@@ -3,22 +3,21 @@
 import { copyLink, goThere, writeNote } from './acts.js';
 import { announce, el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
+import { mapChoice, NO_MAP } from './map_choice.js';
 import { MapData } from './map_data.js';
 import { cellAt, COLOURS, drawMap } from './map_layers.js';
-import { metres, View } from './map_view.js';
+import { gridBox, metres, View } from './map_view.js';
 import { seconds } from './times.js';
 
 const REST_MS = 400; // [ms] the view is written into the address when it rests
 const TWICE_MS = 280; // [ms] a tap waits so long for a second one
 const REACH_PX = 45; // [px] 'here' reaches so far from a place that was clicked
 const STEP_PX = 80; // [px] an arrow key
-const NO_MAP = '-'; // in the address: memories without a map, where there are others with one
 
 /** Fill root; returns what others may do with the map. */
 export function mountMap(root, page) {
   const { url } = page;
   const view = new View();
-  const choice = document.getElementById('map-choice');
   const note = el('div', { class: 'map-note', role: 'status', hidden: true });
   const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
     'aria-describedby': 'map-help' });
@@ -43,17 +42,12 @@ export function mountMap(root, page) {
   let tap = null;
   let picking = null;
   let lit = []; // on whatever map
-  let placed = false; // whether the view shows anything that was chosen
+  let showing = null; // the map that the view is of
+  let placed = false; // whether the view was set at all
+  let whole = true; // all there is shall be in view: nobody has chosen anything else
 
-  const maps = () => page.info.maps;
-  const known = (id) => maps().some(({ map_id }) => map_id === id);
-  const chosen = () => {
-    const asked = url.state().map === NO_MAP ? '' : url.state().map;
-    const largest = [...maps()].sort((a, b) => b.memories - a.memories)[0]?.map_id ?? '';
-    return [asked, data.situation.robots[0]?.map_id].find(known) ?? largest;
-  };
-  const mapId = () => (maps().length > 1 ? chosen() : null); // null: there is nothing to choose
-  const here = (scene.here = (item) => mapId() === null || item.map_id === chosen() || !known(item.map_id));
+  const { mapId, here, area, inAddress: mapInAddress, ofPlace, list: listMaps } = mapChoice(page, data);
+  scene.here = here;
 
   function tell(text) {
     said = text;
@@ -70,7 +64,7 @@ export function mountMap(root, page) {
   function resized(width, height) {
     view.width = width;
     view.height = height;
-    if (!placed) fromAddress();
+    if (!placed || whole) fromAddress();
     data.look(view, mapId());
   }
 
@@ -78,19 +72,23 @@ export function mountMap(root, page) {
   function fromAddress() {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
     placed = true;
-    if (![x, y, zoom].every(Number.isFinite)) return fitAll(false);
+    whole = ![x, y, zoom].every(Number.isFinite);
+    if (whole) return fitAll(false);
     view.centre(x, y);
     view.scale = 2 ** zoom;
     view.zoom(1); // into its bounds
     moved(false);
   }
 
+  /** Show all there is, as it becomes known, until somebody looks elsewhere. */
+  const refit = () => placed && whole && fitAll(false);
+
   function fitAll(byHand = true) {
-    const map = maps().find(({ map_id }) => mapId() === null || map_id === chosen());
+    const map = area();
     const robot = data.situation.robots.find(here)?.position;
     const { grid } = data;
     if (map?.low) view.fit(map.low, map.high);
-    else if (grid) view.fit(grid.origin, [0, 1].map((i) => grid.origin[i] + [grid.width, grid.height][i] * grid.resolution));
+    else if (grid) view.fit(...gridBox(grid));
     else view.fit(robot ?? [-5, -5], robot ?? [5, 5]);
     moved(byHand);
   }
@@ -99,12 +97,14 @@ export function mountMap(root, page) {
     draw();
     data.look(view, mapId());
     clearTimeout(rest);
-    if (byHand) rest = setTimeout(written, REST_MS);
+    if (!byHand) return;
+    whole = false;
+    rest = setTimeout(written, REST_MS);
   }
 
   const written = () => url.set(inAddress());
   const exact = (m) => m.toFixed(Math.max(0, Math.ceil(Math.log10(view.scale)) + 1)); // to a tenth of a px
-  const inAddress = () => ({ x: exact(view.x), y: exact(view.y), zoom: Math.log2(view.scale).toFixed(2) });
+  const inAddress = () => ({ ...mapInAddress(), x: exact(view.x), y: exact(view.y), zoom: Math.log2(view.scale).toFixed(2) });
 
   function zoom(factor, x, y) {
     view.zoom(factor, x, y);
@@ -115,7 +115,7 @@ export function mountMap(root, page) {
 
   /** Ask what was seen around a place. */
   function seenAt(x, y, radius = reach()) {
-    url.set({ view: 'search', near: `${exact(x)},${exact(y)}`, radius, memory: null }, { push: true });
+    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, memory: null }, { push: true });
     announce(`Searching within ${metres(radius)} of x ${x.toFixed(1)}, y ${y.toFixed(1)}`);
   }
 
@@ -130,15 +130,14 @@ export function mountMap(root, page) {
     tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
   }
 
-  const onMap = () => (chosen() ? { map_id: chosen() } : {});
 
   function openMenu(px, py) {
     clearTimeout(tap);
     const [x, y] = view.world(px, py);
     const box = canvas.getBoundingClientRect();
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
-    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...onMap() }) });
-    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...onMap() }) });
+    if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...ofPlace() }) });
+    if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...ofPlace() }) });
     items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
     page.menu(box.left + px, box.top + py, items);
   }
@@ -193,26 +192,20 @@ export function mountMap(root, page) {
     const { first, last } = page.info;
     const span = [seconds(state.after ?? first ?? NaN), seconds(state.before ?? last ?? NaN)];
     scene.span = span[1] > span[0] ? span : null;
-    choice.value = chosen();
+    listMaps();
     light();
     if (picking && state.view !== 'map') picking(null); // went elsewhere
-    const elsewhere = state.map !== before.map || (popped && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key]));
+    const elsewhere = mapId() !== showing || (popped && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key]));
+    showing = mapId();
     if (elsewhere && placed) fromAddress();
     data.look(view, mapId());
     draw();
   }
 
-  function listMaps() {
-    const options = maps().map(({ map_id, memories }) => el('option', { value: map_id }, `${map_id || 'without a map'} (${memories})`));
-    if (document.activeElement !== choice) choice.replaceChildren(...options);
-    choice.value = chosen();
-  }
-  choice.addEventListener('change', () => url.set({ map: choice.value || NO_MAP, x: null, y: null, zoom: null }, { push: true }));
-
   url.onChange(follows);
   page.on('memories', () => {
-    listMaps();
     follows(url.state(), url.state());
+    refit();
     data.look(view, mapId(), true);
   });
   page.on('situation', (situation) => {
@@ -220,23 +213,26 @@ export function mountMap(root, page) {
     data.situation = situation;
     draw();
     if (mapId() === before) return;
-    choice.value = chosen(); // the robot went to another map
+    listMaps();
+    showing = mapId(); // the robot went to another map
     fitAll(false);
   });
-  page.on('map', () => data.loadGrid());
+  const loadGrid = () => data.loadGrid().then(refit);
+  page.on('map', loadGrid);
   page.on('back', () => {
     data.look(view, mapId());
     data.loadSituation();
-    data.loadGrid();
+    loadGrid();
   });
   page.on('theme', (dark) => {
     Object.assign(scene, { dark, colours: colours(COLOURS) });
     draw();
   });
-  data.loadGrid();
+  loadGrid();
   data.loadSituation().finally(() => {
-    listMaps();
+    showing = mapId();
     follows(url.state(), url.state());
+    refit();
   });
 
   function light() {

@@ -38,7 +38,6 @@ export class MapData {
     if (document.hidden || view.width < 2) return;
     const cell = 2 ** Math.round(Math.log2(CELL_PX / view.scale));
     const scope = { ...this.#page.url.scope(), map_id: mapId };
-    const on = mapId === '' ? '?map_id=' : ''; // memories without a map, where others have one
     const what = JSON.stringify([cell, scope]);
     const [x0, y0, x1, y1] = view.box();
     const has = this.#asked;
@@ -50,8 +49,8 @@ export class MapData {
     this.#asked = { what, box };
     try {
       const [cells, track] = await Promise.all([
-        get(`/api/cells${on}`, { ...scope, box: box.join(','), cell }, { signal }),
-        get(`/api/track${on}`, { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
+        get('/api/cells', { ...scope, box: box.join(','), cell }, { signal }),
+        get('/api/track', { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
       ]);
       this.cells = cells.cells.sort((a, b) => a[2] - b[2]); // large clusters on top
       this.cell_m = cells.cell ?? cell;

@@ -14,17 +14,18 @@ export function drawMap(ctx, scene) {
   ctx.fillStyle = c.ground;
   ctx.fillRect(0, 0, view.width, view.height);
   const robots = data.situation.robots.filter(scene.here);
-  const gridShown = data.grid && (robots.length || !data.situation.robots.length); // it is the robot's
-  if (gridShown) drawGrid(ctx, view, data.grid, scene.dark);
+  const ofRobot = robots.length || !data.situation.robots.length; // grid, areas and goals are on its map
+  if (ofRobot && data.grid) drawGrid(ctx, view, data.grid, scene.dark);
   else drawMesh(ctx, view, c);
-  for (const area of data.situation.keep_out ?? []) drawArea(ctx, view, area, c.danger);
+  const { keep_out: areas, goals, proposal } = ofRobot ? data.situation : {};
+  areas?.forEach((area) => drawArea(ctx, view, area, c.danger));
   const ramp = timeColours(c);
   for (const track of data.tracks) drawTrack(ctx, view, track.points, scene.span, ramp);
   if (scene.place) drawPlace(ctx, view, scene.place, c);
   drawCells(ctx, view, data.cells, c);
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
-  data.situation.goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
-  data.situation.proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
+  goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
+  proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
   for (const robot of robots) drawRobot(ctx, view, robot, c, robots.length > 1);
   if (scene.mark?.position) drawPin(ctx, view, scene.mark, c);
   if (scene.cross) drawCross(ctx, view, c);

@@ -64,6 +64,14 @@ export class View {
   }
 }
 
+/** Return the least and the greatest place of a grid, which may be turned. */
+export function gridBox({ origin: [x, y, yaw], width, height, resolution }) {
+  const [w, h] = [width * resolution, height * resolution];
+  const corners = [[0, 0], [w, 0], [0, h], [w, h]].map(([a, b]) =>
+    [x + a * Math.cos(yaw) - b * Math.sin(yaw), y + a * Math.sin(yaw) + b * Math.cos(yaw)]);
+  return [Math.min, Math.max].map((pick) => [0, 1].map((axis) => pick(...corners.map((corner) => corner[axis]))));
+}
+
 /** Return a round length of at most this: 1, 2 or 5 times a power of ten. */
 export function round(length) {
   const ten = 10 ** Math.floor(Math.log10(length));

@@ -1,14 +1,14 @@
 // One memory: its pictures, what was seen, where and when, what came before and after it.
 
 import { copyLink, forget, goThere, showOnMap, writeNote } from './acts.js';
-import { clamped, lasted, moment, picture, pictureAddress, placeName, sourceName, start } from './cards.js';
-import { ago, busy, el, icon, when } from './dom.js';
+import { clamped, lasted, moment, picture, pictureAddress, placeName, since, sourceName, start } from './cards.js';
+import { busy, el, icon } from './dom.js';
+import { when } from './times.js';
 
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
 const AROUND_M = 3; // [m] what else was seen here
 const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline'; // keys mean others there
-const AGO_MS = 30_000; // [ms] between two looks at the clock
 
 const button = (drawing, words, run, props = {}) => el('button', {
   type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props,
@@ -58,7 +58,7 @@ export function mountMemory(root, page) {
     return el('dl', { class: 'facts' },
       where(memory),
       fact('When', moment(memory.start), long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : '', ', ',
-        el('span', { class: 'ago' }, ago(memory.end))),
+        since(memory.end)),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
       memory.camera ? fact('Camera', start(memory.camera)) : null,
       fact('Source', sourceName(memory.source), memory.captioner ? `, captioned by ${start(memory.captioner)}` : ''),
@@ -95,7 +95,8 @@ export function mountMemory(root, page) {
 
   function show(found) {
     const held = root.contains(document.activeElement);
-    const opened = shown ? shown.memory.id !== found.memory.id : closed;
+    const another = shown?.memory.id !== found.memory.id;
+    const opened = shown ? another : closed;
     shown = found;
     const { memory, before, after } = found;
     const turn = (id, drawing, words) => el('button', { type: 'button', class: 'quiet', disabled: !id, onclick: () => open(id),
@@ -109,7 +110,7 @@ export function mountMemory(root, page) {
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
       actions(memory), strip(found), facts(memory));
-    page.map.mark(memory);
+    page.map.mark(memory, { still: !another });
     if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
   }
 
@@ -148,13 +149,12 @@ export function mountMemory(root, page) {
 
   document.addEventListener('keydown', (event) => {
     const step = { j: 'after', ArrowRight: 'after', k: 'before', ArrowLeft: 'before' }[event.key];
-    if (!shown || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(ELSEWHERE)) return;
+    if (!url.state().memory || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(ELSEWHERE)) return;
     if (event.key === 'Escape') url.set({ memory: null }, { push: true });
-    else if (step) open(shown[step]);
+    else if (step && shown) open(shown[step]);
     else return;
     event.preventDefault();
   });
-  setInterval(() => shown && root.querySelector('.ago')?.replaceChildren(ago(shown.memory.end)), AGO_MS);
   url.onChange((now, before) => now.memory !== before.memory && load());
   page.on('memories', ({ anew }) => shown && (anew || !shown.after) && load());
   page.on('back', load);

@@ -30,7 +30,10 @@ export function mountSearch(root, page) {
   const { url } = page;
   let limit = STEP;
   let running = new AbortController();
-  let timer = 0;
+  let timer = 0; // of what is being typed
+  let again = 0; // of a search that failed
+  let underWay = null; // the signal of the search whose answer is awaited
+  let missed = false; // something was stored meanwhile
   let stale = true; // what is shown is not what the address asks for
 
   const input = el('input', {
@@ -61,6 +64,12 @@ export function mountSearch(root, page) {
   root.append(form, el('div', { class: 'filters' }, chips, time, place, choices.map(({ select }) => select)),
     status, remedy, list, more);
 
+  const without = ['Search without filters', () => {
+    input.value = '';
+    url.set(NOTHING, { push: true });
+    input.focus();
+  }];
+
   function later(ms, run) {
     clearTimeout(timer);
     timer = setTimeout(run, ms);
@@ -88,11 +97,11 @@ export function mountSearch(root, page) {
 
   async function pick() {
     const { x, y, radius } = (await page.map.pickPlace()) ?? {};
-    if (radius) url.set({ near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: radius.toFixed(1) }, { push: true });
+    if (radius) url.set({ near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: Number(radius.toPrecision(2)) }, { push: true });
   }
 
   function showFilters() {
-    update(chips, filters(url.state(), url.place()), ({ words }) => words, ({ keys, icon: drawing, words }) => el('li', {},
+    update(chips, filters(url.state(), url.place()), ({ keys, words }) => `${keys} ${words}`, ({ keys, icon: drawing, words }) => el('li', {},
       el('button', { type: 'button', class: 'chip on', 'aria-label': `Remove filter: ${words}`, onclick: () => {
         url.set(Object.fromEntries(keys.map((key) => [key, null])), { push: true });
         (chips.querySelector('button') ?? input).focus();
@@ -103,7 +112,14 @@ export function mountSearch(root, page) {
   }
 
   async function search(live = false) {
+    if (live === true && underWay) { // on a slow memory a person would never see what was found
+      missed = true;
+      return;
+    }
     running.abort();
+    clearTimeout(again);
+    underWay = null;
+    missed = false;
     if (!root.checkVisibility()) {
       stale = true;
       return;
@@ -111,6 +127,7 @@ export function mountSearch(root, page) {
     stale = false;
     running = new AbortController();
     const { signal } = running;
+    underWay = signal;
     const { q, near, radius } = url.state();
     list.setAttribute('aria-busy', 'true');
     try {
@@ -120,7 +137,11 @@ export function mountSearch(root, page) {
     } catch (error) {
       if (error.name !== 'AbortError' && !signal.aborted) fail(error);
     } finally {
-      if (!signal.aborted) list.removeAttribute('aria-busy');
+      if (underWay === signal) {
+        underWay = null;
+        list.removeAttribute('aria-busy');
+        if (missed) search(true);
+      }
     }
   }
 
@@ -132,11 +153,7 @@ export function mountSearch(root, page) {
     say(hits.length ? `${order}, ${hits.length}${full ? ' shown' : hits.length === 1 ? ' memory' : ' memories'}`
       + (full && limit >= MOST ? '. Narrow the search to see others.' : '')
       : filtered ? 'Nothing matches.' : 'Nothing is remembered yet. What the robot sees appears here.',
-    !hits.length && filtered ? ['Search without filters', () => {
-      input.value = '';
-      url.set(NOTHING, { push: true });
-      input.focus();
-    }] : []);
+    !hits.length && filtered ? without : []);
     more.hidden = !full || limit >= MOST;
     showCards(list, hits, page);
     const lit = filtered ? hits.filter((hit) => hit.sureness === hits[0].sureness) : []; // as well as the best fits
@@ -145,8 +162,9 @@ export function mountSearch(root, page) {
   }
 
   function fail(error) {
-    say(error.status === 503 ? `${error.message} Trying again…` : error.message, ['Try again', search]);
-    if (error.status === 503) later(AGAIN_MS, search);
+    say(error.status === 503 ? `${error.message} Trying again…` : error.message,
+      error.status === 400 ? without : ['Try again', search]);
+    if (error.status === 503) again = setTimeout(search, AGAIN_MS);
   }
 
   function say(words, [label, run] = []) {
@@ -170,6 +188,7 @@ export function mountSearch(root, page) {
     search(true);
   });
   page.on('back', search);
+  page.on('shown', () => stale && search());
   showFilters();
   search();
 }

@@ -1,6 +1,5 @@
 // How the parts of the system are, problems first; asked for only while somebody looks.
 
-import { attempt } from './acts.js';
 import { update } from './cards.js';
 import { el } from './dom.js';
 
@@ -35,14 +34,12 @@ export function mountState(root, page) {
   const list = el('ul', { class: 'parts', 'aria-label': 'Parts' });
   const about = el('dl', { class: 'facts' });
   root.append(summary, said, list, el('h3', {}, 'About'), about);
-  const { info } = page;
-  if (info.tokens) {
-    root.append(el('button', { type: 'button', onclick: async () => {
-      if (await attempt(() => page.api.post('/api/logout').then(() => true))) location.reload();
-    } }, 'Use another token'));
+
+  function tellAbout() {
+    const { name, memories, planner, embedder, right, version } = page.info;
+    pairs(about, { Memory: name, Memories: memories.toLocaleString('en'), Planner: planner || 'none',
+      'Search model': embedder || 'not known', 'You may': RIGHTS[right], Version: version });
   }
-  pairs(about, { Memory: info.name, Memories: info.memories.toLocaleString('en'), Planner: info.planner || 'none',
-    'Search model': info.embedder || 'not known', 'You may': RIGHTS[info.right], Version: info.version });
 
   function show({ parts }) {
     const bad = parts.filter(({ level }) => level !== 'ok').length;
@@ -64,6 +61,8 @@ export function mountState(root, page) {
     if (isIntersecting && !shown) look();
     shown = isIntersecting;
   }).observe(root);
+  tellAbout();
+  page.on('memories', tellAbout);
   page.on('state', (data) => shown && (data.parts ? show(data) : look()));
   page.on('back', () => shown && look());
 }

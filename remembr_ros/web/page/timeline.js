@@ -3,7 +3,7 @@
 import { el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
 import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
-import { fromField, iso, now, offset, seconds, toField, when, zoneName } from './times.js';
+import { fromField, fromWall, iso, now, offset, seconds, toField, when, zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
 const TYPING_MS = 400; // [ms] a date is complete when nothing more is typed
@@ -43,13 +43,14 @@ export function mountTimeline(root, page) {
   let whole = true; // all is shown, and so is what comes
   let request = null;
   let fetching = null;
+  let failed = ''; // what is said of that
   let choosing = null;
   let typing = null;
   let held = null; // what a drag moves: 'view', 'window', 0 or 1: an edge
 
   const first = () => seconds(page.info.first ?? NaN);
   const latest = () => (page.info.last ? seconds(page.info.last) : now());
-  const midnight = (t) => Math.floor((t + offset(t)) / 86_400) * 86_400 - offset(t);
+  const midnight = (t) => fromWall(Math.floor((t + offset(t)) / 86_400) * 86_400);
   const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
   const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
   const bin = () => {
@@ -67,19 +68,22 @@ export function mountTimeline(root, page) {
     if (document.hidden || scene.width < 2 || !page.info.last) return;
     const size = bin();
     const start = Math.floor(scene.t0 / size) * size;
-    const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's bars begin at days of the robot's zone
+    const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's begin with days of the robot's zone, so that it takes one more
     const { robot, source } = url.state();
     const what = JSON.stringify([start, size, bins, robot, source]);
     if (!anew && scene.activity?.what === what) return;
     request?.abort();
     const { signal } = (request = new AbortController());
-    const params = { after: start, before: start + bins * size - 0.001, bins, robot, source };
+    const params = { after: start, before: start + bins * size - 0.001, bins: bins + 1, robot, source };
     try {
       const found = await page.api.get('/api/activity', params, { signal });
       scene.activity = { ...found, what, t: seconds(found.start) };
+      if (failed) told.textContent = failed = '';
       draw();
     } catch (error) {
-      if (!signal.aborted) told.textContent = error.message;
+      if (signal.aborted) return;
+      told.textContent = failed = error.message;
+      if (scene.activity) scene.activity.what = ''; // is asked for again
     }
   }
 
@@ -133,7 +137,7 @@ export function mountTimeline(root, page) {
 
   function lastBar() {
     const size = Math.max(bin(), 60);
-    const end = Math.ceil(latest() / size) * size;
+    const end = fromWall(Math.ceil((latest() + offset(latest())) / size) * size);
     return [end - size, end];
   }
 

@@ -1,6 +1,6 @@
 // What is drawn on the timeline; in px of the canvas.
 
-import { offset, written } from './times.js';
+import { fromWall, offset, written } from './times.js';
 
 export const TIMELINE_COLOURS = ['surface', 'ink', 'soft', 'line', 'accent', 'tint', 'good', 'evidence', 'danger'];
 const DAY = 86_400;
@@ -90,9 +90,9 @@ function drawAxis(ctx, { t0, t1, width, height, colours: c }, px, floor) {
   ctx.font = FONT;
   ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
-  const zone = offset(t0);
-  for (let t = Math.floor((t0 + zone) / step) * step - zone; t < t1; t += step) {
-    const whole = (t + zone) % DAY === 0;
+  const first = Math.floor((t0 + offset(t0)) / step) * step;
+  for (let wall = first, t = fromWall(wall); t < t1; wall += step, t = fromWall(wall)) { // the clock may be changed
+    const whole = wall % DAY === 0;
     const x = Math.round(px(t)) + 0.5;
     ctx.strokeStyle = c.line;
     ctx.lineWidth = 1;

@@ -61,11 +61,14 @@ export function offset(t) {
   return Math.round(Date.UTC(y, mo - 1, d, h, mi, s) / 1000 - Math.floor(t));
 }
 
+/** Return Unix seconds of what the zone's clock shows, as seconds since it showed the beginning of 1970. */
+export const fromWall = (wall) => wall - offset(wall - offset(wall));
+
 /** Return a time as a datetime-local field wants it, in the zone. */
 export const toField = (t) => iso(t + offset(t)).slice(0, 19);
 
 /** Return Unix seconds of what a datetime-local field holds; NaN: nothing. */
 export function fromField(value) {
   const wall = Date.parse(`${value}Z`) / 1000;
-  return Number.isFinite(wall) ? wall - offset(wall - offset(wall)) : NaN;
+  return Number.isFinite(wall) ? fromWall(wall) : NaN;
 }

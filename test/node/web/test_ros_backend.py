@@ -229,7 +229,8 @@ def test_whoever_waits_gets_an_error_when_the_node_goes_out_of_service(robot_of_
         threading.Thread(target=attempt, args=[call]).start()
     robot_of_drive.wait(fake.waiting.is_set, 'the question')
     robot_of_drive.wait(lambda: backend.situation().proposal, 'the proposal')
-    robot_of_drive.web.trigger_deactivate()
+    # In the executor's thread, as a transition comes: nothing else has a turn there meanwhile.
+    robot_of_drive.executor.create_task(robot_of_drive.web.trigger_deactivate)
     robot_of_drive.wait(lambda: len(errors) == 2, 'both errors')
     assert all('goes out of service' in str(error) for error in errors)
     # Nobody is left who could stop it.

@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.errors import InvalidRequest, NavigationUnavailable
+from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.web.drives import Drive, Drives
 from test.unit.memory.recall_contract import DRIVE
@@ -83,6 +83,35 @@ def test_a_stopped_drive_is_over_whatever_comes_after(drives: Drives, stages: li
     drives.close()
     at(drives, 'failed')
     assert 'stopped' in stages
+
+
+def test_a_stop_that_fails_is_told_as_none(
+    drives: Drives, backend: FakeBackend, stages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> str:
+        raise StoreUnavailable('the agent node does not answer')
+
+    monkeypatch.setattr(backend, 'stop', stop)
+    drives.begin(PLACE, map_id='', asker='a')
+    at(drives, 'confirming')
+    with pytest.raises(StoreUnavailable):
+        drives.stop(asker='b')
+    at(drives, 'failed')  # who waited for it hears that nobody wants it, and says what came of that
+    assert 'stopped' not in stages
+
+
+def test_who_does_not_want_its_drive_any_more_ends_no_other(
+    drives: Drives, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, 'stop', lambda: pytest.fail('every drive is stopped'))
+    first = drives.begin(PLACE, map_id='', asker='a')
+    at(drives, 'confirming')
+    drives.cancel(first.id, asker='a')
+    assert at(drives, 'stopped').detail == 'stopped by a'
+    second = drives.begin(PLACE, map_id='', asker='b')
+    drives.cancel(first.id, asker='a')
+    assert at(drives, 'confirming').id == second.id
+    drives.close()
 
 
 def test_why_it_does_not_drive_is_told(

@@ -4,6 +4,7 @@ import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.errors import BudgetExceeded, InvalidRequest
+from remembr_ros.memory.model.recall import Hit
 from remembr_ros.web.exchanges import (
     FORGOTTEN,
     MOST_KEPT,
@@ -59,6 +60,20 @@ def test_an_answer_that_rests_on_what_was_forgotten_meanwhile_is_not_shown(
     over = ended(exchanges, exchanges.begin('Where?', asker='local', conversation='').id)
     assert (over.stage, over.error, over.answer) == ('failed', FORGOTTEN, None)
     assert not any(one.answer for one in told)
+
+
+def test_what_others_were_answered_goes_where_it_was_forgotten_meanwhile(
+    exchanges: Exchanges, backend: FakeBackend
+) -> None:
+    hit = Hit(backend.memories[0], 0.9)
+    exchanges.heard(
+        'Where?', 'topic question', Answer(Kind.TEXT, 'Near the wall.', 'offline', evidence=(hit,))
+    )
+    del backend.memories[0]
+    exchanges.heard(
+        'And now?', 'topic question', Answer(Kind.TEXT, 'Still there.', 'offline', evidence=(hit,))
+    )
+    eventually(lambda: [one.error for one in exchanges.all()] == [FORGOTTEN, FORGOTTEN])
 
 
 def test_why_there_is_no_answer_is_told(

@@ -59,7 +59,14 @@ class Followed:
         self.backend = Remembered(*seen)
         self.now = 0.0
         self.news: list[News] = []
-        self.following = Following(self.backend, self.news.append, clock=lambda: self.now, version=7)
+        self.problems: list[str] = []
+        self.following = Following(
+            self.backend,
+            self.news.append,
+            on_problem=lambda: self.problems.append(self.following.contents.problem),
+            clock=lambda: self.now,
+            version=7,
+        )
 
     def look(self, after_s: float = 2.0) -> list[News]:
         """Return what is told by the next look."""
@@ -234,7 +241,7 @@ def test_a_memory_that_is_out_of_reach_is_tried_again() -> None:
     followed.backend.away = ''
     followed.backend.put(seen_at(2))
     assert followed.look() == [News(9, 2, (seen_at(2),), anew=False)]
-    assert followed.following.contents.problem == ''
+    assert followed.problems == ['the memory node does not answer', '', 'it went away', '']
 
 
 def test_what_there_is_is_told() -> None:

@@ -44,9 +44,6 @@ def test_answers_stay_while_their_memories_do(
     drop_gone(exchanges, whole, backend)
     drop_gone(exchanges, outlined(DRIVE[1:]), backend)  # read before it was stored
     assert answered(exchanges) == 2
-    backend.broken = StoreUnavailable('away')
-    drop_gone(exchanges, outlined(()), backend)
-    assert answered(exchanges) == 2
 
 
 def test_answers_go_with_what_they_rest_on(exchanges: Exchanges, backend: FakeBackend) -> None:
@@ -55,6 +52,12 @@ def test_answers_go_with_what_they_rest_on(exchanges: Exchanges, backend: FakeBa
     assert answered(exchanges) == 0
     assert {one.error for one in exchanges.all()} == {'what this answer rested on was forgotten meanwhile'}
     assert exchanges.cited() == set()
+
+
+def test_answers_go_where_nobody_can_tell_any_more(exchanges: Exchanges, backend: FakeBackend) -> None:
+    backend.broken = StoreUnavailable('away')
+    drop_gone(exchanges, outlined(()), backend)
+    assert answered(exchanges) == 0
 
 
 def test_of_memories_that_a_page_missed_it_learns_that_it_did() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from remembr_ros.memory.matching.terms import (
+    MOST_IDENTIFIERS,
     content_stems,
     essence,
     identifiers,
@@ -78,4 +79,9 @@ def test_words_are_told_apart_where_there_are_several() -> None:
     'question', ['Where is a sofa', 'Did I see you?', 'Sofa', '', '???', 'When did The end']
 )
 def test_other_words_may_be_said_otherwise(question: str) -> None:
-    assert identifiers(question) == []
+    assert identifiers(question) == ()
+
+
+def test_of_very_many_identifiers_the_first_count() -> None:
+    found = identifiers(' '.join(f'B{number}' for number in range(10_000)))
+    assert [one.word for one in found] == [f'b{number}' for number in range(MOST_IDENTIFIERS)]

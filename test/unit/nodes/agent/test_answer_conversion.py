@@ -102,3 +102,9 @@ def test_an_answer_comes_back_as_it_was(answer, question, asker):
 def test_an_answer_of_a_kind_that_is_none_is_refused():
     with pytest.raises(InvalidRequest, match='kind 77'):
         answer_from_msg(AnswerMsg(kind=77))
+
+
+@pytest.mark.parametrize('field', ['confidence', 'latency'])
+def test_an_answer_without_numbers_is_refused(field):
+    with pytest.raises(InvalidRequest, match='no numbers'):
+        answer_from_msg(AnswerMsg(**{field: math.nan}))

@@ -1,5 +1,6 @@
 import io
 import wave
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,6 +51,23 @@ def test_hours_in_a_small_file_are_refused() -> None:
 
 @given(st.binary(max_size=200))
 def test_what_is_no_sound_is_refused(data: bytes) -> None:
+    with pytest.raises(InvalidRequest, match='no sound'):
+        decode_recording(data)
+
+
+@pytest.mark.parametrize(
+    'data',
+    [
+        b'ffconcat version 1.0\nfile say.wav\n',
+        b'v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=audio 45678 RTP/AVP 0\r\n',
+        b'#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nsay.wav\n#EXT-X-ENDLIST\n',
+    ],
+)
+def test_a_list_of_other_files_or_addresses_is_not_followed(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'say.wav').write_bytes(wav(1.0))
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidRequest, match='no sound'):
         decode_recording(data)
 

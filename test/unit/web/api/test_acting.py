@@ -48,7 +48,7 @@ def test_a_memory_is_forgotten_once_with_its_thumbnails(
     again = client.delete('/api/memories/d04')
     assert again.status_code == 404
     assert 'forgotten meanwhile' in again.json()['error']
-    assert 'local had 1 memories forgotten: d04' in caplog.text
+    assert 'local wants 1 memories forgotten: d04' in caplog.text
 
 
 def test_a_note_is_stored_as_it_is_written(client: TestClient, backend: FakeBackend) -> None:

@@ -59,6 +59,9 @@ def test_pictures_are_kept_by_browsers_for_good(client: TestClient, backend: Fak
     assert small.headers['etag'] != whole.headers['etag']
     again = client.get(f'/api/pictures/{NAME}', headers={'If-None-Match': whole.headers['etag']})
     assert (again.status_code, again.content) == (304, b'')
+    backend.pictures.clear()
+    gone = client.get(f'/api/pictures/{NAME}', headers={'If-None-Match': whole.headers['etag']})
+    assert gone.status_code == 404
 
 
 def test_the_map_is_a_picture_that_changes_its_name(client: TestClient, backend: FakeBackend) -> None:

@@ -1,5 +1,6 @@
 import http.client
 import json
+import math
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from remembr_ros.timestamps import NS
 from remembr_ros.web.api.event_stream import sse
 from remembr_ros.web.backend import Situation
 from remembr_ros.web.door.serving import WebServer
+from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site
 from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
 
@@ -70,6 +72,17 @@ def test_a_page_is_greeted_and_hears_what_happens(
     while not (situation := until(page, 'situation')[2])['goals']:
         pass
     assert situation['goals'][0]['position'] == [3.0, 4.0, 0.0]
+
+
+def test_what_cannot_be_told_is_left_out(
+    page: Iterator[Told], backend: FakeBackend, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    until(page, 'hello')
+    backend.now = Situation(goals=(StampedPose(0, Pose(math.nan, 0.0)),))
+    site.live.tell(Event('situation'))
+    eventually(lambda: 'situation cannot be told' in caplog.text)
+    site.live.tell(Event('map'))
+    until(page, 'map')
 
 
 def test_a_server_ends_at_once_whatever_is_open(page: Iterator[Told], server: WebServer, site: Site) -> None:
