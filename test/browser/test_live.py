@@ -1,5 +1,6 @@
 """What happens while pages are open: memories come and go, the server goes and comes back, a day passes."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timezone
@@ -24,7 +25,7 @@ from remembr_ros.web.door.access import Access
 from remembr_ros.web.door.door import Door
 from remembr_ros.web.door.serving import WebServer
 from remembr_ros.web.local import LocalBackend
-from test.browser.served import eventually, results, settled
+from test.browser.served import SIZES, eventually, results, settled
 
 T0 = 1_700_000_000 * NS
 SCRIPT = '</script><script>document.title="obeyed"</script><img src=x onerror=\'document.title="obeyed"\'>'
@@ -99,6 +100,52 @@ def test_what_is_forgotten_in_one_browser_is_gone_in_the_other_and_on_the_disk(s
     assert not file.exists()
     assert httpx2.get(f'{site.address}/api/pictures/{name}').status_code == 404
     assert httpx2.get(f'{site.address}/api/memories/{doomed.id}').status_code == 404
+
+
+def test_an_answer_goes_from_every_page_with_what_it_rests_on(site: Open, look) -> None:
+    mine, other = settled(look(f'{site.address}/?view=ask')), settled(look(f'{site.address}/?view=ask'))
+    mine.get_by_role('textbox', name='Question').fill('Where is thing 1?')
+    mine.keyboard.press('Enter')
+    for page in (mine, other):
+        page.get_by_role('list', name='Evidence').first.wait_for()
+    site.store.forget([one.id for one in site.store.all()])  # by somebody else
+    for page in (mine, other):
+        page.get_by_text('forgotten meanwhile').wait_for()
+        assert page.get_by_role('list', name='Evidence').count() == 0
+
+
+def test_a_page_that_was_loaded_in_the_background_catches_up(site: Open, look) -> None:
+    page = look(site.address)
+    page.add_init_script("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
+    settled(page.reload() and page)
+    site.store.add([Observation(memory(100, 'Seen meanwhile.'))])
+    page.evaluate("delete document.hidden, document.dispatchEvent(new Event('visibilitychange'))")
+    results(page).get_by_text('Seen meanwhile.').wait_for()
+
+
+def test_a_window_that_is_made_wide_shows_the_list(site: Open, look) -> None:
+    page = settled(look(site.address, 'phone'))
+    page.set_viewport_size(SIZES['desktop'])
+    results(page).get_by_text('thing 1').wait_for()
+
+
+def test_a_note_can_be_left_off(site: Open, look) -> None:
+    page = settled(look(f'{site.address}/?memory={site.store.all()[0].id}'))
+    page.get_by_role('button', name='Add a note here').click()
+    page.get_by_role('button', name='Cancel').click()
+    page.get_by_role('dialog').wait_for(state='detached')
+
+
+def test_days_are_those_of_the_zone_when_clocks_are_changed(site: Open, look) -> None:
+    page = settled(look(site.address))
+    days = page.evaluate("""async () => {
+        const { fromWall, setClock, written } = await import('/page/times.js');
+        setClock('2026-10-28T00:00:00Z', 'Europe/Berlin');
+        const day = (i) => fromWall(Date.UTC(2026, 9, 24 + i) / 1000);
+        const form = { day: 'numeric', hour: '2-digit', hourCycle: 'h23' };
+        return [0, 1, 2, 3].map((i) => written(day(i), form));
+    }""")
+    assert [re.findall(r'\d+', day) for day in days] == [[f'{day}', '00'] for day in (24, 25, 26, 27)]
 
 
 def test_a_memory_that_was_deleted_meanwhile_is_said(site: Open, look) -> None:

@@ -1,4 +1,4 @@
-"""Speech as a browser records it: webm, ogg or wav."""
+"""Speech as a browser records it: webm, ogg, wav or mp4."""
 
 import io
 from itertools import chain
@@ -39,6 +39,6 @@ def decode_recording(data: bytes) -> Audio:
                     raise InvalidRequest(f'the recording is longer than {LONGEST_S:.0f} s; say less')
     except (av.error.FFmpegError, IndexError, ValueError) as error:
         raise InvalidRequest(
-            f'the recording of {len(data)} bytes is no sound ({error}); send webm, ogg or wav'
+            f'the recording of {len(data)} bytes is no sound ({error}); send webm, ogg, wav or mp4'
         ) from error
     return np.concatenate(pieces)

@@ -69,7 +69,7 @@ def cancel(
 
 @routes.post('/api/speech')
 async def speech(site: SITE, request: Request) -> forms.SaidJson:
-    """Return what is said in the recording that is the body: webm, ogg or wav."""
+    """Return what is said in the recording that is the body: webm, ogg, wav or mp4."""
     if site.transcribe is None:
         raise HTTPException(404, 'nobody understands speech here; start the server with --speech MODEL')
     return {'text': await run_in_threadpool(site.transcribe, await request.body())}

@@ -4,7 +4,8 @@ import { el, icon } from './dom.js';
 import { ago, written } from './times.js';
 
 const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 60,000 without a space
-const AGAIN_MS = 5_000; // [ms] after which a picture that could not be had is asked for again
+const AGAIN_MS = 3_000; // [ms] after which a picture that could not be had is asked for again, then ever later
+const TIMES = 4;
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
 const SURENESS = { surely: 'Certain match', likely: 'Likely match', perhaps: 'Possible match', hardly: 'Weak match' };
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
@@ -56,16 +57,19 @@ export function excerpt(text, sentence, most = EXCERPT) {
 export function picture(memory, { name = memory.keyframes?.[0], width = 256, lazy = true } = {}) {
   const frame = el('span', { class: 'picture' });
   const say = (words, drawing) => frame.replaceChildren(icon(drawing), el('span', {}, words));
-  if (!name) say(memory.source === 'person' ? 'Note' : 'No picture', memory.source === 'person' ? 'note' : 'camera');
-  else {
-    frame.append(el('img', {
-      src: pictureAddress(name, width), width, height: (width * 3) / 4, loading: lazy ? 'lazy' : null, decoding: 'async',
-      alt: start(memory.caption), onerror: () => {
+  const load = (times, loading) => {
+    const image = el('img', {
+      src: pictureAddress(name, width), width, height: (width * 3) / 4, loading, decoding: 'async', alt: start(memory.caption),
+      onload: () => image.isConnected || frame.replaceChildren(image),
+      onerror: () => {
         say('Picture missing', 'camera');
-        frame.dataset.missing = Date.now();
+        if (times < TIMES) setTimeout(() => frame.isConnected && load(times + 1), AGAIN_MS * 3 ** times);
       },
-    }));
-  }
+    });
+    return image;
+  };
+  if (!name) say(memory.source === 'person' ? 'Note' : 'No picture', memory.source === 'person' ? 'note' : 'camera');
+  else frame.append(load(0, lazy ? 'lazy' : null));
   return frame;
 }
 
@@ -134,8 +138,4 @@ export function update(list, items, key, make, change = () => {}) {
 /** Show memories as cards in a list. */
 export const showCards = (list, hits, page) => update(list, hits,
   (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`, (hit) => el('li', {}, card(hit, page)),
-  (node, hit) => {
-    const missing = node.querySelector('[data-missing]');
-    if (missing && Date.now() - missing.dataset.missing > AGAIN_MS) node.replaceChildren(card(hit, page));
-    else node.firstElementChild.href = page.url.address({ memory: hit.id });
-  });
+  (node, hit) => (node.firstElementChild.href = page.url.address({ memory: hit.id })));
