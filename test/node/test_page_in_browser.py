@@ -66,12 +66,14 @@ def test_who_may_only_look_sees_the_goal_and_cannot_say_yes(robot, processes, lo
         one.get_by_role('button', name='Log in').click()
         results(settled(one)).first.click()
         one.locator('#memory h2').wait_for()
-    for name in ('Go there', 'Forget', 'Add a note here'):
+    for name in ('Go there', 'Forget', 'Add a note here', 'Stop the robot'):
         assert looking.get_by_role('button', name=name).count() == 0
     acting.get_by_role('button', name='Go there').click()
     looking.locator('#drive').get_by_text('Drive to (10.0, 1.0)').wait_for()
     assert looking.get_by_role('button', name='Drive', exact=True).count() == 0
-    acting.get_by_role('button', name='No', exact=True).click()
+    # Whoever may drive can always stop it, whatever it drives to, and a goal that waits for a yes with it.
+    acting.get_by_role('button', name='Stop the robot').click()
+    acting.get_by_text('one drive stopped').first.wait_for()
     for one in (acting, looking):
         eventually(one, '!document.querySelector("#drive").textContent.includes("Drive to (10.0, 1.0)?")')
     assert goals == []

@@ -227,5 +227,6 @@ class Navigator:
     def _on_stop(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         count = self.stop_driving()
         response.success = count > 0
-        response.message = f'{count} drives stopped' if count else 'the robot was not sent anywhere from here'
+        many = 'one drive' if count == 1 else f'{count} drives'
+        response.message = f'{many} stopped' if count else 'the robot was not sent anywhere from here'
         return response

@@ -108,7 +108,7 @@ def test_a_no_a_cancel_and_a_stop_end_a_drive(robot_of_drive, backend):
     robot_of_drive.wait(lambda: not backend.situation().proposal, 'the proposal is over')
     going = Going(robot_of_drive, backend, place)
     going.wait_for_proposal(backend)
-    assert backend.stop() == '1 drives stopped'
+    assert backend.stop() == 'one drive stopped'
     assert isinstance(going.end(), Cancelled)
 
 
