@@ -7,6 +7,7 @@
     ├── EmbedderUnavailable the embedding model is not installed or cannot be loaded
     ├── NothingRemembered   there are no memories of the time asked for
     ├── CaptionerFailed     a captioner could not describe a segment
+    ├── DetectorFailed      a detector cannot be loaded or does not work
     ├── TranscriberUnavailable  speech recognition is not installed or cannot be loaded
     ├── SoundUnavailable    a microphone, or a program that speaks, is missing or failed
     ├── ChatUnavailable     the language model's server cannot be reached, or refused
@@ -78,6 +79,10 @@ class CaptionerFailed(RemembrError):
     def __init__(self, message: str = '', scene_text: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.scene_text = scene_text
+
+
+class DetectorFailed(RemembrError):
+    """Raised when a detector cannot be loaded or does not work."""
 
 
 class TranscriberUnavailable(RemembrError):

@@ -143,7 +143,7 @@ def _numbers(path: Path, values: Any, name: str, count: int) -> NDArray[np.float
 
 
 def _quaternion(path: Path, rotation: NDArray[np.float64]) -> Quaternion:
-    from scipy.spatial.transform import Rotation  # type: ignore[import-untyped]
+    from scipy.spatial.transform import Rotation
 
     skew = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
     if skew > _TOLERANCE or np.linalg.det(rotation) < 0.0:

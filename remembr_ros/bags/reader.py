@@ -9,7 +9,7 @@ from typing import Any
 from remembr_ros import images
 from remembr_ros.bags.poses import PoseSource, TopicPoses, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
-from remembr_ros.bags.topics import COMPRESSED_IMAGE, choose_image_topic, choose_pose_source
+from remembr_ros.bags.topics import choose_image_topic, choose_pose_source
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Bgr, Frame
 from remembr_ros.timestamps import format_iso, is_stamp
@@ -95,8 +95,7 @@ class BagReader:
             return Frame(message.log_ns - self._behind_ns, _garbage(str(error)))
         stamp_ns = stamp_of(image.header, message.log_ns)
         self._behind_ns = message.log_ns - stamp_ns
-        decode = _compressed if message.msgtype == COMPRESSED_IMAGE else _raw
-        return Frame(stamp_ns, lambda: decode(image), image.header.frame_id.lstrip('/'))
+        return frame_of(image, stamp_ns)
 
 
 def open_bag(
@@ -131,14 +130,17 @@ def open_bag(
     return BagReader(recording, topic.name, source)
 
 
-def _raw(image: Any) -> Bgr:
-    return images.decode_raw(
-        image.encoding, image.width, image.height, image.step, bool(image.is_bigendian), image.data
-    )
+def frame_of(image: Any, stamp_ns: int) -> Frame:
+    """Return the frame of a sensor_msgs/Image or CompressedImage."""
 
+    def decode() -> Bgr:
+        if hasattr(image, 'format'):
+            return images.decode_compressed(image.format, image.data)
+        return images.decode_raw(
+            image.encoding, image.width, image.height, image.step, bool(image.is_bigendian), image.data
+        )
 
-def _compressed(image: Any) -> Bgr:
-    return images.decode_compressed(image.format, image.data)
+    return Frame(stamp_ns, decode, image.header.frame_id.lstrip('/'))
 
 
 def _garbage(reason: str) -> Any:

@@ -1,6 +1,7 @@
 """Which of a recording's topics shows the camera's pictures, and which says where the robot is."""
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,9 @@ _log = logging.getLogger(__name__)
 IMAGE = 'sensor_msgs/msg/Image'
 COMPRESSED_IMAGE = 'sensor_msgs/msg/CompressedImage'
 IMAGE_TYPES = (IMAGE, COMPRESSED_IMAGE)
+
+CAMERA_INFO = 'sensor_msgs/msg/CameraInfo'
+_IMAGE_NAME = re.compile(r'(/image[^/]*)?(/(compressed|compressedDepth))?$')
 
 _NOT_WHERE_IT_IS = ('goal', 'initialpose')
 """Poses of topics with these words in their name say where the robot shall be, or may be."""
@@ -121,6 +125,40 @@ _MAKERS: dict[str, Callable[[Recording, Topic], PoseSource]] = {
     ODOMETRY: TopicPoses,
     NAV_SAT_FIX: FixPoses,
 }
+
+
+def depth_topic(recording: Recording, asked: str) -> Topic:
+    """Return the topic of depth images that was asked for.
+
+    :raises BagUnreadable: it is none
+    """
+    topic, topics = _find(recording, asked), recording.of_type(*IMAGE_TYPES)
+    if topic is None or topic not in topics or not _is_measurement(_first(recording, topic)):
+        what = 'a topic of depth images (16UC1 or 32FC1)'
+        raise BagUnreadable(
+            f'{recording.path}: {_why_not(topic, asked, what)}; '
+            f'{_choices("--depth-topic", [t for t in topics if _is_measurement(_first(recording, t))])}; '
+            f'{recording.describe_topics()}'
+        )
+    return topic
+
+
+def camera_info_topic(recording: Recording, images: str) -> str | None:
+    """Return the topic with the intrinsics of an image topic; None: there is none.
+
+    It lies beside the images (/camera/color/camera_info), or is the only one of their frame.
+    """
+    infos = recording.of_type(CAMERA_INFO)
+    beside = f'{_IMAGE_NAME.sub("", images)}/camera_info'
+    if any(info.name == beside for info in infos):
+        return beside
+    first = _first(recording, recording.topics[images])
+    own = []
+    for info in infos:
+        told = _first(recording, info)
+        if first and told and told.header.frame_id.lstrip('/') == first.header.frame_id.lstrip('/'):
+            own.append(info.name)
+    return own[0] if len(own) == 1 else None
 
 
 def _asked_pose_topic(recording: Recording, asked: str) -> Topic:

@@ -154,7 +154,7 @@ def _asked(record: QuestionRecord) -> tuple[Any, ...]:
 
 
 def _correctness(pairs: Sequence[Pair]) -> Correctness:
-    from scipy.stats import binomtest  # type: ignore[import-untyped]  # takes a second to import
+    from scipy.stats import binomtest  # takes a second to import
 
     n = len(pairs)
     wins = sum(bool(y.correct and not x.correct) for x, y in pairs)

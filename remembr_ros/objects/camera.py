@@ -1,0 +1,103 @@
+"""Pinhole cameras, and points between frames: the geometry that boxes are lifted with."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Transform
+
+Points = NDArray[np.float64]
+"""Shape (n, 3) [m]."""
+
+OTHER_SHAPE = 0.02  # by so much the sides of an image and of its camera info may differ in proportion
+
+
+@dataclass(frozen=True, slots=True)
+class Pinhole:
+    """A camera without distortion: of the cameras that measure depth, that moves a pixel or two.
+
+    :param width: [px], as height
+    :param fx: focal length [px], as fy
+    :param cx: principal point [px], as cy
+    """
+
+    width: int
+    height: int
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+
+    @classmethod
+    def of(cls, info: Any) -> 'Pinhole':
+        """Return the camera of a sensor_msgs/CameraInfo, a message of ROS or of a recording.
+
+        :raises InvalidRequest: it is not calibrated
+        """
+        k = info.k if hasattr(info, 'k') else info.K  # ROS 1 has it in capitals
+        width, height = int(info.width), int(info.height)
+        fx, fy, cx, cy = (float(k[i]) for i in (0, 4, 2, 5))
+        if not (min(width, height) > 0 and min(fx, fy) > 0.0 and all(map(math.isfinite, (fx, fy, cx, cy)))):
+            raise InvalidRequest(
+                f'the camera info of {info.header.frame_id!r} has {width} x {height} pixels and the focal '
+                f'lengths {fx:g} and {fy:g}: calibrate the camera'
+            )
+        return cls(width, height, fx, fy, cx, cy)
+
+    def at(self, width: int, height: int, what: str) -> 'Pinhole':
+        """Return the same camera at the resolution of an image: drivers publish both at different ones.
+
+        :param what: the image is, for the error
+        :raises InvalidRequest: the image has another shape
+        """
+        if (self.width, self.height) == (width, height):
+            return self
+        if abs(self.width * height - self.height * width) > OTHER_SHAPE * self.width * height:
+            raise InvalidRequest(
+                f'the {what} has {width} x {height} pixels, its camera info is of {self.width} x '
+                f'{self.height}: let the driver publish both of the same camera'
+            )
+        x, y = width / self.width, height / self.height
+        # Pixel centres: the middle of the image stays its middle.
+        cx, cy = (self.cx + 0.5) * x - 0.5, (self.cy + 0.5) * y - 0.5
+        return Pinhole(width, height, self.fx * x, self.fy * y, cx, cy)
+
+    def project(self, points: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the columns and rows where points before the camera appear, of shape (n,) [px].
+
+        :param points: of the optical frame, z above 0
+        """
+        z = points[:, 2]
+        return points[:, 0] / z * self.fx + self.cx, points[:, 1] / z * self.fy + self.cy
+
+    def unproject(self, u: NDArray[Any], v: NDArray[Any], z: NDArray[np.float64]) -> Points:
+        """Return the points of the optical frame that appear at columns u and rows v, z [m] ahead."""
+        return np.stack([(u - self.cx) / self.fx * z, (v - self.cy) / self.fy * z, z], axis=1)
+
+
+def rotation_matrix(transform: Transform) -> NDArray[np.float64]:
+    """Return the rotation of a transform, shape (3, 3)."""
+    x, y, z, w = transform[1]
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def to_parent(points: Points, transform: Transform) -> Points:
+    """Return points of a frame in its parent."""
+    moved: Points = points @ rotation_matrix(transform).T + np.array(transform[0])
+    return moved
+
+
+def to_child(points: Points, transform: Transform) -> Points:
+    """Return points of a frame's parent in the frame."""
+    moved: Points = (points - np.array(transform[0])) @ rotation_matrix(transform)
+    return moved

@@ -1,0 +1,248 @@
+"""Detections to boxes in the map, by the depth behind their pixels.
+
+The points of the depth image are projected into the colour image, whatever the sizes, intrinsics and places
+of the two cameras. A mask names its points. A box also holds background: of its points those count whose
+depths lie together, around what its middle shows. The nearest and the farthest tenth are left out.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Transform, compose, inverse
+from remembr_ros.images import Bgr
+from remembr_ros.objects.appearance import Appearance, appearance_of
+from remembr_ros.objects.camera import Pinhole, Points, to_child, to_parent
+from remembr_ros.objects.depth_image import Depth
+from remembr_ros.objects.detection import Detection
+
+MOST = 300  # detections of a frame that are looked at, the most certain ones
+LEAST_POINTS = 6  # fewer are noise
+NEAREST_M, FARTHEST_M = 0.15, 12.0  # depth cameras measure no nearer and no further
+TRIMMED = 0.1  # share of the nearest and of the farthest points that is left out
+BORDER_PX, CUT_STD_M = 2.0, 0.1  # a box so near to the image's border is cut by it, and less certain
+STRAY = 0.02  # share of the outermost points along each axis
+MOST_POINTS = 2_000  # of a detection that are looked at
+SHRUNK = 0.08  # of a box's sides, where it holds background
+SAME_PLACE = 0.7  # of two boxes' union that they share: one thing with two labels
+BREAK_M = 0.12  # a jump in depth ends a thing, where nothing else tells; more with its size
+SIGHT_M, SIGHT_STD_M = 2.0, 1.2  # where a thing is put that has no depth, and how uncertain that is
+SIGHT_SIDE_M = 0.4
+
+
+_Box = tuple[NDArray[np.float64], NDArray[np.float64], float]
+"""Least and greatest coordinates, shape (3,), and the standard deviation of the middle [m]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthView:
+    """A depth image and where it was taken.
+
+    :param metres: along the optical axis; not finite or 0: not measured
+    :param camera: of the same size
+    :param pose: of its optical frame in the map
+    """
+
+    metres: Depth
+    camera: Pinhole
+    pose: Transform
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One colour image that a detector looks at, and from where.
+
+    :param stamp_ns: when it was taken
+    :param image: of the camera's size
+    :param pose: of its optical frame in the map
+    :param depth: of nearly the same moment; None: there is none
+    """
+
+    stamp_ns: int
+    image: Bgr
+    camera: Pinhole
+    pose: Transform
+    depth: DepthView | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A detection with the axis-aligned box that it takes in the map.
+
+    :param low: least coordinates [m], shape (3,)
+    :param high: greatest ones
+    :param std_m: of the box's middle, one standard deviation [m]
+    :param cut: the image's border cuts it off: the thing reaches further than its box
+    :param measured: by depth; False: only its bearing is, and that it is within sight
+    :param crop: returns its picture as JPEG
+    """
+
+    detection: Detection
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    std_m: float
+    cut: bool
+    measured: bool
+    appearance: Appearance
+    crop: Callable[[], bytes]
+
+
+def lift(detections: Sequence[Detection], view: View, dropped: Counter[str]) -> list[Placed]:
+    """Return detections with the boxes that they take in the map.
+
+    :param dropped: counts what is left out, by the reason
+    """
+    sound = [d for d in detections if d.is_sound() and _meets(d, view)]
+    dropped['detections without a sound box, mask or score'] += len(detections) - len(sound)
+    sound.sort(key=lambda detection: -detection.score)
+    dropped['detections beyond the number that fits a frame'] += max(0, len(sound) - MOST)
+    cloud = _Cloud(view, view.depth) if view.depth is not None and sound else None
+    placed = []
+    for detection in _distinct(sound[:MOST]):
+        found = cloud.box(detection) if cloud else _within_sight(detection, view)
+        if found is None:
+            dropped['detections without depth'] += 1
+            continue
+        low, high, std_m = found
+        appearance, crop = appearance_of(detection, view.image)
+        cut = _is_cut(detection, view.camera)
+        std_m += CUT_STD_M if cut else 0.0
+        placed.append(Placed(detection, low, high, std_m, cut, cloud is not None, appearance, crop))
+    return placed
+
+
+def _meets(detection: Detection, view: View) -> bool:
+    left, top, right, bottom = detection.box
+    height, width = view.image.shape[:2]
+    inside = right > 1.0 and bottom > 1.0 and left < width - 1 and top < height - 1
+    return inside and (detection.mask is None or detection.mask.shape == (height, width))
+
+
+def _is_cut(detection: Detection, camera: Pinhole) -> bool:
+    left, top, right, bottom = detection.box
+    return (
+        min(left, top) <= BORDER_PX
+        or right >= camera.width - BORDER_PX
+        or bottom >= camera.height - BORDER_PX
+    )
+
+
+def _distinct(detections: Sequence[Detection]) -> list[Detection]:
+    """Return the detections, those that take the same pixels as one: with the labels of all.
+
+    :param detections: best first
+    """
+    if not detections:
+        return []
+    boxes = np.array([detection.box for detection in detections])
+    low, high = boxes[:, :2], boxes[:, 2:]
+    shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
+    shared = np.maximum(shared, 0.0).prod(axis=2)
+    areas = (high - low).prod(axis=1)
+    same = shared >= SAME_PLACE * (areas[:, None] + areas[None] - shared)
+    kept: dict[int, Detection] = {}
+    for i, detection in enumerate(detections):
+        first = next((j for j in kept if same[i, j]), None)
+        if first is None:
+            kept[i] = detection
+        else:
+            best = kept[first]
+            kept[first] = replace(best, scores={**detection.scores, **best.scores})
+    return list(kept.values())
+
+
+def _within_sight(detection: Detection, view: View) -> _Box:
+    """Return a box for a detection without depth: its bearing is known, and that it is within sight."""
+    left, top, right, bottom = detection.box
+    u, v = np.array([(left + right) / 2.0]), np.array([(top + bottom) / 2.0])
+    middle = to_parent(view.camera.unproject(u, v, np.array([SIGHT_M])), view.pose)[0]
+    return middle - SIGHT_SIDE_M / 2.0, middle + SIGHT_SIDE_M / 2.0, SIGHT_STD_M
+
+
+class _Cloud:
+    """What a depth image measured, by where the colour camera sees it."""
+
+    def __init__(self, view: View, depth: DepthView) -> None:
+        self._view, self._depth = view, depth
+        self._to_depth = compose(inverse(depth.pose), view.pose)
+        """The place of the colour camera in the depth camera's frame."""
+        measured = depth.metres[
+            (depth.metres > NEAREST_M) & (depth.metres < FARTHEST_M)
+        ]  # a NaN compares false
+        self._reach = (float(measured.min()), float(measured.max())) if len(measured) else None
+        self._focal = (view.camera.fx + view.camera.fy) / 2.0
+
+    def box(self, detection: Detection) -> _Box | None:
+        """Return a detection's box; None: too little of it was measured."""
+        points, u, v = self._seen(detection)
+        if detection.mask is not None:
+            height, width = detection.mask.shape
+            rows = np.clip(np.rint(v), 0, height - 1).astype(np.intp)
+            own = detection.mask[rows, np.clip(np.rint(u), 0, width - 1).astype(np.intp)]
+        else:
+            own = self._foreground(points[:, 2], u, v, detection)
+        points = points[own]
+        if len(points) < LEAST_POINTS:
+            return None
+        z = np.sort(points[:, 2])
+        cut = int(TRIMMED * (len(z) - 1))
+        kept = points[(points[:, 2] >= z[cut]) & (points[:, 2] <= z[-1 - cut])]
+        ends = np.sort(to_parent(kept, self._view.pose), axis=0)
+        edge = int(STRAY * (len(ends) - 1))
+        # The error of stereo and structured light grows with the square of the distance.
+        return ends[edge], ends[-1 - edge], 0.01 + 0.0025 * float(z[len(z) // 2]) ** 2
+
+    def _seen(self, detection: Detection) -> tuple[Points, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the measured points in a box, in the colour camera's frame, with their columns and rows."""
+        metres, own, colour = self._depth.metres, self._depth.camera, self._view.camera
+        left, top, right, bottom = detection.box
+        if self._reach is None:
+            return np.zeros((0, 3)), np.zeros(0), np.zeros(0)
+        # The part of the depth image that can show the box: its corners, as near and as far as anything is.
+        u, v = (np.tile(ends, 2) for ends in ([left, left, right, right], [top, bottom, top, bottom]))
+        corners = to_parent(colour.unproject(u, v, np.repeat(self._reach, 4)), self._to_depth)
+        columns, rows = own.project(np.maximum(corners, (-np.inf, -np.inf, NEAREST_M)))
+        (first_row, last_row), (first, last) = (
+            (int(max(0.0, np.floor(ends.min()))), int(min(size, np.ceil(ends.max()) + 1.0)))
+            for ends, size in ((rows, own.height), (columns, own.width))
+        )
+        step = max(1, int(math.sqrt(max(last_row - first_row, 0) * max(last - first, 0) / MOST_POINTS)))
+        part = metres[first_row:last_row:step, first:last:step]
+        down, across = np.nonzero((part > NEAREST_M) & (part < FARTHEST_M))
+        z = part[down, across].astype(np.float64)
+        points = own.unproject(across * step + first, down * step + first_row, z)
+        points = to_child(points, self._to_depth)
+        points = points[points[:, 2] > NEAREST_M]
+        u, v = colour.project(points)
+        inside = (u >= left - 0.5) & (u <= right + 0.5) & (v >= top - 0.5) & (v <= bottom + 0.5)
+        return points[inside], u[inside], v[inside]
+
+    def _foreground(
+        self, z: NDArray[np.float64], u: NDArray[np.float64], v: NDArray[np.float64], detection: Detection
+    ) -> NDArray[np.bool_]:
+        """Return which points of a box are its thing's: those in one piece with what its middle shows."""
+        left, top, right, bottom = detection.box
+        wide, high = right - left, bottom - top
+        # How far from the middle, as parts of the sides.
+        across, down = np.abs(u - (left + right) / 2.0) / wide, np.abs(v - (top + bottom) / 2.0) / high
+        off = np.maximum(across, down)
+        inner = off <= 0.5 - SHRUNK
+        core = z[off <= 0.25]
+        core = np.sort(core if len(core) >= LEAST_POINTS // 2 else z[inner])
+        if not len(core):
+            return inner
+        # What one sees through a thing, or beside it, is behind it: its own is the nearer half of the middle.
+        near = float(core[int(0.35 * (len(core) - 1))])
+        extent = max(wide, high) / self._focal * near  # as wide as it looks: few things are deeper
+        ordered = np.sort(z[inner])
+        at = int(np.searchsorted(ordered, near))
+        breaks = np.flatnonzero(np.diff(ordered) > max(BREAK_M, 0.25 * extent))
+        before, behind = breaks[breaks < at], breaks[breaks >= at]
+        start = ordered[before[-1] + 1] if len(before) else ordered[0]
+        end = ordered[behind[0]] if len(behind) else ordered[-1]
+        own: NDArray[np.bool_] = inner & (z >= max(start, near - extent)) & (z <= min(end, near + extent))
+        return own

@@ -1,0 +1,283 @@
+"""The objects that a robot knows, frame by frame: which one each detection is, and which two are one.
+
+One assignment per frame decides. The cost of a pair is how unlikely it is that they are one: how far their
+boxes are from lying in each other, in standard deviations, how seldom the object was called what the
+detection is called, and how different they look. None of these decides alone: a flipped label neither splits an object
+nor steals one.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Point
+from remembr_ros.memory.model.record import memory_id
+from remembr_ros.memory.objects import SOURCE, KnownObject, joined
+from remembr_ros.objects.lifting import Placed
+from remembr_ros.objects.track import Track
+from remembr_ros.timestamps import NS
+
+EVIDENCE = 3.0  # whole sights that something needs before it counts as an object; cut ones are worth less
+PURE = 0.5  # least share of its label among all that it was called
+NEW_COST = 7.0  # a pair that costs more is none: the detection is another thing
+LABEL_FLOOR = 0.02  # how often a detector calls a thing what it never called it before
+LOOK = 5.0  # cost of looking completely different
+BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centimetres off
+SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
+TENTATIVE_NS = 1800 * NS  # what is not confirmed is forgotten after that
+
+REVIEW_FRAMES = 5  # between two looks for those that are one
+TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by less, and a part of their size
+SAME_LABEL, SAME_LOOK = 0.3, 0.6  # least share of labels and least cosine of two that are one
+TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one
+TWICE = 0.5  # of the smaller of two boxes of one label that lies in the other: one thing, boxed twice
+THIN_M = 0.02  # what is flatter is taken to be so thick
+NEAR_M = 0.5  # an object is near a larger one
+
+
+class ObjectMap:
+    """Follows the objects of one robot in one map. Used by one thread at a time.
+
+    :param known: what is stored already; frames of the times in which these were seen tell nothing new of
+        them, so that a recording counts once however often it is read
+    """
+
+    def __init__(
+        self, robot: str, map_id: str = '', frame_id: str = 'map', known: Iterable[KnownObject] = ()
+    ) -> None:
+        known = list(known)
+        self._robot, self._map_id, self._frame_id = robot, map_id, frame_id
+        self._tracks = [Track.of(one) for one in known]
+        self._covered = joined(interval for one in known for interval in one.intervals)
+        self._known = {one.id for one in known}
+        self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
+        self._gone: list[str] = []
+        self._frames = 0
+        self._boxes = _Boxes(self._tracks)
+
+    def __len__(self) -> int:
+        """Return how many objects there are."""
+        return sum(track.confirmed for track in self._tracks)
+
+    def update(self, stamp_ns: int, eye: Point, placed: Sequence[Placed]) -> list[str]:
+        """Take what a frame shows.
+
+        :param eye: where the camera was [m] in the map
+        :return: the id of the object that each detection is; empty: of none that is confirmed
+        """
+        covered = any(start <= stamp_ns <= end for start, end in self._covered)
+        alone = _alone(placed)
+        pairs = dict(self._assigned([placed[i] for i in alone]))
+        found = [''] * len(placed)
+        there: list[Track] = []
+        for row, i in enumerate(alone):
+            track = self._tracks[pairs[row]] if row in pairs else self._new(placed[i], i)
+            if not (covered and track.id in self._known):
+                track.see(placed[i], eye)
+                self._boxes.set(self._tracks.index(track), track)
+                track.confirmed = track.confirmed or _is_sure(track)
+            there.append(track)
+            found[i] = track.id if track.confirmed else ''
+        for track in there:
+            track.beside.update({other.id for other in there} - {track.id})
+        self._frames += 1
+        if self._frames % REVIEW_FRAMES == 0:
+            self.review(stamp_ns)
+        return found
+
+    def review(self, now_ns: int) -> None:
+        """Make one of those that turned out to be one, and forget what was seen by mistake."""
+        for track in [track for track in self._tracks if track.changed]:
+            other = self._twin(track)
+            if other is not None:
+                self._merge(*sorted((track, other), key=lambda t: (not t.confirmed, t.span[0], t.id)))
+        old = [t for t in self._tracks if not t.confirmed and now_ns - t.span[1] > TENTATIVE_NS]
+        if old:
+            self._drop(old)
+
+    def changed(self) -> list[tuple[KnownObject, Callable[[], bytes] | None]]:
+        """Return every object that changed since the last time, with what makes its new picture, if any."""
+        found = []
+        for track in self._tracks:
+            if track.confirmed and track.changed:
+                found.append((self._current(track), track.crop))
+                track.changed, track.stored, track.crop = False, True, None
+        return found
+
+    def gone(self) -> list[str]:
+        """Return, once, the ids that were stored and turned out to be another object."""
+        gone, self._gone = self._gone, []
+        return gone
+
+    def objects(self) -> list[KnownObject]:
+        """Return all objects as they are now."""
+        return [self._current(track) for track in self._tracks if track.confirmed]
+
+    def _assigned(self, placed: Sequence[Placed]) -> list[tuple[int, int]]:
+        """Return which detections are which tracks, by their numbers: the cheapest assignment."""
+        if not placed or not self._tracks:
+            return []
+        from scipy.optimize import linear_sum_assignment
+
+        seen = _Boxes(placed)
+        off, boxes = seen.apart(self._boxes), self._boxes
+        sides = np.maximum(boxes.high - boxes.low, 0.05)
+        variance = (SIZE_STD * sides) ** 2 + boxes.std_m[:, None] ** 2 + BASE_STD_M**2
+        cost = 0.5 * np.sum(off**2 / (variance[None] + seen.std_m[:, None, None] ** 2), axis=2)
+        near = cost < NEW_COST
+        for i, j in zip(*np.nonzero(near), strict=True):
+            track, detection = self._tracks[j], placed[i].detection
+            share = track.share(detection.scores)
+            cost[i, j] -= math.log(LABEL_FLOOR + (1.0 - LABEL_FLOOR) * share)
+            cost[i, j] += LOOK * (1.0 - _alike(track.appearance, placed[i].appearance.vector))
+            # What is called otherwise is at least as large as what it is.
+            cost[i, j] += (1.0 - share) * abs(seen.log_volume[i] - boxes.log_volume[j])
+        columns = np.flatnonzero(near.any(axis=0))
+        rows, picked = linear_sum_assignment(np.minimum(cost[:, columns], NEW_COST))
+        pairs = zip(rows.tolist(), columns[picked].tolist(), strict=True)
+        return [(i, j) for i, j in pairs if cost[i, j] < NEW_COST]
+
+    def _new(self, placed: Placed, number: int) -> Track:
+        detection = placed.detection
+        origin = f'{detection.camera}/{self._map_id}/{number}'
+        identity = memory_id(self._robot, SOURCE, detection.stamp_ns, origin)
+        if identity in self._by_id:  # a recording is read again: it turned out to be this one
+            return self._by_id[identity]
+        track = self._by_id[identity] = Track(identity)
+        self._tracks.append(track)
+        self._boxes.add(placed)
+        return track
+
+    def _twin(self, track: Track) -> Track | None:
+        """Return a track that is the same thing: it lies in it, is called alike, and looks alike."""
+        if track not in self._tracks:
+            return None
+        own, boxes = _Boxes([track]), self._boxes
+        off = np.linalg.norm(own.apart(boxes)[0], axis=1)
+        sides = np.minimum((boxes.high - boxes.low).max(axis=1), float((track.high - track.low).max()))
+        for j in np.flatnonzero(off < TOUCH_M + TOUCH_PART * sides):
+            other = self._tracks[j]
+            together = max(track.beside[other.id], other.beside[track.id])
+            if (
+                other is not track
+                and other.measured == track.measured
+                and together <= TOGETHER * min(track.hits, other.hits)
+                and min(track.share(_shares(other)), other.share(_shares(track))) >= SAME_LABEL
+                and _alike(track.appearance, other.appearance) >= SAME_LOOK
+            ):
+                return other
+        return None
+
+    def _merge(self, older: Track, younger: Track) -> None:
+        if not (older.id in self._known and self._was_covered(younger)):
+            older.take_in(younger)
+        if younger.stored:
+            self._gone.append(younger.id)
+        self._drop([younger])
+        for name in (younger.id, *younger.aliases):
+            self._by_id[name] = older
+
+    def _was_covered(self, track: Track) -> bool:
+        """Tell whether all of a track was seen when the known objects were, and counts already."""
+        start, end = track.span
+        return not track.stored and any(a <= start and end <= b for a, b in self._covered)
+
+    def _drop(self, tracks: Sequence[Track]) -> None:
+        self._tracks = [track for track in self._tracks if track not in tracks]
+        self._boxes = _Boxes(self._tracks)
+        for track in tracks:
+            self._by_id.pop(track.id, None)
+
+    def _current(self, track: Track) -> KnownObject:
+        return track.known(self._robot, self._map_id, self._frame_id, self._near(track))
+
+    def _near(self, track: Track) -> str:
+        """Return what the nearest larger object is called; empty: there is none near."""
+        gaps = np.maximum(np.maximum(self._boxes.low - track.high, track.low - self._boxes.high), 0.0)
+        volumes = self._boxes.log_volume
+        larger = volumes > volumes[self._tracks.index(track)] + math.log(2.0)
+        apart = np.where(larger, np.linalg.norm(gaps, axis=1), np.inf)
+        for j in np.argsort(apart, kind='stable'):
+            if apart[j] > NEAR_M:
+                break
+            other: Track = self._tracks[j]
+            if other.confirmed and other.label != track.label:
+                return other.label
+        return ''
+
+
+class _Boxes:
+    """The boxes of tracks or detections as arrays.
+
+    :ivar low: shape (n, 3) [m]; as high
+    :ivar std_m: shape (n,) [m]
+    :ivar log_volume: shape (n,)
+    :ivar cut: whose things may reach further, shape (n,)
+    """
+
+    def __init__(self, things: Sequence[Track | Placed]) -> None:
+        n = len(things)
+        self.low, self.high = np.zeros((n, 3)), np.zeros((n, 3))
+        self.std_m, self.log_volume, self.cut = np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
+        for row, thing in enumerate(things):
+            self.set(row, thing)
+
+    def add(self, one: Placed) -> None:
+        """Make room for one more."""
+        row = _Boxes([one])
+        for name, column in vars(self).items():
+            setattr(self, name, np.concatenate([column, getattr(row, name)]))
+
+    def set(self, row: int, thing: Track | Placed) -> None:
+        self.low[row], self.high[row], self.std_m[row] = thing.low, thing.high, thing.std_m
+        self.log_volume[row] = float(np.sum(np.log(np.maximum(thing.high - thing.low, THIN_M))))
+        self.cut[row] = thing.cut
+
+    def apart(self, others: '_Boxes') -> NDArray[np.float64]:
+        """Return how far each box is from lying in, or around, each other one: shape (n, others, 3) [m].
+
+        Whoever sees a part of a thing sees a box that lies in its box: that is not apart. Of boxes that may
+        be different parts of one thing, the middle of the smaller one lies in the larger one.
+        """
+        middle, half = (self.low + self.high) / 2.0, (self.high - self.low) / 2.0
+        theirs, halves = (others.low + others.high) / 2.0, (others.high - others.low) / 2.0
+        off = np.abs(middle[:, None] - theirs[None])
+        cut = (self.cut[:, None] | others.cut[None])[:, :, None]
+        inside = np.abs(half[:, None] - halves[None])
+        room = np.where(cut, np.maximum(half[:, None], halves[None]), inside)
+        found: NDArray[np.float64] = np.maximum(off - room, 0.0)
+        return found
+
+
+def _alone(placed: Sequence[Placed]) -> list[int]:
+    """Return which detections of a frame are things of their own: detectors box some twice."""
+    if len(placed) < 2:
+        return list(range(len(placed)))
+    boxes, labels = _Boxes(placed), np.array([one.detection.label for one in placed])
+    low, high = boxes.low, np.maximum(boxes.high, boxes.low + THIN_M)
+    shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
+    volumes = np.prod(high - low, axis=1)
+    overlap = np.prod(np.maximum(shared, 0.0), axis=2) / np.minimum(volumes[:, None], volumes[None])
+    same = (overlap > TWICE) & (labels[:, None] == labels[None])
+    kept: list[int] = []
+    for i in sorted(range(len(placed)), key=lambda i: -placed[i].detection.score):
+        if not same[i, kept].any():
+            kept.append(i)
+    return sorted(kept)
+
+
+def _alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:
+    """Return the cosine of two appearances; 1: one is not known, or of another kind."""
+    return 1.0 if a is None or b is None or a.shape != b.shape else float(a @ b)
+
+
+def _is_sure(track: Track) -> bool:
+    """Tell whether something was seen often enough, and called the same most of the time."""
+    return track.evidence >= EVIDENCE and track.labels[track.label] >= PURE * sum(track.labels.values())
+
+
+def _shares(track: Track) -> dict[str, float]:
+    total = sum(track.labels.values())
+    return {label: score / total for label, score in track.labels.items()}

@@ -1,0 +1,125 @@
+"""Images with the depth, the intrinsics and the place that belong to them.
+
+Nothing arrives in order: depth comes beside the image, localisation after it. Images wait until both are
+there, for a while; what does not come, or is garbage, is counted by its reason.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from remembr_ros.bags.transforms import TransformTree
+from remembr_ros.errors import InvalidRequest, StalePose
+from remembr_ros.images import Frame
+from remembr_ros.objects.camera import Pinhole
+from remembr_ros.objects.depth_image import Depth, has_depth
+from remembr_ros.objects.lifting import DepthView, View
+from remembr_ros.timestamps import NS
+
+WAIT_NS = 2 * NS  # localisation comes late, but not by more
+SLACK_NS = NS // 20  # between an image and its depth
+TF_SLACK_NS = NS // 10  # so far a transform stands in beyond its last sample
+KEPT = 30  # images that wait; twice as many depth images
+
+
+class Pairing:
+    """Puts together what one camera sees. Used by one thread at a time.
+
+    :param tree: others add to it
+    :param map_frame: what objects are placed in
+    :param with_depth: there is a depth camera; an image without its depth is of no use then
+    """
+
+    def __init__(self, tree: TransformTree, map_frame: str, *, with_depth: bool) -> None:
+        self.tree = tree
+        self._map_frame, self._with_depth = map_frame, with_depth
+        self._waiting: deque[Frame] = deque()
+        self._depths: deque[tuple[int, str, Callable[[], Depth]]] = deque(maxlen=2 * KEPT)
+        self._infos: dict[str, Pinhole] = {}
+        self.dropped: Counter[str] = Counter()
+        """How many images were of no use, by the reason."""
+        self.problem = ''
+        """Why the last one was of no use; empty: all were."""
+
+    def take_info(self, what: str, info: Any) -> None:
+        """Take a sensor_msgs/CameraInfo.
+
+        :param what: of the 'image' or of the 'depth'
+        """
+        try:
+            self._infos[what] = Pinhole.of(info)
+        except InvalidRequest as error:
+            self.problem = str(error)
+
+    def take_depth(self, stamp_ns: int, frame_id: str, decode: Callable[[], Depth]) -> None:
+        """Take a depth image.
+
+        :param decode: returns the metres; raises ValueError when they are garbage
+        """
+        self._depths.append((stamp_ns, frame_id, decode))
+
+    def take_image(self, frame: Frame) -> None:
+        """Take an image; of too many that wait the oldest is left out."""
+        self._waiting.append(frame)
+        if len(self._waiting) > KEPT:
+            self._waiting.popleft()
+            self._drop('more images than can be looked at')
+
+    def ready(self, now_ns: int, *, last: bool = False) -> Iterator[View]:
+        """Yield the images that everything is there for, in their order.
+
+        :param now_ns: the newest stamp of anything
+        :param last: nothing comes any more
+        """
+        while self._waiting:
+            frame = self._waiting[0]
+            # What is from the future waited for a clock that was set back.
+            late = last or abs(now_ns - frame.stamp_ns) > WAIT_NS
+            try:
+                view = self._view(frame, late)
+            except (StalePose, InvalidRequest, ValueError) as error:
+                self._drop(str(error))
+            else:
+                if view is None:
+                    return
+                yield view
+            self._waiting.popleft()
+
+    def _view(self, frame: Frame, late: bool) -> View | None:
+        """Return an image with what belongs to it; None: something is still on its way.
+
+        :raises StalePose: something is missing for good
+        :raises ValueError: something is garbage
+        :raises InvalidRequest: something does not fit
+        """
+        stamp_ns, slack_ns = frame.stamp_ns, TF_SLACK_NS if late else 0
+        near = min(self._depths, key=lambda depth: abs(depth[0] - stamp_ns), default=None)
+        if near is not None and abs(near[0] - stamp_ns) > SLACK_NS:
+            near = None
+        camera, own = self._infos.get('image'), self._infos.get('depth')
+        if not late and (camera is None or (self._with_depth and (near is None or own is None))):
+            return None
+        if camera is None or (self._with_depth and own is None):
+            raise StalePose('no camera info: let the drivers of the cameras publish it')
+        if self._with_depth and near is None:
+            raise StalePose('no depth of its time: check the depth topic, and that both have the same clock')
+        try:
+            pose = self.tree.lookup(self._map_frame, frame.frame_id, stamp_ns, slack_ns)
+            at = self.tree.lookup(self._map_frame, near[1], near[0], slack_ns) if near else pose
+        except StalePose as error:
+            if not late:
+                return None
+            raise StalePose(f'no pose at its time: {error}') from error
+        image = frame.decode()
+        camera = camera.at(image.shape[1], image.shape[0], 'image')
+        if near is None or own is None:
+            return View(stamp_ns, image, camera, pose)
+        metres = near[2]()
+        if not has_depth(metres):
+            raise ValueError('depth is all zero: is the camera covered, or nearer than it can measure?')
+        own = own.at(metres.shape[1], metres.shape[0], 'depth image')
+        return View(stamp_ns, image, camera, pose, DepthView(metres, own, at))
+
+    def _drop(self, problem: str) -> None:
+        self.problem = problem
+        self.dropped[problem.split(':', maxsplit=1)[0]] += 1

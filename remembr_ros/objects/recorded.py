@@ -1,0 +1,114 @@
+"""What a recording's camera saw, with depth, intrinsics and place."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from remembr_ros.bags.poses import stamp_of
+from remembr_ros.bags.reader import frame_of
+from remembr_ros.bags.recording import RawMessage, Recording
+from remembr_ros.bags.tf import TransformSurvey, add_recorded
+from remembr_ros.bags.topics import camera_info_topic, choose_image_topic, depth_topic
+from remembr_ros.bags.transforms import TransformTree
+from remembr_ros.errors import BagUnreadable
+from remembr_ros.objects.depth_image import depth_of
+from remembr_ros.objects.lifting import View
+from remembr_ros.objects.pairing import Pairing
+from remembr_ros.timestamps import is_stamp
+
+
+class RecordedViews:
+    """Reads what objects are made of. Use as a context manager.
+
+    :param image_topic: None: the only one with pictures
+    :param depth: topic of the depth images; None: there is no depth
+    :param map_frame: what objects are placed in; None: what the recording's TF places the robot in
+    :raises BagUnreadable: a topic is missing, or is of another type; the message lists what there is
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        image_topic: str | None = None,
+        depth: str | None = None,
+        map_frame: str | None = None,
+    ) -> None:
+        self._recording = Recording(path)
+        try:
+            image, frame_id = choose_image_topic(self._recording, image_topic)
+            self._image = image.name
+            self._depth = depth_topic(self._recording, depth).name if depth else None
+            self._infos = self._find_infos()
+            self._survey = TransformSurvey(self._recording)
+            self.map_frame = map_frame or self._root(frame_id)
+        except BaseException:
+            self._recording.close()
+            raise
+        self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=self._depth is not None)
+        self.frame_count = image.count
+        """How many images there are."""
+
+    def __enter__(self) -> 'RecordedViews':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._recording.close()
+
+    def __iter__(self) -> Iterator[View]:
+        """Yield what was seen, in the order of time; once.
+
+        :raises BagUnreadable: the recording is damaged from here on
+        """
+        pairing, recording, now_ns = self.pairing, self._recording, 0
+        for message in self._survey.statics:
+            add_recorded(pairing.tree, recording, message)
+        topics = {*self._survey.topics, *self._infos, self._image, self._depth or self._image}
+        for message in recording.messages(topics):
+            if message.topic in self._survey.topics:
+                add_recorded(pairing.tree, recording, message)
+            elif (received := recording.deserialize_or_skip(message)) is None:
+                pairing.dropped['messages that are garbage'] += 1
+            else:
+                now_ns = max(now_ns, self._take(message, received))
+            yield from pairing.ready(now_ns)
+        yield from pairing.ready(now_ns, last=True)
+
+    def _take(self, message: RawMessage, received: Any) -> int:
+        """Take an image, depth or intrinsics; return its stamp [ns]."""
+        stamp_ns = stamp_of(received.header, message.log_ns)
+        if not is_stamp(stamp_ns):
+            self.pairing.dropped['messages of a time that cannot be'] += 1
+            return 0
+        if message.topic == self._image:
+            self.pairing.take_image(frame_of(received, stamp_ns))
+        elif message.topic == self._depth:
+            frame_id = received.header.frame_id.lstrip('/')
+            self.pairing.take_depth(stamp_ns, frame_id, partial(depth_of, received))
+        for what in self._infos.get(message.topic, ()):
+            self.pairing.take_info(what, received)
+        return stamp_ns
+
+    def _find_infos(self) -> dict[str, list[str]]:
+        """Return of what each topic with intrinsics is: of the image, of the depth, or of both."""
+        found: dict[str, list[str]] = {}
+        for what, topic in (('image', self._image), ('depth', self._depth)):
+            info = camera_info_topic(self._recording, topic) if topic else None
+            if info:
+                found.setdefault(info, []).append(what)
+            elif topic:
+                raise BagUnreadable(
+                    f'{self._recording.path} has no sensor_msgs/msg/CameraInfo that belongs to {topic}, '
+                    f'without which nobody knows where its pixels lie; {self._recording.describe_topics()}'
+                )
+        return found
+
+    def _root(self, frame_id: str) -> str:
+        chain = self._survey.chain(frame_id)
+        if chain is None:
+            raise BagUnreadable(
+                f'{self._recording.path} has no TF that places the camera {frame_id!r} in a map, which '
+                'objects need; name the map with --tf, or record /tf and /tf_static; '
+                f'{self._recording.describe_topics()}'
+            )
+        return chain[0]

@@ -1,0 +1,224 @@
+"""One thing while it is followed: what its sightings come to."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Point
+from remembr_ros.memory.objects import (
+    Interval,
+    KnownObject,
+    Sighting,
+    interval_added,
+    joined,
+    thinned,
+)
+from remembr_ros.objects.lifting import Placed
+
+Vector = NDArray[np.float64]
+"""Shape (3,) [m] in the map."""
+
+BOXES = 24  # of the latest sightings, whose middle ones make the box
+INNER = 0.15  # share of the edges at each end that is left out
+LARGE_M = 0.7  # larger things are hardly ever seen whole
+STRAY = 0.04  # as INNER, for them
+CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
+KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
+POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Box:
+    low: Vector
+    high: Vector
+    std_m: float
+    cut: bool
+
+
+class Track:
+    """An object, or what may become one. Changes in place.
+
+    :param identity: the id of the object that it is or becomes
+    :ivar low: least coordinates of its box [m] in the map, shape (3,); as high
+    :ivar std_m: of the box's middle, one standard deviation [m]
+    :ivar cut: it may reach further than its box, for it was never seen whole
+    :ivar hits: how often it was seen
+    :ivar evidence: what its sightings are worth, 1 where it was seen whole
+    :ivar confirmed: it is an object
+    :ivar stored: somebody may know its id
+    :ivar changed: since it was stored
+    """
+
+    def __init__(self, identity: str) -> None:
+        self.id = identity
+        self.camera = ''
+        self.labels: Counter[str] = Counter()
+        self.hits = 0
+        self.evidence = 0.0
+        self.low = self.high = np.zeros(3)
+        self.std_m = 0.0
+        self.measured = self.cut = False
+        self.appearance: NDArray[np.float32] | None = None
+        self.aliases: tuple[str, ...] = ()
+        self.keyframes: tuple[str, ...] = ()
+        self.confirmed = self.stored = self.changed = False
+        self.beside: Counter[str] = Counter()
+        """In how many frames other tracks were seen with it: those are others."""
+        self.crop: Callable[[], bytes] | None = None
+        """Makes the best picture of it since it was stored; None: there is no better one."""
+        self._crop_worth = 0.0
+        self._intervals: tuple[Interval, ...] = ()
+        self._sightings: tuple[Sighting, ...] = ()
+        self._colours: Counter[str] = Counter()
+        self._boxes: deque[_Box] = deque(maxlen=BOXES)
+
+    @classmethod
+    def of(cls, known: KnownObject) -> 'Track':
+        """Return the track of an object that is stored."""
+        track = cls(known.id)
+        track.camera, track.labels, track.hits = known.camera, Counter(known.labels), known.observations
+        centre, half = np.array(known.position), np.array(known.size) / 2.0
+        track._boxes.append(_Box(centre - half, centre + half, known.std_m, False))
+        track.measured = known.measured
+        track._fit()
+        track.std_m = known.std_m
+        if known.appearance:
+            track.appearance = np.array(known.appearance, np.float32)
+        track.aliases, track.keyframes = known.aliases, known.keyframes
+        track._intervals, track._sightings = known.intervals, known.sightings
+        if known.colour:
+            track._colours[known.colour] = max(1, known.observations // 2)
+        track._crop_worth = np.inf if known.keyframes else 0.0
+        track.confirmed = track.stored = True
+        return track
+
+    @property
+    def label(self) -> str:
+        """What it was called most surely and most often."""
+        return min(self.labels, key=lambda label: (-self.labels[label], label))
+
+    @property
+    def centre(self) -> Vector:
+        middle: Vector = (self.low + self.high) / 2.0
+        return middle
+
+    @property
+    def span(self) -> Interval:
+        """From the first to the last time that it was seen [ns]."""
+        return self._intervals[0][0], self._intervals[-1][1]
+
+    def share(self, scores: Mapping[str, float]) -> float:
+        """Return how much of what these scores call something it was called, too, from 0 to 1."""
+        mine, theirs = sum(self.labels.values()), sum(scores.values())
+        return sum(self.labels[label] * score for label, score in scores.items()) / (mine * theirs)
+
+    def see(self, placed: Placed, eye: Point) -> None:
+        """Take one more sight of it.
+
+        :param eye: where the camera was [m] in the map
+        """
+        detection = placed.detection
+        self.hits += 1
+        self.evidence += CUT_WORTH if placed.cut else 1.0
+        self.camera = detection.camera
+        self.labels.update({label: float(score) for label, score in detection.scores.items()})
+        if placed.appearance.colour:
+            self._colours[placed.appearance.colour] += 1
+        if placed.measured and not self.measured:
+            self._boxes.clear()
+            self.measured = True
+        if placed.measured or not self.measured:
+            self._boxes.append(_Box(placed.low, placed.high, placed.std_m, placed.cut))
+            self._fit()
+        if placed.appearance.vector is not None and not placed.cut:
+            self._blend(placed.appearance.vector)
+        left, top, right, bottom = detection.box
+        worth = (right - left) * (bottom - top) * detection.score * (0.1 if placed.cut else 1.0)
+        if worth > self._crop_worth:
+            self._crop_worth, self.crop = worth, placed.crop
+        x, y, z = ((placed.low + placed.high) / 2.0).tolist()
+        self._intervals = interval_added(self._intervals, detection.stamp_ns)
+        self._sightings = thinned((*self._sightings, Sighting(detection.stamp_ns, (x, y, z), eye)))
+        self.changed = True
+
+    def take_in(self, other: 'Track') -> None:
+        """Take over what is known of another one, which turned out to be this."""
+        self.hits += other.hits
+        self.evidence += other.evidence
+        self.labels.update(other.labels)
+        self._colours.update(other._colours)
+        self.beside.update(other.beside)
+        if other.measured == self.measured:
+            self._boxes.extend(other._boxes)
+            self._fit()
+        if other.appearance is not None:
+            self._blend(other.appearance)
+        if other.crop and other._crop_worth > self._crop_worth:
+            self._crop_worth, self.crop = other._crop_worth, other.crop
+        self._intervals = joined((*self._intervals, *other._intervals))
+        self._sightings = thinned((*self._sightings, *other._sightings))
+        self.aliases = (*self.aliases, *((other.id,) if other.confirmed else ()), *other.aliases)
+        self.confirmed = self.confirmed or other.confirmed
+        self.changed = True
+
+    def known(self, robot: str, map_id: str, frame_id: str, near: str) -> KnownObject:
+        """Return what is known of it.
+
+        :param near: what the nearest larger object is called
+        """
+        x, y, z = self.centre.tolist()
+        dx, dy, dz = (self.high - self.low).tolist()
+        return KnownObject(
+            id=self.id,
+            robot=robot,
+            labels=dict(self.labels),
+            position=(x, y, z),
+            size=(dx, dy, dz),
+            std_m=self.std_m,
+            intervals=self._intervals,
+            sightings=self._sightings,
+            observations=self.hits,
+            map_id=map_id,
+            frame_id=frame_id,
+            camera=self.camera,
+            measured=self.measured,
+            colour=self._colours.most_common(1)[0][0] if self._colours else '',
+            near=near,
+            appearance=() if self.appearance is None else tuple(self.appearance.tolist()),
+            aliases=self.aliases,
+            keyframes=self.keyframes,
+        )
+
+    def _blend(self, look: NDArray[np.float32]) -> None:
+        if self.appearance is None or self.appearance.shape != look.shape:
+            self.appearance = look
+            return
+        kept = min(KEPT_LOOK, 1.0 - 1.0 / (self.hits + 1))
+        mixed = kept * self.appearance + (1.0 - kept) * look
+        self.appearance = np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), np.float32)
+
+    def _fit(self) -> None:
+        """Make the box of those that were seen whole; of all, where none was or the thing is large."""
+        boxes = [box for box in self._boxes if not box.cut]
+        self.cut = not boxes
+        if boxes:
+            self._bound(boxes, INNER)
+            self.cut = float(np.max(self.high - self.low)) > LARGE_M
+        if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
+            boxes = list(self._boxes)
+            self._bound(boxes, STRAY)
+        stds = np.array([box.std_m for box in boxes])
+        # How far off a place without depth is does not become less with the number of looks.
+        alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
+        self.std_m = alone + POSE_STD_M
+
+    def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
+        """Make the box that reaches as far as these, but for the outermost part at each end."""
+        ends = np.sort(np.array([(*box.low, *-box.high) for box in boxes]), axis=0)
+        at = left_out * (len(ends) - 1)
+        below = int(at)
+        edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
+        self.low, self.high = edge[:3], -edge[3:]

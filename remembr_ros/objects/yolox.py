@@ -1,0 +1,194 @@
+"""The detector for the YOLOX family, by onnxruntime (arXiv 2107.08430).
+
+The model takes images of shape (1, 3, height, width): blue first, 0 to 255, letterboxed with grey 114. It
+gives a row per anchor: x, y, width and height to be decoded with the strides 8, 16 and 32, objectness, and a
+score for each class.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.errors import DetectorFailed
+from remembr_ros.images import Bgr
+from remembr_ros.objects.detection import MIN_SCORE, Detection
+
+STRIDES = (8, 16, 32)
+GREY = 114
+OVERLAP = 0.5  # boxes of one class that overlap more are one thing
+MOST = 300  # detections of an image
+OTHERS = 2  # further labels that a detection carries: a flipped one is often the second
+LEAST_OTHER = 0.1  # of their scores
+
+
+class YoloxDetector:
+    """Runs a YOLOX model.
+
+    :param model: path of the .onnx file
+    :param labels: path of a text file with a class on each line; None: the classes are called by numbers
+    :param min_score: what is less certain is left out
+    :param threads: that one image may use
+    """
+
+    name = 'onnx'
+
+    def __init__(
+        self, model: str, labels: str | None = None, *, min_score: float = MIN_SCORE, threads: int = 1
+    ) -> None:
+        self._path, self._labels_path = os.path.expanduser(model), labels
+        self._min_score, self._threads = min_score, threads
+        self._session: Any = None
+        self._labels: list[str] = []
+        self._size = (0, 0)
+        self._grid: NDArray[np.float32] = np.zeros((0, 3), np.float32)
+
+    def detect(self, image: Bgr, stamp_ns: int, camera: str = '') -> list[Detection]:
+        if self._session is None:
+            self._load()
+        height, width = image.shape[:2]
+        blob, ratio = self._letterboxed(image)
+        rows = self._run(blob)
+        boxes, scores = self._decoded(rows)
+        found = []
+        for index in _kept(boxes, scores, self._min_score):
+            left, top = np.maximum(boxes[index, :2] / ratio, 0.0).tolist()
+            right, bottom = np.minimum(boxes[index, 2:] / ratio, (width, height)).tolist()
+            if right - left > 1.0 and bottom - top > 1.0:
+                found.append(
+                    Detection(stamp_ns, camera, (left, top, right, bottom), self._named(scores[index]))
+                )
+        return found
+
+    def close(self) -> None:
+        self._session = None
+
+    def _load(self) -> None:
+        labels = read_labels(self._labels_path) if self._labels_path else []
+        if not Path(self._path).is_file():
+            raise DetectorFailed(f'there is no model {self._path!r}; name the .onnx file of a YOLOX detector')
+        try:
+            import onnxruntime  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise DetectorFailed(
+                'the detector onnx needs onnxruntime: pip install "remembr_ros[objects]"'
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.log_severity_level = 4
+        try:
+            session = onnxruntime.InferenceSession(
+                self._path, options, providers=onnxruntime.get_available_providers()
+            )
+        except Exception as error:  # onnxruntime has no common class for what is wrong with a file
+            raise DetectorFailed(f'{self._path} cannot be loaded as an ONNX model: {error}') from error
+        inputs, outputs = session.get_inputs(), session.get_outputs()
+        shape = inputs[0].shape if len(inputs) == 1 else []
+        if len(shape) != 4 or shape[1] != 3 or not all(isinstance(side, int) for side in shape[2:]):
+            raise DetectorFailed(
+                f'{self._path} takes {[one.shape for one in inputs]}, a YOLOX detector takes [1, 3, height, '
+                'width] of fixed size; export it with a fixed size'
+            )
+        height, width = shape[2:]
+        self._grid = _grid(height, width)
+        classes = outputs[0].shape[-1] - 5 if isinstance(outputs[0].shape[-1], int) else 0
+        if len(outputs) != 1 or len(outputs[0].shape) != 3 or classes < 1:
+            raise DetectorFailed(
+                f'{self._path} gives {[one.shape for one in outputs]}, a YOLOX detector gives '
+                f'[1, {len(self._grid)}, 5 + classes]; is it another kind of model?'
+            )
+        anchors = outputs[0].shape[1]
+        if isinstance(anchors, int) and anchors != len(self._grid):
+            raise DetectorFailed(
+                f'{self._path} gives {anchors} rows for {width} x {height} pixels, a YOLOX detector gives '
+                f'{len(self._grid)}; is it another kind of model?'
+            )
+        if labels and len(labels) != classes:
+            raise DetectorFailed(
+                f'{self._labels_path} has {len(labels)} labels, {self._path} knows {classes} classes; '
+                'give the list that the model was trained with, a class on each line'
+            )
+        self._labels = labels or [f'class {number}' for number in range(classes)]
+        self._input, self._size, self._session = inputs[0].name, (height, width), session
+
+    def _letterboxed(self, image: Bgr) -> tuple[NDArray[np.float32], float]:
+        import cv2
+
+        height, width = self._size
+        ratio = min(height / image.shape[0], width / image.shape[1])
+        size = (max(1, int(image.shape[1] * ratio)), max(1, int(image.shape[0] * ratio)))
+        resized: Any = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
+        padded = np.full((height, width, 3), GREY, np.uint8)
+        padded[: size[1], : size[0]] = resized
+        return np.ascontiguousarray(padded.transpose(2, 0, 1)[None], np.float32), ratio
+
+    def _run(self, blob: NDArray[np.float32]) -> NDArray[np.float32]:
+        try:
+            rows: NDArray[np.float32] = self._session.run(None, {self._input: blob})[0][0]
+        except Exception as error:  # as above
+            raise DetectorFailed(f'{self._path} does not work: {error}') from error
+        return rows
+
+    def _decoded(self, rows: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return boxes as left, top, right and bottom in the model's pixels, and scores per class."""
+        strides = self._grid[:, 2:]
+        middles = (rows[:, :2] + self._grid[:, :2]) * strides
+        with np.errstate(over='ignore'):
+            halves = np.exp(rows[:, 2:4]) * strides / 2.0
+        scores = rows[:, 4:5] * rows[:, 5:]
+        sound = np.isfinite(middles).all(axis=1) & np.isfinite(halves).all(axis=1)
+        sound &= np.isfinite(scores).all(axis=1)
+        middles, halves = middles[sound], halves[sound]
+        return np.concatenate([middles - halves, middles + halves], axis=1), scores[sound]
+
+    def _named(self, scores: NDArray[np.float32]) -> dict[str, float]:
+        best = np.argsort(-scores)[: 1 + OTHERS]
+        named = {self._labels[i]: min(float(scores[i]), 1.0) for i in best}
+        first = self._labels[best[0]]
+        return {label: score for label, score in named.items() if label == first or score >= LEAST_OTHER}
+
+
+def read_labels(path: str) -> list[str]:
+    """Return the classes of a file, one on each line.
+
+    :raises DetectorFailed: it cannot be read, or is empty
+    """
+    try:
+        lines = Path(os.path.expanduser(path)).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DetectorFailed(f'the labels {path} cannot be read: {error}') from error
+    labels = [line.strip() for line in lines if line.strip()]
+    if not labels:
+        raise DetectorFailed(f'the labels {path} are empty; give a class on each line')
+    return labels
+
+
+def _grid(height: int, width: int) -> NDArray[np.float32]:
+    """Return column, row and stride of each anchor, shape (anchors, 3)."""
+    parts = []
+    for stride in STRIDES:
+        rows, columns = np.mgrid[: height // stride, : width // stride]
+        cells = np.stack([columns.ravel(), rows.ravel(), np.full(rows.size, stride)], axis=1)
+        parts.append(cells)
+    return np.concatenate(parts).astype(np.float32)
+
+
+def _kept(boxes: NDArray[np.float32], scores: NDArray[np.float32], least: float) -> list[int]:
+    """Return which boxes stay, best first: those of one class that overlap are one thing."""
+    import cv2
+
+    if not len(boxes):
+        return []
+    best, label = scores.max(axis=1), scores.argmax(axis=1)
+    sure = np.flatnonzero(best >= least)
+    if not len(sure):
+        return []
+    sides = np.concatenate([boxes[sure, :2], boxes[sure, 2:] - boxes[sure, :2]], axis=1)
+    batched: Any = cv2.dnn.NMSBoxesBatched(
+        sides.tolist(), best[sure].tolist(), label[sure].tolist(), float(least), OVERLAP
+    )
+    chosen = sure[np.asarray(batched, np.intp).reshape(-1)]
+    order: list[int] = chosen[np.argsort(-best[chosen], kind='stable')][:MOST].tolist()
+    return order

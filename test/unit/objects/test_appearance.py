@@ -1,0 +1,69 @@
+import cv2
+import numpy as np
+import pytest
+
+from remembr_ros.objects.appearance import Appearance, appearance_of
+from test.object_scene import Scene, detection
+
+BOX = (60.0, 40.0, 100.0, 80.0)
+
+
+def seen(bgr: tuple[int, int, int]) -> Appearance:
+    scene = Scene()
+    scene.put((60, 40, 100, 80), 1.5, bgr)
+    return appearance_of(detection(BOX), scene.bgr)[0]
+
+
+@pytest.mark.parametrize(
+    ('bgr', 'name'),
+    [
+        ((30, 30, 200), 'red'),
+        ((60, 30, 220), 'red'),
+        ((200, 60, 30), 'blue'),
+        ((40, 160, 40), 'green'),
+        ((40, 220, 230), 'yellow'),
+        ((20, 130, 240), 'orange'),
+        ((160, 40, 130), 'purple'),
+        ((250, 250, 250), 'white'),
+        ((20, 20, 20), 'black'),
+        ((45, 80, 120), 'brown'),
+        ((120, 120, 120), 'grey'),
+    ],
+)
+def test_a_colour_has_its_plain_name(bgr: tuple[int, int, int], name: str) -> None:
+    assert seen(bgr).colour == name
+
+
+def test_what_looks_alike_is_near_and_what_does_not_is_far() -> None:
+    red, alike, blue = (seen(bgr).vector for bgr in ((30, 30, 200), (35, 28, 190), (200, 60, 30)))
+    assert red is not None
+    assert alike is not None
+    assert blue is not None
+    assert float(np.linalg.norm(red)) == pytest.approx(1.0, abs=1e-5)
+    assert float(red @ alike) > 0.95
+    assert float(red @ blue) < 0.3
+
+
+def test_an_embedding_of_the_detector_counts_more() -> None:
+    given = np.array([0.6, 0.8], np.float32)
+    assert appearance_of(detection(BOX, embedding=given), Scene().bgr)[0].vector is given
+
+
+def test_what_has_many_colours_has_none() -> None:
+    scene = Scene()
+    for i, bgr in enumerate(((30, 30, 200), (200, 60, 30), (40, 160, 40), (20, 20, 20))):
+        scene.put((60 + 10 * i, 40, 70 + 10 * i, 80), 1.5, bgr)
+    assert appearance_of(detection(BOX), scene.bgr)[0].colour == ''
+
+
+def test_its_picture_shows_it_and_a_speck_has_one_too() -> None:
+    scene = Scene()
+    scene.put((60, 40, 100, 80), 1.5, (30, 30, 200))
+    _, picture = appearance_of(detection(BOX), scene.bgr)
+    image = cv2.imdecode(np.frombuffer(picture(), np.uint8), cv2.IMREAD_COLOR)
+    assert image is not None
+    assert image.shape == (49, 49, 3)
+    assert abs(int(image[24, 24, 2]) - 200) < 12
+    speck, picture = appearance_of(detection((10.0, 10.0, 10.5, 10.5)), scene.bgr)
+    assert (speck.vector, speck.colour) == (None, '')
+    assert picture().startswith(b'\xff\xd8')
