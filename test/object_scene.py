@@ -10,7 +10,7 @@ from remembr_ros.images import Bgr
 from remembr_ros.memory.objects import KnownObject, Sighting
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.detection import Detection
-from remembr_ros.objects.lifting import DepthView, View
+from remembr_ros.objects.lifting import DepthView, CameraView
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS
@@ -33,9 +33,9 @@ class Scene:
         self.metres[top:bottom, left:right] = metres
         self.bgr[top:bottom, left:right] = bgr
 
-    def view(self, stamp_ns: int = T0, pose: Transform = AHEAD, *, depth: bool = True) -> View:
+    def view(self, stamp_ns: int = T0, pose: Transform = AHEAD, *, depth: bool = True) -> CameraView:
         deep = DepthView(self.metres.copy(), CAMERA, pose) if depth else None
-        return View(stamp_ns, self.bgr.copy(), CAMERA, pose, deep)
+        return CameraView(stamp_ns, self.bgr.copy(), CAMERA, pose, deep)
 
 
 def detection(box: tuple[float, float, float, float], label: str = 'mug', **changes: Any) -> Detection:

@@ -53,7 +53,7 @@ class DepthView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class CameraView:
     """One colour image that a detector looks at, and from where.
 
     :param stamp_ns: when it was taken
@@ -70,7 +70,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
+class Lifted:
     """A detection with the axis-aligned box that it takes in the map.
 
     :param low: least coordinates [m], shape (3,)
@@ -91,7 +91,7 @@ class Placed:
     crop: Callable[[], bytes]
 
 
-def lift(detections: Sequence[Detection], view: View, dropped: Counter[str]) -> list[Placed]:
+def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str]) -> list[Lifted]:
     """Return detections with the boxes that they take in the map.
 
     :param dropped: counts what is left out, by the reason
@@ -111,11 +111,11 @@ def lift(detections: Sequence[Detection], view: View, dropped: Counter[str]) -> 
         appearance, crop = appearance_of(detection, view.image)
         cut = _is_cut(detection, view.camera)
         std_m += CUT_STD_M if cut else 0.0
-        placed.append(Placed(detection, low, high, std_m, cut, cloud is not None, appearance, crop))
+        placed.append(Lifted(detection, low, high, std_m, cut, cloud is not None, appearance, crop))
     return placed
 
 
-def _meets(detection: Detection, view: View) -> bool:
+def _meets(detection: Detection, view: CameraView) -> bool:
     left, top, right, bottom = detection.box
     height, width = view.image.shape[:2]
     inside = right > 1.0 and bottom > 1.0 and left < width - 1 and top < height - 1
@@ -155,7 +155,7 @@ def _distinct(detections: Sequence[Detection]) -> list[Detection]:
     return list(kept.values())
 
 
-def _within_sight(detection: Detection, view: View) -> _Box:
+def _within_sight(detection: Detection, view: CameraView) -> _Box:
     """Return a box for a detection without depth: its bearing is known, and that it is within sight."""
     left, top, right, bottom = detection.box
     u, v = np.array([(left + right) / 2.0]), np.array([(top + bottom) / 2.0])
@@ -166,7 +166,7 @@ def _within_sight(detection: Detection, view: View) -> _Box:
 class _Cloud:
     """What a depth image measured, by where the colour camera sees it."""
 
-    def __init__(self, view: View, depth: DepthView) -> None:
+    def __init__(self, view: CameraView, depth: DepthView) -> None:
         self._view, self._depth = view, depth
         self._to_depth = compose(inverse(depth.pose), view.pose)
         """The place of the colour camera in the depth camera's frame."""

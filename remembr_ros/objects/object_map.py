@@ -2,8 +2,8 @@
 
 One assignment per frame decides. The cost of a pair is how unlikely it is that they are one: how far their
 boxes are from lying in each other, in standard deviations, how seldom the object was called what the
-detection is called, and how different they look. None of these decides alone: a flipped label neither splits an object
-nor steals one.
+detection is called, and how different they look. None of these decides alone: a flipped label neither splits
+an object nor steals one.
 """
 
 import math
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.record import memory_id
 from remembr_ros.memory.objects import SOURCE, KnownObject, joined
-from remembr_ros.objects.lifting import Placed
-from remembr_ros.objects.track import Track
+from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
 
 EVIDENCE = 3.0  # whole sights that something needs before it counts as an object; cut ones are worth less
@@ -49,7 +49,7 @@ class ObjectMap:
     ) -> None:
         known = list(known)
         self._robot, self._map_id, self._frame_id = robot, map_id, frame_id
-        self._tracks = [Track.of(one) for one in known]
+        self._tracks = [ObjectTrack.of(one) for one in known]
         self._covered = joined(interval for one in known for interval in one.intervals)
         self._known = {one.id for one in known}
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
@@ -61,7 +61,7 @@ class ObjectMap:
         """Return how many objects there are."""
         return sum(track.confirmed for track in self._tracks)
 
-    def update(self, stamp_ns: int, eye: Point, placed: Sequence[Placed]) -> list[str]:
+    def update(self, stamp_ns: int, eye: Point, placed: Sequence[Lifted]) -> list[str]:
         """Take what a frame shows.
 
         :param eye: where the camera was [m] in the map
@@ -71,7 +71,7 @@ class ObjectMap:
         alone = _alone(placed)
         pairs = dict(self._assigned([placed[i] for i in alone]))
         found = [''] * len(placed)
-        there: list[Track] = []
+        there: list[ObjectTrack] = []
         for row, i in enumerate(alone):
             track = self._tracks[pairs[row]] if row in pairs else self._new(placed[i], i)
             if not (covered and track.id in self._known):
@@ -115,7 +115,7 @@ class ObjectMap:
         """Return all objects as they are now."""
         return [self._current(track) for track in self._tracks if track.confirmed]
 
-    def _assigned(self, placed: Sequence[Placed]) -> list[tuple[int, int]]:
+    def _assigned(self, placed: Sequence[Lifted]) -> list[tuple[int, int]]:
         """Return which detections are which tracks, by their numbers: the cheapest assignment."""
         if not placed or not self._tracks:
             return []
@@ -139,18 +139,18 @@ class ObjectMap:
         pairs = zip(rows.tolist(), columns[picked].tolist(), strict=True)
         return [(i, j) for i, j in pairs if cost[i, j] < NEW_COST]
 
-    def _new(self, placed: Placed, number: int) -> Track:
+    def _new(self, placed: Lifted, number: int) -> ObjectTrack:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'
         identity = memory_id(self._robot, SOURCE, detection.stamp_ns, origin)
         if identity in self._by_id:  # a recording is read again: it turned out to be this one
             return self._by_id[identity]
-        track = self._by_id[identity] = Track(identity)
+        track = self._by_id[identity] = ObjectTrack(identity)
         self._tracks.append(track)
         self._boxes.add(placed)
         return track
 
-    def _twin(self, track: Track) -> Track | None:
+    def _twin(self, track: ObjectTrack) -> ObjectTrack | None:
         """Return a track that is the same thing: it lies in it, is called alike, and looks alike."""
         if track not in self._tracks:
             return None
@@ -170,7 +170,7 @@ class ObjectMap:
                 return other
         return None
 
-    def _merge(self, older: Track, younger: Track) -> None:
+    def _merge(self, older: ObjectTrack, younger: ObjectTrack) -> None:
         if not (older.id in self._known and self._was_covered(younger)):
             older.take_in(younger)
         if younger.stored:
@@ -179,21 +179,21 @@ class ObjectMap:
         for name in (younger.id, *younger.aliases):
             self._by_id[name] = older
 
-    def _was_covered(self, track: Track) -> bool:
+    def _was_covered(self, track: ObjectTrack) -> bool:
         """Tell whether all of a track was seen when the known objects were, and counts already."""
         start, end = track.span
         return not track.stored and any(a <= start and end <= b for a, b in self._covered)
 
-    def _drop(self, tracks: Sequence[Track]) -> None:
+    def _drop(self, tracks: Sequence[ObjectTrack]) -> None:
         self._tracks = [track for track in self._tracks if track not in tracks]
         self._boxes = _Boxes(self._tracks)
         for track in tracks:
             self._by_id.pop(track.id, None)
 
-    def _current(self, track: Track) -> KnownObject:
+    def _current(self, track: ObjectTrack) -> KnownObject:
         return track.known(self._robot, self._map_id, self._frame_id, self._near(track))
 
-    def _near(self, track: Track) -> str:
+    def _near(self, track: ObjectTrack) -> str:
         """Return what the nearest larger object is called; empty: there is none near."""
         gaps = np.maximum(np.maximum(self._boxes.low - track.high, track.low - self._boxes.high), 0.0)
         volumes = self._boxes.log_volume
@@ -202,7 +202,7 @@ class ObjectMap:
         for j in np.argsort(apart, kind='stable'):
             if apart[j] > NEAR_M:
                 break
-            other: Track = self._tracks[j]
+            other: ObjectTrack = self._tracks[j]
             if other.confirmed and other.label != track.label:
                 return other.label
         return ''
@@ -217,20 +217,20 @@ class _Boxes:
     :ivar cut: whose things may reach further, shape (n,)
     """
 
-    def __init__(self, things: Sequence[Track | Placed]) -> None:
+    def __init__(self, things: Sequence[ObjectTrack | Lifted]) -> None:
         n = len(things)
         self.low, self.high = np.zeros((n, 3)), np.zeros((n, 3))
         self.std_m, self.log_volume, self.cut = np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
         for row, thing in enumerate(things):
             self.set(row, thing)
 
-    def add(self, one: Placed) -> None:
+    def add(self, one: Lifted) -> None:
         """Make room for one more."""
         row = _Boxes([one])
         for name, column in vars(self).items():
             setattr(self, name, np.concatenate([column, getattr(row, name)]))
 
-    def set(self, row: int, thing: Track | Placed) -> None:
+    def set(self, row: int, thing: ObjectTrack | Lifted) -> None:
         self.low[row], self.high[row], self.std_m[row] = thing.low, thing.high, thing.std_m
         self.log_volume[row] = float(np.sum(np.log(np.maximum(thing.high - thing.low, THIN_M))))
         self.cut[row] = thing.cut
@@ -251,7 +251,7 @@ class _Boxes:
         return found
 
 
-def _alone(placed: Sequence[Placed]) -> list[int]:
+def _alone(placed: Sequence[Lifted]) -> list[int]:
     """Return which detections of a frame are things of their own: detectors box some twice."""
     if len(placed) < 2:
         return list(range(len(placed)))
@@ -273,11 +273,11 @@ def _alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> floa
     return 1.0 if a is None or b is None or a.shape != b.shape else float(a @ b)
 
 
-def _is_sure(track: Track) -> bool:
+def _is_sure(track: ObjectTrack) -> bool:
     """Tell whether something was seen often enough, and called the same most of the time."""
     return track.evidence >= EVIDENCE and track.labels[track.label] >= PURE * sum(track.labels.values())
 
 
-def _shares(track: Track) -> dict[str, float]:
+def _shares(track: ObjectTrack) -> dict[str, float]:
     total = sum(track.labels.values())
     return {label: score / total for label, score in track.labels.items()}

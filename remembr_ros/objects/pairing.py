@@ -13,7 +13,7 @@ from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.images import Frame
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.depth_image import Depth, has_depth
-from remembr_ros.objects.lifting import DepthView, View
+from remembr_ros.objects.lifting import DepthView, CameraView
 from remembr_ros.timestamps import NS
 
 WAIT_NS = 2 * NS  # localisation comes late, but not by more
@@ -65,7 +65,7 @@ class Pairing:
             self._waiting.popleft()
             self._drop('more images than can be looked at')
 
-    def ready(self, now_ns: int, *, last: bool = False) -> Iterator[View]:
+    def ready(self, now_ns: int, *, last: bool = False) -> Iterator[CameraView]:
         """Yield the images that everything is there for, in their order.
 
         :param now_ns: the newest stamp of anything
@@ -85,7 +85,7 @@ class Pairing:
                 yield view
             self._waiting.popleft()
 
-    def _view(self, frame: Frame, late: bool) -> View | None:
+    def _view(self, frame: Frame, late: bool) -> CameraView | None:
         """Return an image with what belongs to it; None: something is still on its way.
 
         :raises StalePose: something is missing for good
@@ -113,12 +113,12 @@ class Pairing:
         image = frame.decode()
         camera = camera.at(image.shape[1], image.shape[0], 'image')
         if near is None or own is None:
-            return View(stamp_ns, image, camera, pose)
+            return CameraView(stamp_ns, image, camera, pose)
         metres = near[2]()
         if not has_depth(metres):
             raise ValueError('depth is all zero: is the camera covered, or nearer than it can measure?')
         own = own.at(metres.shape[1], metres.shape[0], 'depth image')
-        return View(stamp_ns, image, camera, pose, DepthView(metres, own, at))
+        return CameraView(stamp_ns, image, camera, pose, DepthView(metres, own, at))
 
     def _drop(self, problem: str) -> None:
         self.problem = problem

@@ -13,7 +13,7 @@ from remembr_ros.bags.topics import camera_info_topic, choose_image_topic, depth
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.objects.depth_image import depth_of
-from remembr_ros.objects.lifting import View
+from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.timestamps import is_stamp
 
@@ -55,7 +55,7 @@ class RecordedViews:
     def __exit__(self, *_: object) -> None:
         self._recording.close()
 
-    def __iter__(self) -> Iterator[View]:
+    def __iter__(self) -> Iterator[CameraView]:
         """Yield what was seen, in the order of time; once.
 
         :raises BagUnreadable: the recording is damaged from here on

@@ -16,7 +16,7 @@ from remembr_ros.memory.objects import (
     joined,
     thinned,
 )
-from remembr_ros.objects.lifting import Placed
+from remembr_ros.objects.lifting import Lifted
 
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
@@ -38,7 +38,7 @@ class _Box:
     cut: bool
 
 
-class Track:
+class ObjectTrack:
     """An object, or what may become one. Changes in place.
 
     :param identity: the id of the object that it is or becomes
@@ -76,7 +76,7 @@ class Track:
         self._boxes: deque[_Box] = deque(maxlen=BOXES)
 
     @classmethod
-    def of(cls, known: KnownObject) -> 'Track':
+    def of(cls, known: KnownObject) -> 'ObjectTrack':
         """Return the track of an object that is stored."""
         track = cls(known.id)
         track.camera, track.labels, track.hits = known.camera, Counter(known.labels), known.observations
@@ -115,7 +115,7 @@ class Track:
         mine, theirs = sum(self.labels.values()), sum(scores.values())
         return sum(self.labels[label] * score for label, score in scores.items()) / (mine * theirs)
 
-    def see(self, placed: Placed, eye: Point) -> None:
+    def see(self, placed: Lifted, eye: Point) -> None:
         """Take one more sight of it.
 
         :param eye: where the camera was [m] in the map
@@ -144,7 +144,7 @@ class Track:
         self._sightings = thinned((*self._sightings, Sighting(detection.stamp_ns, (x, y, z), eye)))
         self.changed = True
 
-    def take_in(self, other: 'Track') -> None:
+    def take_in(self, other: 'ObjectTrack') -> None:
         """Take over what is known of another one, which turned out to be this."""
         self.hits += other.hits
         self.evidence += other.evidence

@@ -16,6 +16,7 @@ LAYERS = {
     'bags': set(),
     'captioning': {'memory', 'embedding', 'bags'},
     'speech': {'memory', 'embedding', 'bags'},
+    'objects': {'memory', 'embedding', 'bags'},
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
     'agent': {'memory', 'embedding', 'bags', 'captioning'},
     'simulation': {'memory', 'embedding', 'bags', 'captioning'},
@@ -69,7 +70,7 @@ VENDORS = {
     'torch': ('captioning/captioners/vlm_loading.py', 'captioning/captioners/vlm_model.py'),
     'transformers': ('embedding/sentence_transformer.py', 'captioning/captioners/vlm_loading.py'),
     'rapidocr': ('captioning/',),
-    'onnxruntime': ('captioning/',),
+    'onnxruntime': ('captioning/', 'objects/yolox.py'),
     'faster_whisper': ('speech/whisper.py',),
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),

@@ -20,7 +20,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.durable import replace_file, write_all
 from remembr_ros.memory.embedded.row_runs import Floats, Rows, SlotTable
 from remembr_ros.memory.matching.bm25 import POSTING
-from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.codec import from_plain, to_plain
 from remembr_ros.memory.model.record import Memory
 
 SLOT = np.dtype(
@@ -191,7 +191,7 @@ class IndexFiles:
         """
         data = os.pread(self._memories, int(entry['record']), int(entry['at']))
         try:
-            return schema.memory_from_row(json.loads(data))
+            return from_plain(json.loads(data))
         except ValueError as error:
             raise self._lost('memories.bin') from error
 
@@ -321,7 +321,7 @@ def _row_checks(vectors: NDArray[np.int16]) -> NDArray[np.uint64]:
 
 
 def _to_bytes(memory: Memory) -> bytes:
-    return json.dumps(schema.record_row(memory, False), separators=(',', ':')).encode()
+    return json.dumps(to_plain(memory), separators=(',', ':')).encode()
 
 
 def _term_line(term: str) -> str:

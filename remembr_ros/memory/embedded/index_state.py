@@ -14,7 +14,7 @@ from typing import Any
 from remembr_ros.memory.embedded.index_files import Damaged
 from remembr_ros.memory.milvus.lite_process import Mark
 
-FORMAT = 2  # of the index's files; others are made anew
+FORMAT = 3  # of the index's files; others are made anew
 _SIZE = 512  # bytes; within one page, so that a kill leaves it as it was, or as it shall be
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.durable import sync_folder
 from remembr_ros.memory.embedded.row_runs import Floats
-from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.codec import checked, to_plain
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 
@@ -43,34 +43,10 @@ _START = b'{"replaced":'  # of every note
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class _Row(BaseModel):
-    """What remembr_ros.memory.milvus.schema.record_row makes."""
-
-    model_config = ConfigDict(strict=True, extra='allow', allow_inf_nan=False)
-    id: str
-    robot: str
-    map_id: str
-    source: str
-    frame_id: str
-    captioner: str
-    caption: str
-    start_ns: Number
-    end_ns: Number
-    merged: Number
-    placed: bool
-    x: float
-    y: float
-    z: float
-    yaw: float
-    travelled: float
-    scene_text: list[str]
-    keyframes: list[str]
-
-
 class _Note(BaseModel):
     model_config = ConfigDict(strict=True, extra='forbid')
-    replaced: list[tuple[Number, _Row, str, Number]]
-    updated: list[tuple[Number, _Row]]
+    replaced: list[tuple[Number, dict[str, Any], str, Number]]
+    updated: list[tuple[Number, dict[str, Any]]]
     deleted: list[tuple[Number, str]]
 
 
@@ -93,9 +69,9 @@ class Journal:
         """
         rows = {
             'replaced': [
-                [n, _row(e.memory), _to_text(e.vectors), e.vectors.shape[1]] for n, e in change.replaced
+                [n, to_plain(e.memory), _to_text(e.vectors), e.vectors.shape[1]] for n, e in change.replaced
             ],
-            'updated': [[number, _row(memory)] for number, memory in change.updated],
+            'updated': [[number, to_plain(memory)] for number, memory in change.updated],
             'deleted': change.deleted,
         }
         data = json.dumps(rows, separators=(',', ':')).encode()
@@ -162,18 +138,10 @@ def _is_torn(head: bytes, data: bytes) -> bool:
 
 def _from_note(note: _Note) -> Change:
     return Change(
-        replaced=tuple((n, Entry(_memory(row), _vectors(text, d))) for n, row, text, d in note.replaced),
-        updated=tuple((number, _memory(row)) for number, row in note.updated),
+        replaced=tuple((n, Entry(checked(row), _vectors(text, d))) for n, row, text, d in note.replaced),
+        updated=tuple((number, checked(row)) for number, row in note.updated),
         deleted=tuple(note.deleted),
     )
-
-
-def _row(memory: Memory) -> dict[str, Any]:
-    return schema.record_row(memory, False)
-
-
-def _memory(row: _Row) -> Memory:
-    return schema.memory_from_row(row.model_dump())
 
 
 def _to_text(vectors: Floats) -> str:

@@ -51,7 +51,6 @@ class Volumes:
         self.last = max((int(match[1]) for match in found if match), default=0)
         """Number of the volume that is written to."""
         self._held = held
-        self._types: dict[str, dict[str, Any]] = {}
         if journal.pending is not None and not self._is_of_these(journal.pending):
             raise journal.mismatch()
         self._journal = journal
@@ -120,8 +119,8 @@ class Volumes:
             self._doubtful += [(self.last, entry.memory.id) for entry in part]
             # Records last: one that is there has its passages.
             records, passages = self._names(self.last)
-            self._send(passages, [row for e in part for row in schema.passage_rows(e.memory, e.vectors)])
-            self._send(records, [schema.record_row(e.memory, True) for e in part])
+            self._send(passages, [row for e in part for row in _passage_rows(e)])
+            self._send(records, [schema.record_row(e.memory, False) for e in part])
             room -= len(part)
             used += [self.last] * len(part)
         self._doubtful = []
@@ -179,14 +178,14 @@ class Volumes:
         for number, entries in _by_volume(change.replaced).items():
             records, passages = self._names(number)
             for entry in entries:
-                rows = schema.passage_rows(entry.memory, entry.vectors)
+                rows = _passage_rows(entry)
                 self._send(passages, rows, replace=True)
                 surplus = [schema.passage_id(entry.memory.id, i) for i in range(len(rows), MAX_SENTENCES)]
                 self._delete(passages, 'id', surplus)
-                self._send(records, [schema.record_row(entry.memory, True)], replace=True)
+                self._send(records, [schema.record_row(entry.memory, False)], replace=True)
             self._let_go(number)
         for number, memories in _by_volume(change.updated).items():
-            self._send(self._names(number)[0], [schema.record_row(m, True) for m in memories], replace=True)
+            self._send(self._names(number)[0], [schema.record_row(m, False) for m in memories], replace=True)
             self._let_go(number)
         for number, ids in _by_volume(change.deleted).items():
             self._remove(number, ids)
@@ -218,17 +217,9 @@ class Volumes:
             pages.close()
 
     def _send(self, collection: str, rows: list[dict[str, Any]], replace: bool = False) -> None:
-        if collection not in self._types:
-            described = self.client.describe_collection(collection)['fields']
-            self._types[collection] = {
-                f['name']: f['type'] for f in described if not f.get('is_function_output')
-            }
-        # The first volume may be of version 1 of the schema, which had more fields and wider vectors.
-        types = self._types[collection]
         send = self.client.upsert if replace else self.client.insert
         for start in range(0, len(rows), BATCH):
-            batch = [_fitting(row, types) for row in rows[start : start + BATCH]]
-            send(collection, batch, timeout=milvus.TIMEOUT_S)
+            send(collection, rows[start : start + BATCH], timeout=milvus.TIMEOUT_S)
 
     def _let_go(self, number: int) -> None:
         if number != self.last:
@@ -249,14 +240,12 @@ def _by_volume(items: Iterable[tuple[int, T]]) -> dict[int, list[T]]:
     return found
 
 
-def _fitting(row: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a row that a collection has."""
-    from pymilvus import DataType
-
-    fitting = {name: value for name, value in row.items() if name in types}
-    if types.get('vector') == DataType.FLOAT16_VECTOR:
-        fitting['vector'] = np.asarray(row['vector'], np.float16)
-    return fitting
+def _passage_rows(entry: Entry) -> list[dict[str, Any]]:
+    memory_id = entry.memory.id
+    return [
+        {'id': schema.passage_id(memory_id, index), 'memory_id': memory_id, 'vector': vector}
+        for index, vector in enumerate(np.asarray(entry.vectors, np.float16))
+    ]
 
 
 def _create(client: Any, name: str, fields: Any, searched: str, metric: str) -> None:

@@ -19,11 +19,11 @@ from remembr_ros.memory.exchange.portable_memory import (
     check_vectors,
     header_from_record,
     header_record,
-    memory_record,
     portable,
     reason,
     whole_characters,
 )
+from remembr_ros.memory.model.codec import to_plain
 
 BOM = b'\xef\xbb\xbf'
 
@@ -139,7 +139,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def _record(item: PortableMemory, header: Header) -> dict[str, Any]:
-    record = memory_record(item.memory)
+    record = to_plain(item.memory)
     if header.vectors and item.vectors is not None:
         check_vectors(item, header)
         if not (np.abs(item.vectors) <= np.finfo(np.float16).max).all():

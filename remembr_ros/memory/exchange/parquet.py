@@ -10,20 +10,17 @@ import numpy as np
 from remembr_ros.errors import BagUnreadable, InvalidRequest, RemembrError
 from remembr_ros.memory.exchange.portable_memory import (
     Header,
-    MemoryRecord,
     PortableMemory,
-    PoseRecord,
     check_vectors,
     header_from_record,
     header_record,
-    memory_record,
     portable,
     reason,
     whole_characters,
 )
+from remembr_ros.memory.model.codec import AXES, MemoryRecord, PoseRecord, to_plain
 
 MAGIC = b'PAR1'
-_AXES = tuple(PoseRecord.model_fields)
 _KEY = b'remembr_ros'
 # A row group is written when it has that many rows, or vectors and images of that many bytes.
 _ROWS, _BYTES = 1000, 32 * 2**20
@@ -143,6 +140,7 @@ def _schema(header: Header) -> Any:
     pa = _pyarrow()
     texts = pa.list_(pa.string())
     types: dict[Any, Any] = {str: pa.string(), int: pa.int64(), float: pa.float64(), tuple[str, ...]: texts}
+    types[dict[str, Any]] = pa.string()
     fields = []
     for name, field in MemoryRecord.model_fields.items():
         flat = PoseRecord.model_fields if name == 'pose' else {name: field}
@@ -165,8 +163,9 @@ def _table(rows: list[dict[str, Any]], schema: Any) -> Any:
 
 
 def _row(item: PortableMemory, header: Header) -> dict[str, Any]:
-    row: dict[str, Any] = whole_characters(memory_record(item.memory))
-    row |= row.pop('pose') or dict.fromkeys(_AXES)
+    row: dict[str, Any] = whole_characters(to_plain(item.memory))
+    row |= row.pop('pose') or dict.fromkeys(AXES)
+    row['facts'] = json.dumps(row['facts'], ensure_ascii=False)  # a column has one type
     if header.vectors and item.vectors is not None:
         check_vectors(item, header)
         row['vectors'] = list(item.vectors.astype(np.float32))
@@ -176,8 +175,9 @@ def _row(item: PortableMemory, header: Header) -> dict[str, Any]:
 
 
 def _item(row: dict[str, Any], header: Header) -> PortableMemory:
-    axes = {axis: row.pop(axis) for axis in _AXES}
+    axes = {axis: row.pop(axis) for axis in AXES}
     row['pose'] = None if axes['x'] is None else axes
+    row['facts'] = json.loads(row.get('facts') or '{}')
     vectors, images = row.get('vectors'), row.get('images') or []
     matrix = None
     if vectors is not None:

@@ -2,19 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose, is_place
+from remembr_ros.geometry import is_place
 from remembr_ros.memory.keyframes.jpeg import check_jpeg
+from remembr_ros.memory.model.codec import checked
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.timestamps import MAX_NS
 
 FORMAT = 'remembr_ros memories'
 VERSION = 1
@@ -52,44 +52,6 @@ class PortableMemory:
     images: tuple[bytes, ...] = ()
 
 
-Texts = Annotated[tuple[str, ...], Field(strict=False)]
-Time = Annotated[int, Field(ge=0, le=MAX_NS)]
-
-
-class _Model(BaseModel):
-    # What a later program adds is passed over.
-    model_config = ConfigDict(strict=True, extra='ignore', allow_inf_nan=False)
-
-
-class PoseRecord(_Model):
-    """Metres and radians."""
-
-    x: float
-    y: float
-    z: float
-    yaw: float
-
-
-class MemoryRecord(_Model):
-    """The fields of a Memory in plain types, in the order of a file."""
-
-    id: str
-    robot: str
-    start_ns: Time
-    end_ns: Time
-    pose: PoseRecord | None = None
-    frame_id: str = 'map'
-    map_id: str = ''
-    travelled: float = 0.0
-    caption: str
-    scene_text: Texts = ()
-    captioner: str = ''
-    camera: str = ''
-    source: str = 'captioner'
-    keyframes: Texts = ()
-    merged: Annotated[int, Field(ge=1, le=MAX_NS)] = 1
-
-
 def header_record(header: Header) -> dict[str, Any]:
     """Return a header in plain types."""
     return {'format': FORMAT, 'version': VERSION, **asdict(header)}
@@ -110,12 +72,6 @@ def header_from_record(record: Mapping[str, Any]) -> Header:
     return Header(**record)
 
 
-def memory_record(memory: Memory) -> dict[str, Any]:
-    """Return a memory in plain types; times are integer nanoseconds."""
-    fields = asdict(memory)
-    return {name: fields[name] for name in MemoryRecord.model_fields}
-
-
 def portable(
     record: Mapping[str, Any], vectors: NDArray[Any] | None, images: Sequence[bytes]
 ) -> PortableMemory:
@@ -127,10 +83,10 @@ def portable(
     """
     for image in images:
         check_jpeg(image)
-    found = MemoryRecord.model_validate(record).model_dump()
-    pose = Pose(**found['pose']) if found['pose'] else None
-    found['pose'] = pose if pose and is_place(pose) else None
-    return PortableMemory(Memory(**found), None if vectors is None else _unit(vectors), tuple(images))
+    memory = checked(record)
+    if memory.pose and not is_place(memory.pose):
+        memory = replace(memory, pose=None)
+    return PortableMemory(memory, None if vectors is None else _unit(vectors), tuple(images))
 
 
 def check_vectors(item: PortableMemory, header: Header) -> None:

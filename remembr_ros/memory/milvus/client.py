@@ -109,12 +109,12 @@ def add_record_fields(records: Any, robots_apart: bool = False) -> None:
 
     records.add_field('id', DataType.VARCHAR, max_length=64, is_primary=True)
     add_scope_fields(records, robots_apart)
-    for name in ('frame_id', 'captioner'):
+    for name in ('frame_id', 'captioner', 'camera'):
         records.add_field(name, DataType.VARCHAR, max_length=256)
     for name in ('yaw', 'travelled'):
         records.add_field(name, DataType.DOUBLE)
     records.add_field('caption', DataType.VARCHAR, max_length=65_535)
-    for name in ('scene_text', 'keyframes'):
+    for name in ('scene_text', 'keyframes', 'facts'):
         records.add_field(name, DataType.JSON)
     records.add_field('merged', DataType.INT64)
     records.add_field('position', DataType.FLOAT_VECTOR, dim=3)

@@ -17,17 +17,15 @@ from numpy.typing import NDArray
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, check_point
 from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model import codec
 from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.timestamps import EARLIEST_NS, LATEST_NS, MAX_NS, format_iso, is_stamp
 
 MAX_TEXT = 60_000  # bytes of a caption that a VARCHAR field (65,535 bytes) holds beside its scene text
 MAX_CAMERA = 64  # bytes of a camera's name
-LISTS = ('scene_text', 'keyframes')
+MAX_FACTS = 45_000  # bytes as JSON: what a field of JSON (65,536 bytes) holds, and a message carries
 _SCOPED = ('robot', 'map_id', 'source', 'start_ns', 'end_ns')  # what one filters by, beside the place
-_SAME = ('id', *_SCOPED, 'frame_id', 'travelled', 'caption', 'merged')  # in the row as in the memory
-RECORD_FIELDS = [*_SAME, *LISTS, 'captioner', 'placed', 'x', 'y', 'z', 'yaw']
-# Between captioner and camera, which share a field: older collections have no other.
-_CAMERA = '\x1f'
+RECORD_FIELDS = [*(name for name in codec.FIELDS if name != 'pose'), 'placed', *codec.AXES]
 _ID = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,63}')
 
 
@@ -79,10 +77,16 @@ def fitted(memory: Memory) -> Memory:
             raise InvalidRequest(f'memory {memory.id} has the yaw {memory.pose.yaw}; give radians')
     if not (math.isfinite(memory.travelled) and memory.travelled >= 0.0):
         raise InvalidRequest(f'memory {memory.id} has travelled {memory.travelled}; give metres')
+    try:
+        size = codec.facts_size(memory.facts)
+    except ValueError as error:
+        raise InvalidRequest(f'memory {memory.id}: {error}') from error
+    if size > MAX_FACTS:
+        raise InvalidRequest(f'memory {memory.id} has facts of {size} bytes; give at most {MAX_FACTS}')
     return replace(
         memory,
         caption=cut(memory.caption),
-        captioner=cut(memory.captioner.replace(_CAMERA, ' '), filters.MAX_NAME - MAX_CAMERA),
+        captioner=cut(memory.captioner, filters.MAX_NAME),
         scene_text=_cut_all(memory.scene_text),
     )
 
@@ -95,10 +99,9 @@ def passages_of(collection: str) -> str:
 def record_row(memory: Memory, full_text: bool) -> dict[str, Any]:
     """Return the row of a memory."""
     pose = memory.pose or Pose(0.0, 0.0)
-    row: dict[str, Any] = {name: getattr(memory, name) for name in _SAME}
-    row |= {name: list(getattr(memory, name)) for name in LISTS}
+    row = codec.to_plain(memory)
+    del row['pose']
     row |= {**_place(memory), 'yaw': pose.yaw, 'position': list(pose.position)}
-    row['captioner'] = memory.captioner + (f'{_CAMERA}{memory.camera}' if memory.camera else '')
     if full_text:
         row['text'] = cut(' '.join((memory.caption, *memory.scene_text)))
     return row
@@ -123,15 +126,8 @@ def passage_rows(memory: Memory, vectors: Iterable[NDArray[np.float32]]) -> list
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
     """Return the memory that a row holds."""
-    captioner, _, camera = row['captioner'].partition(_CAMERA)
-    return Memory(
-        **{name: row[name] for name in _SAME},
-        scene_text=tuple(row['scene_text']),
-        keyframes=tuple(row['keyframes']),
-        pose=Pose(row['x'], row['y'], row['z'], row['yaw']) if row['placed'] else None,
-        captioner=captioner,
-        camera=camera,
-    )
+    pose = {axis: row[axis] for axis in codec.AXES} if row['placed'] else None
+    return codec.from_plain({**row, 'pose': pose})
 
 
 def cut(text: str, size: int = MAX_TEXT) -> str:

@@ -1,8 +1,11 @@
 """Memories as JSON, the same for the command line and the page's API."""
 
+from typing import Any, cast
+
 from typing_extensions import TypedDict
 
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.codec import to_plain
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso
@@ -11,7 +14,7 @@ from remembr_ros.timestamps import format_iso
 class MemoryJson(TypedDict):
     """A memory. Times are ISO 8601 in UTC, position and travelled in metres, yaw in radians; position and yaw
     are null where nobody knows them. merged says for how many segments it stands, keyframes names its
-    pictures."""
+    pictures, facts what more is known."""
 
     id: str
     robot: str
@@ -29,6 +32,7 @@ class MemoryJson(TypedDict):
     source: str
     keyframes: list[str]
     merged: int
+    facts: dict[str, Any]
 
 
 class HitJson(MemoryJson):
@@ -41,24 +45,15 @@ class HitJson(MemoryJson):
 
 def memory_json(memory: Memory) -> MemoryJson:
     """Return a memory as every verb prints it with --json."""
-    return {
-        'id': memory.id,
-        'robot': memory.robot,
-        'map_id': memory.map_id,
-        'frame_id': memory.frame_id,
-        'start': format_iso(memory.start_ns),
-        'end': format_iso(memory.end_ns),
+    plain = to_plain(memory)
+    pose = plain.pop('pose')
+    told: dict[str, Any] = {
+        'start': format_iso(plain.pop('start_ns')),
+        'end': format_iso(plain.pop('end_ns')),
         'position': position_json(memory.pose),
-        'yaw': memory.pose.yaw if memory.pose else None,
-        'travelled': memory.travelled,
-        'caption': memory.caption,
-        'scene_text': list(memory.scene_text),
-        'captioner': memory.captioner,
-        'camera': memory.camera,
-        'source': memory.source,
-        'keyframes': list(memory.keyframes),
-        'merged': memory.merged,
+        'yaw': pose and pose['yaw'],
     }
+    return cast(MemoryJson, {name: (plain | told)[name] for name in MemoryJson.__annotations__})
 
 
 def hit_json(hit: Hit) -> HitJson:

@@ -1,7 +1,9 @@
 """One memory: what was seen, over which time, where."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from remembr_ros.geometry import Pose
 
@@ -29,6 +31,7 @@ class Memory:
     :param source: one of SOURCES
     :param keyframes: names of the JPEG files in the keyframe folder
     :param merged: how many segments this memory stands for
+    :param facts: what more is known, a JSON object with a schema per source; of captions nothing
     """
 
     id: str
@@ -46,6 +49,7 @@ class Memory:
     source: str = 'captioner'
     keyframes: tuple[str, ...] = ()
     merged: int = 1
+    facts: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def is_captioned(self) -> bool:

@@ -9,8 +9,7 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import canonical_name
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 
-# Of the schema. 1 had all passages in one collection, as 32-bit floats, beside a full-text index.
-VERSION = 2
+VERSION = 3  # of the schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ def read_stamp(client: Any, collection: str) -> Stamp:
     """Return the stamp of a collection.
 
     :param client: pymilvus.MilvusClient
-    :raises StoreMismatch: another program, or a newer version of this one, made it
+    :raises StoreMismatch: another program, or another version of this one, made it
     """
     description = client.describe_collection(collection).get('description', '')
     try:
@@ -39,10 +38,10 @@ def read_stamp(client: Any, collection: str) -> Stamp:
         raise StoreMismatch(
             f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'
         ) from None
-    if not 1 <= stamp.version <= VERSION:
+    if stamp.version != VERSION:
         raise StoreMismatch(
-            f'the collection {collection!r} has schema version {stamp.version}, this program knows 1 to '
-            f'{VERSION}; use the program that made it, or a newer version of this one'
+            f'the collection {collection!r} has schema version {stamp.version}, this program {VERSION}; '
+            'export it with the program that made it, and import it into a new one'
         )
     return stamp
 

@@ -57,11 +57,5 @@ def open_server(
                 client.load_collection(name, timeout=_LOAD_S)
                 # Whatever was acknowledged before is seen from now on, whoever wrote it.
                 Table(client, name, link.timeout_s).settle()
-            if stamp.version == 1 and not able.lite:
-                logger.warning(
-                    'the memory %r was made by an older version: it works, but slowly when it is large; '
-                    'export it and import it into a new collection to change that',
-                    collection,
-                )
         undo.pop_all()
     return ServerEngine(link, collection, stamp, able, full_text='words' in fields)

@@ -10,6 +10,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.milvus.client import add_record_fields, add_scope_fields
 from remembr_ros.memory.milvus.table import CONSISTENCY, Row
+from remembr_ros.memory.model.codec import LISTS
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.model.stamp import Stamp
 
@@ -173,21 +174,15 @@ def create_empty(client: Any, collection: str, description: str, timeout_s: floa
 def record_row(memory: Memory, full_text: bool) -> Row:
     """Return the row of a memory."""
     row = schema.record_row(memory, full_text)
-    for name in schema.LISTS:
+    for name in LISTS:
         row[name] = {'list': row[name]}  # Milvus 2.3 takes no JSON but objects
     return row
 
 
 def memory_from_row(row: Mapping[str, Any]) -> Memory:
-    """Return the memory that a row holds; collections of schema version 1 have lists as they are."""
-    lists = {name: listed(row[name]) for name in schema.LISTS}
+    """Return the memory that a row holds."""
+    lists = {name: row[name]['list'] for name in LISTS}
     return schema.memory_from_row({**row, **lists})
-
-
-def listed(value: Any) -> list[str]:
-    """Return the list that a JSON field holds."""
-    found: list[str] = value['list'] if isinstance(value, dict) else value
-    return found
 
 
 def _kind(able: Features) -> dict[str, Any]:

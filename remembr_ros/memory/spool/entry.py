@@ -1,16 +1,14 @@
 """An observation as bytes, for a file of them."""
 
 import json
-from dataclasses import asdict
-from typing import Any
 
-from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.codec import from_plain, to_plain
+from remembr_ros.memory.model.record import Observation
 
 
 def encode(observation: Observation) -> bytes:
     """Return an observation as bytes: a line of JSON with the sizes of the images, then the images."""
-    head: dict[str, Any] = {**asdict(observation.memory), 'images': [len(i) for i in observation.images]}
+    head = {**to_plain(observation.memory), 'images': [len(image) for image in observation.images]}
     return b'\n'.join((json.dumps(head).encode(), b''.join(observation.images)))
 
 
@@ -19,10 +17,7 @@ def decode(data: bytes) -> Observation:
     line, _, rest = data.partition(b'\n')
     head = json.loads(line)
     images = []
-    for size in head.pop('images'):
+    for size in head['images']:
         images.append(rest[:size])
         rest = rest[size:]
-    head['pose'] = Pose(**head['pose']) if head['pose'] else None
-    for name in ('scene_text', 'keyframes'):
-        head[name] = tuple(head[name])
-    return Observation(Memory(**head), tuple(images))
+    return Observation(from_plain(head), tuple(images))

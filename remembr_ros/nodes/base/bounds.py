@@ -22,6 +22,7 @@ def check_caption(msg: MemoryMsg) -> None:
     check_names(id=msg.id, robot=msg.robot, map_id=msg.map_id, captioner=msg.captioner, camera=msg.camera)
     check_names(source=msg.source, frame_id=msg.pose.header.frame_id)
     _length('caption', len(msg.caption), MAX_TEXT, 'characters')
+    _length('facts', len(msg.facts), MAX_TEXT, 'characters')
     _length('scene_text', len(msg.scene_text), MAX_SIGNS, 'texts')
     _length('scene_text', sum(map(len, msg.scene_text)), MAX_TEXT, 'characters')
     _length('keyframe_images', len(msg.keyframe_images), MAX_KEYFRAMES, 'images')

@@ -1,7 +1,9 @@
 """Between memories, observations, hits and outlines, and the messages that carry them."""
 
+import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Outline as OutlineSrv
 from remembr_ros import errors
 from remembr_ros.geometry import MAX_COORDINATE, StampedPose, is_place
+from remembr_ros.memory.model.codec import FIELDS, LISTS, checked, to_plain
 from remembr_ros.memory.model.outline import MAX_ID, Outline, make_outline
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation, memory_id
@@ -25,6 +28,7 @@ from remembr_ros.nodes.base.conversions import (
     time_to_msg,
 )
 
+_AS_THEY_ARE = [n for n in FIELDS if n not in {'start_ns', 'end_ns', 'pose', 'frame_id', 'facts'}]
 OUTLINE_PAGE = 20_000  # memories; two megabytes
 
 
@@ -34,21 +38,13 @@ def memory_to_msg(memory: Memory, keyframes: Iterable[bytes] = ()) -> MemoryMsg:
     :param keyframes: on their way to the store, JPEG
     :raises InvalidRequest: a time that no message can hold
     """
+    plain = to_plain(memory)
     msg = MemoryMsg(
-        id=memory.id,
-        robot=memory.robot,
-        map_id=memory.map_id,
+        **{name: plain[name] for name in _AS_THEY_ARE},
         start=time_to_msg(memory.start_ns),
         end=time_to_msg(memory.end_ns),
         placed=memory.pose is not None,
-        travelled=float(memory.travelled),
-        caption=memory.caption,
-        scene_text=list(memory.scene_text),
-        captioner=memory.captioner,
-        camera=memory.camera,
-        source=memory.source,
-        keyframes=list(memory.keyframes),
-        merged=memory.merged,
+        facts=json.dumps(plain['facts'], ensure_ascii=False) if memory.facts else '',
         distance=math.nan,
         time_offset=math.nan,
     )
@@ -79,23 +75,15 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
         raise errors.InvalidRequest('the pose of the memory is no place; leave placed false without a pose')
     if not math.isfinite(msg.travelled) or msg.travelled < 0.0:
         raise errors.InvalidRequest(f'travelled is {msg.travelled} m')
-    return Memory(
-        id=caption_id(msg),
-        robot=msg.robot,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        caption=msg.caption,
-        pose=pose,
-        frame_id=frame_name(msg.pose.header.frame_id),
-        map_id=msg.map_id,
-        travelled=msg.travelled,
-        scene_text=tuple(msg.scene_text),
-        captioner=msg.captioner,
-        camera=msg.camera,
-        source=source,
-        keyframes=tuple(msg.keyframes),
-        merged=max(1, msg.merged),
-    )
+    fields = {name: getattr(msg, name) for name in _AS_THEY_ARE}
+    fields |= {'id': caption_id(msg), 'source': source, 'merged': max(1, msg.merged)}
+    fields |= {name: list(fields[name]) for name in LISTS}
+    fields |= {'start_ns': start_ns, 'end_ns': end_ns, 'frame_id': frame_name(msg.pose.header.frame_id)}
+    try:
+        memory = checked({**fields, 'facts': json.loads(msg.facts or '{}')})
+    except (ValueError, RecursionError) as error:
+        raise errors.InvalidRequest('the facts of the memory are no JSON object') from error
+    return replace(memory, pose=pose)
 
 
 def caption_id(msg: MemoryMsg) -> str:

@@ -53,6 +53,7 @@ def make() -> Callable[..., Memory]:
             'end_ns': start_ns + 2_000_000_000,
             'caption': f'I see thing number {i}.',
             'pose': Pose(float(i), 0.0, 0.0, 0.5),
+            'facts': {'number': i, 'parts': [{'name': 'lid'}]},
         }
         if 'start_ns' in changes:
             fields['end_ns'] = changes['start_ns'] + 2_000_000_000

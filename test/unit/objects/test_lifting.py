@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.detection import Detection
-from remembr_ros.objects.lifting import MOST, SIGHT_M, DepthView, Placed, View, lift
+from remembr_ros.objects.lifting import MOST, SIGHT_M, DepthView, Lifted, CameraView, lift
 from test.object_scene import AHEAD, CAMERA, T0, PixelRect, Scene, detection
 
 BOX = (70, 50, 90, 70)
@@ -17,12 +17,12 @@ PIXELS = (70.0, 50.0, 90.0, 70.0)
 RED = (30, 30, 200)
 
 
-def lifted(detections: list[Detection], view: View) -> tuple[list[Placed], Counter[str]]:
+def lifted(detections: list[Detection], view: CameraView) -> tuple[list[Lifted], Counter[str]]:
     dropped: Counter[str] = Counter()
     return lift(detections, view, dropped), +dropped
 
 
-def centre(placed: Placed) -> np.ndarray:
+def centre(placed: Lifted) -> np.ndarray:
     return np.asarray((placed.low + placed.high) / 2.0)
 
 
@@ -85,10 +85,10 @@ def test_depth_that_is_not_registered_goes_through_the_place_of_its_own_camera(s
     # The thing is a square of 31 cm, 2 m ahead of the colour camera; the wall is 4 m ahead.
     x, y = (u - own.cx) / own.fx * 2.0 + 0.2, (v - own.cy) / own.fy * 2.0
     metres = np.where((np.abs(x) < 0.154) & (np.abs(y) < 0.154), 2.0, 4.0).astype(np.float32)
-    view = View(T0, scene.bgr, CAMERA, AHEAD, DepthView(metres, own, aside))
+    view = CameraView(T0, scene.bgr, CAMERA, AHEAD, DepthView(metres, own, aside))
     [found], _ = lifted([detection(PIXELS)], view)
     assert np.allclose(centre(found), (2.0, 0.0, 1.0), atol=0.03)
-    registered = View(T0, scene.bgr, CAMERA, AHEAD, DepthView(metres, own, AHEAD))
+    registered = CameraView(T0, scene.bgr, CAMERA, AHEAD, DepthView(metres, own, AHEAD))
     wrong, _ = lifted([detection(PIXELS)], registered)
     assert not any(np.allclose(centre(one), (2.0, 0.0, 1.0), atol=0.03) for one in wrong)
 

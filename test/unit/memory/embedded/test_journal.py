@@ -8,7 +8,7 @@ import pytest
 
 from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.embedded.journal import Change, Journal
-from remembr_ros.memory.milvus import schema
+from remembr_ros.memory.model.codec import to_plain
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 
@@ -50,7 +50,7 @@ def test_where_nothing_can_be_noted_that_is_said(tmp_path: Path, make: Make) -> 
 
 
 WHOLE = {'replaced': [], 'updated': [], 'deleted': []}
-ROW = schema.record_row(Memory('m1', 'r', 1, 2, 'a door'), False)
+ROW = to_plain(Memory('m1', 'r', 1, 2, 'a door'))
 
 
 def noted(value: object) -> bytes:
@@ -67,8 +67,15 @@ def noted(value: object) -> bytes:
         *(noted({**WHOLE, 'deleted': [[number, 'm1']]}) for number in (-1, 1.5, 2**64, None)),
         *(noted({**WHOLE, 'updated': [[0, row]]}) for row in ({}, [], {**ROW, 'caption': 5})),
         *(noted({**WHOLE, 'updated': [[0, {**ROW, 'end_ns': end}]]}) for end in ('2', 2**70, -1)),
-        noted({**WHOLE, 'updated': [[0, {**ROW, 'x': float('nan')}]]}),
+        *(
+            noted({**WHOLE, 'updated': [[0, {**ROW, name: float('nan')}]]})
+            for name in ('travelled', 'merged')
+        ),
         *(noted({**WHOLE, 'replaced': [[0, ROW, text, 8]]}) for text in ('?', 'AAAA', 5)),
+        *(
+            noted({**WHOLE, 'updated': [[0, {**ROW, 'facts': facts}]]})
+            for facts in ([], {'size': float('nan')})
+        ),
         noted({**WHOLE, 'replaced': [[0, ROW, '', 0]]}),
     ],
     ids=lambda content: f'{zlib.crc32(content):08x}',

@@ -19,6 +19,7 @@ MEMORY = Memory(
     camera='front',
     keyframes=('a.jpg',),
     merged=3,
+    facts={'size': [1, 2]},
 )
 
 
@@ -40,6 +41,7 @@ def test_everything_that_a_memory_is_becomes_json() -> None:
         'source': 'captioner',
         'keyframes': ['a.jpg'],
         'merged': 3,
+        'facts': {'size': [1, 2]},
     }
     renamed = {'start_ns': 'start', 'end_ns': 'end', 'pose': 'position'}
     assert {renamed.get(field.name, field.name) for field in fields(Memory)} <= set(memory_json(MEMORY))
