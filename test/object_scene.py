@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.geometry import Transform
+from remembr_ros.geometry import Pose, Transform
 from remembr_ros.images import Bgr
-from remembr_ros.memory.objects import KnownObject, Sighting
+from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.objects import KnownObject, ObjectFacts, known_objects
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.detection import Detection
-from remembr_ros.objects.lifting import DepthView, CameraView
+from remembr_ros.objects.lifting import CameraView, DepthView
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS
@@ -46,20 +47,27 @@ def detection(box: tuple[float, float, float, float], label: str = 'mug', **chan
 
 def known_object(number: int = 0, **changes: Any) -> KnownObject:
     """Return an object that was seen three times in a minute."""
-    position = changes.get('position', (1.0 + number, 2.0, 0.8))
-    fields: dict[str, Any] = {
-        'id': f'object{number}',
-        'robot': 'robbie',
+    x, y, z = changes.get('position', (1.0 + number, 2.0, 0.8))
+    facts: dict[str, Any] = {
         'labels': {'mug': 2.1, 'cup': 0.4},
-        'position': position,
         'size': (0.1, 0.12, 0.14),
-        'std_m': 0.02,
+        'std': 0.02,
         'intervals': ((T0, T0 + 60 * NS),),
-        'sightings': (
-            Sighting(T0, position, (0.0, 0.0, 1.2)),
-            Sighting(T0 + 60 * NS, position, (0.0, 0.5, 1.2)),
-        ),
+        'sightings': ((T0, (0, 0, 0), (-x, -y, 1.2 - z)), (T0 + 60 * NS, (0, 0, 0), (-x, 0.5 - y, 1.2 - z))),
         'observations': 3,
         'colour': 'red',
     }
-    return KnownObject(**{**fields, **changes})
+    facts |= {name: value for name, value in changes.items() if name in ObjectFacts.model_fields}
+    times = facts['intervals']
+    memory = Memory(
+        changes.get('id', f'object{number}'),
+        changes.get('robot', 'robbie'),
+        times[0][0],
+        times[-1][1],
+        'A red mug.',
+        Pose(x, y, z),
+        source=OBJECT,
+        facts=ObjectFacts(**facts).model_dump(mode='json'),
+    )
+    [known] = known_objects([memory])
+    return known

@@ -21,6 +21,7 @@ VERBS = {
     'ingest': 'turn a recording into memories',
     'ask': 'ask the memory a question',
     'recall': 'search the memory by text, position or time',
+    'objects': 'list the things that the robot knows, and where they are',
     'day': 'tell what the robot did and saw on a day',
     'trace': 'show what happened to the questions that were asked',
     'info': 'say what the memory holds',
@@ -109,7 +110,7 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
-    room = {'eval': 'evaluation', 'web': 'serving', 'mcp': 'serving'}.get(verb, 'verbs')
+    room = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving'}.get(verb, 'verbs')
     # A module cannot have the name of a keyword.
     return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 

@@ -1,34 +1,67 @@
 """Objects: things with an id, each kept as one memory of the source `object`, rewritten when it changes.
 
-The memory's pose is where the object is, its sentence what it is and near what; the rest are its facts. All
-places in the facts are relative to the pose: when a map is moved, nothing but the pose has to be.
+The memory's pose is the middle of the object's box, its sentence what it is and near what; what more is known
+are its facts. All places in the facts are relative to the pose: when a map is moved, nothing but the pose is.
 """
 
 import base64
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
-from remembr_ros.geometry import Point, Pose, quaternion_from_yaw, rotate
+from remembr_ros.geometry import Point, quaternion_from_yaw, rotate
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.timestamps import NS, format_iso
 
 _log = logging.getLogger(__name__)
 
-SOURCE = 'object'
 SIGHTINGS = 16  # of an object that are kept, the first and the last among them
-INTERVALS = 100  # in which it was seen, the newest ones
+INTERVALS = 100  # in which it was seen that are kept, the first one and the newest ones
+_SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
+_NEAR = ' near the '
 ONE_INTERVAL_NS = 60 * NS  # sightings that lie no further apart belong to one
-LABELS = 8  # that it was called, the most frequent ones
 
 Interval = tuple[int, int]
+
+_Time = Annotated[int, Field(ge=0, lt=2**63)]
+_Metres = Annotated[float, Field(ge=-1e9, le=1e9)]
+_Place = tuple[_Metres, _Metres, _Metres]
+
+
+class ObjectFacts(BaseModel):
+    """What is known of an object beside its memory. Places are metres from its pose along the pose's axes.
+
+    :param labels: what it was called, with the sum of the scores of each
+    :param size: of its box
+    :param std: of its place, one standard deviation [m]
+    :param measured: by depth; False: it lies somewhere within sight, in the direction of its place
+    :param observations: how often it was seen
+    :param intervals: in which it was seen, first and last stamp [ns] of each, oldest first
+    :param sightings: some of them, oldest first: stamp [ns], where it was, where the camera was
+    :param colour: plain name; empty: it has none, or several
+    :param appearance: unit vector to compare it by, little-endian 16-bit floats, base64; empty: not known
+    :param aliases: ids of others that turned out to be this one
+    """
+
+    model_config = ConfigDict(extra='ignore', allow_inf_nan=False, frozen=True)
+    labels: dict[str, float] = Field(min_length=1)
+    size: _Place
+    std: Annotated[float, Field(ge=0.0)]
+    measured: bool = True
+    observations: Annotated[int, Field(ge=1)]
+    intervals: Annotated[tuple[tuple[_Time, _Time], ...], Field(min_length=1)]
+    sightings: tuple[tuple[_Time, _Place, _Place], ...] = ()
+    colour: str = ''
+    appearance: str = ''
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,179 +79,118 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class KnownObject:
-    """What is known of one thing.
+    """One thing: its memory, and the facts of that.
 
-    :param id: that of its memory; stays the same, also when it moves
-    :param labels: what it was called, with the sum of the scores of each
-    :param position: middle of its box [m] in the map
-    :param size: of its box [m], along the axes of the map
-    :param std_m: of the position, one standard deviation [m]
-    :param measured: by depth; False: it lies somewhere within sight, in the direction of its position
-    :param intervals: in which it was seen, first and last stamp [ns] of each, oldest first
-    :param sightings: some of them, oldest first
-    :param observations: how often it was seen
-    :param colour: plain name; empty: it has none, or several
-    :param near: what the nearest larger object is called; empty: there is none near
-    :param appearance: unit vector to compare it by; empty: not known
-    :param aliases: ids of others that turned out to be this one
-    :param keyframes: names of its pictures
+    :ivar memory: its id stays the same, also when the thing moves; start and end are when it was seen first
+        and last
     """
 
-    id: str
-    robot: str
-    labels: Mapping[str, float]
-    position: Point
-    size: Point
-    std_m: float
-    intervals: tuple[Interval, ...]
-    sightings: tuple[Sighting, ...]
-    observations: int
-    map_id: str = ''
-    frame_id: str = 'map'
-    camera: str = ''
-    measured: bool = True
-    colour: str = ''
-    near: str = ''
-    appearance: tuple[float, ...] = ()
-    aliases: tuple[str, ...] = ()
-    keyframes: tuple[str, ...] = ()
+    memory: Memory
+    facts: ObjectFacts
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
 
     @property
     def name(self) -> str:
         """What it was called most surely and most often."""
-        return min(self.labels, key=lambda label: (-self.labels[label], label))
+        return best_label(self.facts.labels)
 
     @property
-    def sentence(self) -> str:
-        """What it is, and near what, without numbers: it changes seldom, and so do its vectors."""
-        what = f'{self.colour} {self.name}'.strip()
-        near = f' near the {self.near}' if self.near else ''
-        return f'{"An" if what[0].lower() in "aeiou" else "A"} {what}{near}.'
+    def position(self) -> Point:
+        """Middle of its box [m] in the map."""
+        return self.memory.pose.position if self.memory.pose else (0.0, 0.0, 0.0)
 
+    @property
+    def size(self) -> Point:
+        """Of its box [m], along the axes of the map."""
+        x, y, z = self.facts.size
+        yaw = self.memory.pose.yaw if self.memory.pose else 0.0
+        cosine, sine = abs(math.cos(yaw)), abs(math.sin(yaw))
+        return (cosine * x + sine * y, sine * x + cosine * y, z)
 
-_Time = Annotated[int, Field(ge=0, lt=2**63)]
-_Metres = Annotated[float, Field(ge=-1e9, le=1e9)]
-_Place = tuple[_Metres, _Metres, _Metres]
+    @property
+    def sightings(self) -> tuple[Sighting, ...]:
+        """Some of them, oldest first."""
+        return tuple(
+            Sighting(ns, self._in_map(at), self._in_map(eye)) for ns, at, eye in self.facts.sightings
+        )
 
+    @property
+    def appearance(self) -> NDArray[np.float32] | None:
+        """Unit vector to compare it by; None: not known."""
+        data = base64.b64decode(self.facts.appearance)
+        return np.frombuffer(data, '<f2').astype(np.float32) if data else None
 
-class ObjectFacts(BaseModel):
-    """The facts of an object's memory. Places are relative to its pose, in metres along the pose's axes.
-
-    :param sightings: stamp [ns], where it was, where the camera was
-    :param appearance: little-endian 16-bit floats, base64
-    """
-
-    model_config = ConfigDict(extra='ignore', allow_inf_nan=False)
-    labels: dict[str, float] = Field(min_length=1)
-    size: _Place
-    std: Annotated[float, Field(ge=0.0)]
-    measured: bool
-    observations: Annotated[int, Field(ge=1)]
-    intervals: list[tuple[_Time, _Time]] = Field(min_length=1)
-    sightings: list[tuple[_Time, _Place, _Place]]
-    colour: str = ''
-    near: str = ''
-    appearance: str = ''
-    aliases: list[str] = []
-
-
-def to_memory(known: KnownObject) -> Memory:
-    """Return the memory that an object is kept as."""
-    facts = ObjectFacts(
-        labels={k: round(v, 3) for k, v in sorted(known.labels.items(), key=lambda kv: -kv[1])[:LABELS]},
-        size=_rounded(known.size),
-        std=round(known.std_m, 4),
-        measured=known.measured,
-        observations=known.observations,
-        intervals=list(known.intervals[-INTERVALS:]),
-        sightings=[
-            (s.stamp_ns, _offset(s.position, known.position), _offset(s.seen_from, known.position))
-            for s in known.sightings
-        ],
-        colour=known.colour,
-        near=known.near,
-        appearance=base64.b64encode(np.asarray(known.appearance, '<f2').tobytes()).decode(),
-        aliases=list(known.aliases),
-    )
-    return Memory(
-        id=known.id,
-        robot=known.robot,
-        start_ns=known.intervals[0][0],
-        end_ns=known.intervals[-1][1],
-        caption=known.sentence,
-        pose=Pose(*_rounded(known.position)),
-        frame_id=known.frame_id,
-        map_id=known.map_id,
-        camera=known.camera,
-        source=SOURCE,
-        keyframes=known.keyframes,
-        facts=facts.model_dump(mode='json'),
-    )
-
-
-def from_memory(memory: Memory) -> KnownObject | None:
-    """Return the object that a memory is of; None: of none, or its facts are damaged, which is logged."""
-    if memory.source != SOURCE or memory.pose is None:
-        return None
-    try:
-        facts = ObjectFacts.model_validate(dict(memory.facts))
-        appearance = np.frombuffer(base64.b64decode(facts.appearance), '<f2').astype(float)
-    except (ValidationError, ValueError) as error:
-        _log.warning('memory %s has facts that are of no object: %s', memory.id, str(error).split('\n')[0])
-        return None
-    pose = memory.pose
-    turn = quaternion_from_yaw(pose.yaw)
-
-    def in_map(place: Point) -> Point:
-        x, y, z = rotate(turn, place)
-        return (x + pose.x, y + pose.y, z + pose.z)
-
-    x, y, z = facts.size
-    cosine, sine = abs(math.cos(pose.yaw)), abs(math.sin(pose.yaw))
-    return KnownObject(
-        id=memory.id,
-        robot=memory.robot,
-        labels=facts.labels,
-        position=pose.position,
-        size=(cosine * x + sine * y, sine * x + cosine * y, z),
-        std_m=facts.std,
-        intervals=tuple(facts.intervals),
-        sightings=tuple(Sighting(ns, in_map(at), in_map(eye)) for ns, at, eye in facts.sightings),
-        observations=facts.observations,
-        map_id=memory.map_id,
-        frame_id=memory.frame_id,
-        camera=memory.camera,
-        measured=facts.measured,
-        colour=facts.colour,
-        near=facts.near,
-        appearance=tuple(appearance.tolist()),
-        aliases=tuple(facts.aliases),
-        keyframes=memory.keyframes,
-    )
+    def _in_map(self, offset: Point) -> Point:
+        yaw = self.memory.pose.yaw if self.memory.pose else 0.0
+        x, y, z = rotate(quaternion_from_yaw(yaw), offset)
+        return (x + self.position[0], y + self.position[1], z + self.position[2])
 
 
 def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:
-    """Return the objects among memories, seen last first, without those that turned out to be another one."""
-    found = [known for memory in memories if (known := from_memory(memory))]
+    """Return the objects among memories, seen last first, without those that turned out to be another one.
+
+    One whose facts are damaged is left out, and logged.
+    """
+    found = []
+    for memory in memories:
+        if memory.source != OBJECT or memory.pose is None:
+            continue
+        try:
+            facts = ObjectFacts.model_validate(dict(memory.facts))
+            base64.b64decode(facts.appearance, validate=True)
+        except (ValidationError, ValueError) as error:
+            _log.warning('memory %s has facts of no object: %s', memory.id, str(error).split('\n')[0])
+            continue
+        found.append(KnownObject(memory, facts))
     # A kill between the two writes of a merger leaves both.
-    merged = {alias for known in found for alias in known.aliases}
+    merged = {alias for known in found for alias in known.facts.aliases}
     return sorted(
-        (known for known in found if known.id not in merged), key=lambda k: (-k.intervals[-1][1], k.id)
+        (known for known in found if known.id not in merged), key=lambda k: (-k.memory.end_ns, k.id)
     )
+
+
+def best_label(scores: Mapping[str, float]) -> str:
+    """Return the label with the best score, of equal ones the first of the alphabet."""
+    return min(scores, key=lambda label: (-scores[label], label))
+
+
+def sentence(name: str, colour: str, near: str, *, measured: bool = True) -> str:
+    """Return what an object is and near what, without numbers: it changes seldom, and so do its vectors.
+
+    :param near: what a larger object beside it is called; empty: there is none
+    """
+    what = f'{colour} {_spelled(name)}'.strip()
+    where = _NEAR + _spelled(near) if near else ''
+    if not measured:
+        where = ', how far away is not known'
+    return f'{"An" if what[0].lower() in "aeiou" else "A"} {what}{where}.'
+
+
+def _spelled(label: str) -> str:
+    return _SPELLED.get(label, label)
+
+
+def of_itself(memory: Memory) -> Memory:
+    """Return a memory; of an object without what it is near, which is another thing."""
+    if memory.source != OBJECT:
+        return memory
+    return replace(memory, caption=memory.caption.partition(_NEAR)[0])
 
 
 def is_called(known: KnownObject, text: str) -> bool:
     """Tell whether a text, such as 'red cups', names an object by its label, and its colour if it has one."""
     asked = content_stems(text)
-    label = content_stems(known.name)
-    # Detectors write some names without the space: a 'table' is meant by 'diningtable'.
-    named = {word for word in asked if any(part == word or part.endswith(word) for part in label if word)}
-    return bool(named) and asked - named <= label | content_stems(known.colour)
+    label = content_stems(_spelled(known.name))
+    return bool(asked & label) and asked <= label | content_stems(known.facts.colour)
 
 
 def interval_added(intervals: Sequence[Interval], stamp_ns: int) -> tuple[Interval, ...]:
-    """Return the intervals with one more sighting."""
-    return joined((*intervals, (stamp_ns, stamp_ns)), ONE_INTERVAL_NS)
+    """Return the intervals with one more sighting; of too many the first one and the newest."""
+    found = joined((*intervals, (stamp_ns, stamp_ns)), ONE_INTERVAL_NS)
+    return (found[0], *found[1 - INTERVALS :]) if len(found) > INTERVALS else found
 
 
 def joined(intervals: Iterable[Interval], gap_ns: int = 0) -> tuple[Interval, ...]:
@@ -266,32 +238,23 @@ class ObjectJson(TypedDict):
 
 def object_json(known: KnownObject) -> ObjectJson:
     """Return an object as `remembr objects --json` prints it."""
+    memory, facts = known.memory, known.facts
     return {
         'id': known.id,
-        'robot': known.robot,
-        'map_id': known.map_id,
+        'robot': memory.robot,
+        'map_id': memory.map_id,
         'name': known.name,
-        'colour': known.colour,
+        'colour': facts.colour,
         'position': list(known.position),
         'size': list(known.size),
-        'uncertainty': known.std_m,
-        'measured': known.measured,
-        'first_seen': format_iso(known.intervals[0][0]),
-        'last_seen': format_iso(known.intervals[-1][1]),
+        'uncertainty': facts.std,
+        'measured': facts.measured,
+        'first_seen': format_iso(memory.start_ns),
+        'last_seen': format_iso(memory.end_ns),
         'presence': 'seen',
         'state': 'unknown',
         'relations': [],
-        'observations': known.observations,
-        'keyframes': list(known.keyframes),
-        'aliases': list(known.aliases),
+        'observations': facts.observations,
+        'keyframes': list(memory.keyframes),
+        'aliases': list(facts.aliases),
     }
-
-
-def _rounded(point: Point) -> Point:
-    x, y, z = (round(value, 4) for value in point)
-    return (x, y, z)
-
-
-def _offset(point: Point, origin: Point) -> Point:
-    x, y, z = (round(a - b, 4) for a, b in zip(point, origin, strict=True))
-    return (x, y, z)

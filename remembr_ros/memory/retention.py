@@ -23,7 +23,7 @@ from functools import lru_cache
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.matching.sentences import passages
-from remembr_ros.memory.model.record import SOURCES, Memory
+from remembr_ros.memory.model.record import OBJECT, SOURCES, Memory
 from remembr_ros.timestamps import LATEST_NS, NS, format_duration
 
 CELL_M = 1.0  # side of a place
@@ -202,7 +202,7 @@ def _suspicion(
 def _candidate(memory: Memory, size: int, compare: bool) -> _Candidate:
     place: tuple[object, ...] | None = None
     direction = 0
-    if memory.pose is not None:
+    if memory.pose is not None and memory.source != OBJECT:  # of two mugs none repeats the other
         cells = (math.floor(value / CELL_M) for value in memory.pose.position)
         place = (memory.robot, memory.map_id, memory.frame_id, memory.source, *cells)
         direction = round(memory.pose.yaw / (math.pi / 2)) % 4

@@ -1,6 +1,7 @@
 """The recalls by text, position and time over any engine."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -21,7 +22,7 @@ from remembr_ros.memory.model.recall import (
     consecutive,
     offset_ns,
 )
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.timestamps import MAX_NS, NS
 
 MAX_LIMIT = 1_000  # more hits than this are no recall any more
@@ -59,6 +60,7 @@ class StoreSearch(ABC):
             return self._fitting(query.text, scope, limit, diverse=diverse, hybrid=hybrid)
         if query.place is not None:
             return self._near(query.place, scope, limit)
+        scope = _happened(scope)
         if query.time_ns is not None:
             time_ns = min(max(query.time_ns, 0), MAX_NS)
             found = self._around if query.around else self.engine.nearest_in_time
@@ -78,12 +80,12 @@ class StoreSearch(ABC):
         return self.engine.stamp.embedder
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
-        """Return what there is in the scope.
+        """Return what there is in the scope; objects are told of where the scope asks for them.
 
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
-        return self.engine.survey(scope)
+        return self.engine.survey(_happened(scope))
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]
@@ -148,6 +150,11 @@ class StoreSearch(ABC):
         # Nearest by start: a long stay around the time is as near as the one after it.
         found = self.engine.nearest_in_time(time_ns, scope, 2 * limit + 2)
         return sorted(found, key=lambda memory: (memory.start_ns, memory.id))
+
+
+def _happened(scope: Scope) -> Scope:
+    """Return the scope without objects, unless it asks for them: each is of many times."""
+    return replace(scope, with_objects=scope.source == OBJECT)
 
 
 def _timed(memory: Memory, time_ns: int) -> Hit:

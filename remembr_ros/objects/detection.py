@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.images import Bgr
+from remembr_ros.memory.objects import best_label
 
 PixelBox = tuple[float, float, float, float]
 """Left, top, right and bottom [px] of the image; the right and bottom edges lie outside."""
@@ -38,8 +39,8 @@ class Detection:
 
     @property
     def label(self) -> str:
-        """What it is called: the label with the best score, of equal ones the first of the alphabet."""
-        return min(self.scores, key=lambda label: (-self.scores[label], label))
+        """What it is called."""
+        return best_label(self.scores)
 
     @property
     def score(self) -> float:
@@ -54,7 +55,7 @@ class Detection:
             and right > left
             and bottom > top
             and bool(self.scores)
-            and all(label and 0.0 < score <= 1.0 for label, score in self.scores.items())
+            and all(label.strip() and 0.0 < score <= 1.0 for label, score in self.scores.items())
         )
 
 

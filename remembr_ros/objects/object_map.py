@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.record import memory_id
-from remembr_ros.memory.objects import SOURCE, KnownObject, joined
+from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
+from remembr_ros.memory.objects import KnownObject, joined
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
@@ -50,7 +50,7 @@ class ObjectMap:
         known = list(known)
         self._robot, self._map_id, self._frame_id = robot, map_id, frame_id
         self._tracks = [ObjectTrack.of(one) for one in known]
-        self._covered = joined(interval for one in known for interval in one.intervals)
+        self._covered = joined(interval for one in known for interval in one.facts.intervals)
         self._known = {one.id for one in known}
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
@@ -97,7 +97,7 @@ class ObjectMap:
         if old:
             self._drop(old)
 
-    def changed(self) -> list[tuple[KnownObject, Callable[[], bytes] | None]]:
+    def changed(self) -> list[tuple[Memory, Callable[[], bytes] | None]]:
         """Return every object that changed since the last time, with what makes its new picture, if any."""
         found = []
         for track in self._tracks:
@@ -106,12 +106,16 @@ class ObjectMap:
                 track.changed, track.stored, track.crop = False, True, None
         return found
 
+    def picture(self, identity: str, names: tuple[str, ...]) -> None:
+        """Take the names that the stored picture of an object has."""
+        self._by_id[identity].keyframes = names
+
     def gone(self) -> list[str]:
         """Return, once, the ids that were stored and turned out to be another object."""
         gone, self._gone = self._gone, []
         return gone
 
-    def objects(self) -> list[KnownObject]:
+    def memories(self) -> list[Memory]:
         """Return all objects as they are now."""
         return [self._current(track) for track in self._tracks if track.confirmed]
 
@@ -142,7 +146,7 @@ class ObjectMap:
     def _new(self, placed: Lifted, number: int) -> ObjectTrack:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'
-        identity = memory_id(self._robot, SOURCE, detection.stamp_ns, origin)
+        identity = memory_id(self._robot, OBJECT, detection.stamp_ns, origin)
         if identity in self._by_id:  # a recording is read again: it turned out to be this one
             return self._by_id[identity]
         track = self._by_id[identity] = ObjectTrack(identity)
@@ -190,8 +194,8 @@ class ObjectMap:
         for track in tracks:
             self._by_id.pop(track.id, None)
 
-    def _current(self, track: ObjectTrack) -> KnownObject:
-        return track.known(self._robot, self._map_id, self._frame_id, self._near(track))
+    def _current(self, track: ObjectTrack) -> Memory:
+        return track.memory(self._robot, self._map_id, self._frame_id, self._near(track))
 
     def _near(self, track: ObjectTrack) -> str:
         """Return what the nearest larger object is called; empty: there is none near."""

@@ -13,7 +13,7 @@ from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.images import Frame
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.depth_image import Depth, has_depth
-from remembr_ros.objects.lifting import DepthView, CameraView
+from remembr_ros.objects.lifting import CameraView, DepthView
 from remembr_ros.timestamps import NS
 
 WAIT_NS = 2 * NS  # localisation comes late, but not by more

@@ -19,7 +19,7 @@ from remembr_ros.timestamps import is_stamp
 
 
 class RecordedViews:
-    """Reads what objects are made of. Use as a context manager.
+    """Reads what objects are made of. Close it.
 
     :param image_topic: None: the only one with pictures
     :param depth: topic of the depth images; None: there is no depth
@@ -49,10 +49,8 @@ class RecordedViews:
         self.frame_count = image.count
         """How many images there are."""
 
-    def __enter__(self) -> 'RecordedViews':
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the files."""
         self._recording.close()
 
     def __iter__(self) -> Iterator[CameraView]:

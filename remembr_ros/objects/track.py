@@ -1,5 +1,6 @@
 """One thing while it is followed: what its sightings come to."""
 
+import base64
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.geometry import Point
+from remembr_ros.geometry import Point, Pose
+from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects import (
     Interval,
     KnownObject,
+    ObjectFacts,
     Sighting,
+    best_label,
     interval_added,
     joined,
+    sentence,
     thinned,
 )
 from remembr_ros.objects.lifting import Lifted
@@ -27,6 +32,7 @@ LARGE_M = 0.7  # larger things are hardly ever seen whole
 STRAY = 0.04  # as INNER, for them
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
+LABELS = 8  # that are kept, the most frequent ones
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
 
@@ -78,27 +84,29 @@ class ObjectTrack:
     @classmethod
     def of(cls, known: KnownObject) -> 'ObjectTrack':
         """Return the track of an object that is stored."""
-        track = cls(known.id)
-        track.camera, track.labels, track.hits = known.camera, Counter(known.labels), known.observations
+        track, facts = cls(known.id), known.facts
+        track.camera, track.labels, track.hits = (
+            known.memory.camera,
+            Counter(facts.labels),
+            facts.observations,
+        )
         centre, half = np.array(known.position), np.array(known.size) / 2.0
-        track._boxes.append(_Box(centre - half, centre + half, known.std_m, False))
-        track.measured = known.measured
+        track._boxes.append(_Box(centre - half, centre + half, facts.std, False))
+        track.measured = facts.measured
         track._fit()
-        track.std_m = known.std_m
-        if known.appearance:
-            track.appearance = np.array(known.appearance, np.float32)
-        track.aliases, track.keyframes = known.aliases, known.keyframes
-        track._intervals, track._sightings = known.intervals, known.sightings
-        if known.colour:
-            track._colours[known.colour] = max(1, known.observations // 2)
-        track._crop_worth = np.inf if known.keyframes else 0.0
+        track.std_m, track.appearance = facts.std, known.appearance
+        track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
+        track._intervals, track._sightings = facts.intervals, known.sightings
+        if facts.colour:
+            track._colours[facts.colour] = max(1, facts.observations // 2)
+        track._crop_worth = np.inf if track.keyframes else 0.0
         track.confirmed = track.stored = True
         return track
 
     @property
     def label(self) -> str:
         """What it was called most surely and most often."""
-        return min(self.labels, key=lambda label: (-self.labels[label], label))
+        return best_label(self.labels)
 
     @property
     def centre(self) -> Vector:
@@ -164,32 +172,42 @@ class ObjectTrack:
         self.confirmed = self.confirmed or other.confirmed
         self.changed = True
 
-    def known(self, robot: str, map_id: str, frame_id: str, near: str) -> KnownObject:
-        """Return what is known of it.
+    def memory(self, robot: str, map_id: str, frame_id: str, near: str) -> Memory:
+        """Return the memory that it is kept as.
 
-        :param near: what the nearest larger object is called
+        :param near: what a larger object beside it is called; empty: there is none
         """
-        x, y, z = self.centre.tolist()
-        dx, dy, dz = (self.high - self.low).tolist()
-        return KnownObject(
+        middle = self.centre
+        colour = self._colours.most_common(1)[0][0] if self._colours else ''
+        look = b'' if self.appearance is None else self.appearance.astype('<f2').tobytes()
+        facts = ObjectFacts(
+            labels={label: round(score, 3) for label, score in self.labels.most_common(LABELS)},
+            size=_rounded(self.high - self.low),
+            std=round(self.std_m, 4),
+            measured=self.measured,
+            observations=self.hits,
+            intervals=self._intervals,
+            sightings=tuple(
+                (s.stamp_ns, _rounded(s.position - middle), _rounded(s.seen_from - middle))
+                for s in self._sightings
+            ),
+            colour=colour,
+            appearance=base64.b64encode(look).decode(),
+            aliases=self.aliases,
+        )
+        return Memory(
             id=self.id,
             robot=robot,
-            labels=dict(self.labels),
-            position=(x, y, z),
-            size=(dx, dy, dz),
-            std_m=self.std_m,
-            intervals=self._intervals,
-            sightings=self._sightings,
-            observations=self.hits,
-            map_id=map_id,
+            start_ns=self.span[0],
+            end_ns=self.span[1],
+            caption=sentence(self.label, colour, near, measured=self.measured),
+            pose=Pose(*_rounded(middle)),
             frame_id=frame_id,
+            map_id=map_id,
             camera=self.camera,
-            measured=self.measured,
-            colour=self._colours.most_common(1)[0][0] if self._colours else '',
-            near=near,
-            appearance=() if self.appearance is None else tuple(self.appearance.tolist()),
-            aliases=self.aliases,
+            source=OBJECT,
             keyframes=self.keyframes,
+            facts=facts.model_dump(mode='json'),
         )
 
     def _blend(self, look: NDArray[np.float32]) -> None:
@@ -222,3 +240,8 @@ class ObjectTrack:
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
         self.low, self.high = edge[:3], -edge[3:]
+
+
+def _rounded(vector: Vector) -> Point:
+    x, y, z = np.round(vector, 4).tolist()
+    return (x, y, z)

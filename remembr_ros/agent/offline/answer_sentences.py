@@ -15,6 +15,7 @@ from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock
 
 TIMES_TOLD = 20  # Of more times the first are said
@@ -44,6 +45,18 @@ def sentences_about(request: Request, hit: Hit) -> str:
     sentences = split_sentences(hit.memory.caption)
     about = [sentence for sentence in sentences if asked & content_stems(sentence)]
     return ' '.join((about or sentences)[:3]) or 'nothing that could be described'
+
+
+def bearing_only(memory: Memory) -> str:
+    """Return what has to be said of an object of which only the direction was seen; empty: nothing."""
+    measured = memory.facts.get('measured', True)
+    return '' if measured else ' in this direction, how far away is not known'
+
+
+def count_things(request: Request, objects: Sequence[Hit]) -> Claim:
+    """Say how many objects there are of what was asked for."""
+    number = f'{len(objects)} are known' if len(objects) > 1 else 'one is known'
+    return Claim(Kind.TEXT, f'{request.thing}: {number}, each at a place of its own.', objects)
 
 
 def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:

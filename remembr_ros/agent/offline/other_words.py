@@ -10,6 +10,9 @@ _SAME = tuple(
     for same in (
         'lift elevator, toilet restroom bathroom washroom, sofa couch, bicycle bike, '
         'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
+        # what detectors call it, and people
+        'cup mug, tv television, refrigerator fridge, phone telephone, motorbike motorcycle, '
+        'aeroplane airplane, '
         'person people man woman pedestrian someone somebody anyone anybody men women human'
     ).split(',')
 )

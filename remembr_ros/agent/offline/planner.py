@@ -16,8 +16,10 @@ from remembr_ros.agent.model.nearest_times import nearest_in_time
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
+    bearing_only,
     cite_every_place,
     count_places,
+    count_things,
     count_visits,
     read_texts,
     seen_most_often,
@@ -26,10 +28,17 @@ from remembr_ros.agent.offline.answer_sentences import (
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.motion_questions import answer_motion
-from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, as_good_as_best, find_sightings
+from remembr_ros.agent.offline.relevance_model import (
+    POOL,
+    SHOWN,
+    as_good_as_best,
+    find_sightings,
+    objects_among,
+)
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.timestamps import format_clock
 
 NAME = 'offline'
@@ -92,8 +101,8 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     elif window.at_ns is not None:
         hits = recall.find(Query(time_ns=window.at_ns, scope=scope, limit=1))
     elif request.here:
-        nearest = Query(place=here.position, scope=scope, limit=3) if here else Query(scope=scope, limit=1)
-        hits = recall.find(nearest)
+        nearest = Query(place=here.position, scope=scope, limit=POOL) if here else Query(scope=scope, limit=1)
+        hits = [hit for hit in recall.find(nearest) if hit.memory.source != OBJECT][:3]
     elif request.whatever and request.choice is Choice.EARLIEST:
         hits = recall.find(Query(time_ns=0, scope=scope, limit=POOL if request.reading else 1))
     elif request.whatever or window.after_ns is not None or window.before_ns is not None:
@@ -155,8 +164,13 @@ def _why_not(request: Request, question: Question, recall: Recall, scope: Scope,
 # One return per kind of answer.
 def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noqa: PLR0911
     request, hits = found.request, found.hits
-    best = as_good_as_best(hits)
+    # Where a thing is and when it was seen, its own memory knows better than those of scenes that show it.
+    things = objects_among(request, hits) if request.target else []
+    if things and (request.kind in (Kind.POSITION, Kind.TIME) or request.counting):
+        hits = things
+    best = hits if hits is things else as_good_as_best(hits)
     note = f' ({found.note})' if found.note else ''
+    note += bearing_only(best[0].memory) if hits is things else ''
     if request.kind is Kind.POSITION:
         every = request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         placed = [hit for hit in (hits if every else best) if hit.memory.pose is not None]
@@ -183,7 +197,11 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
     if request.visits:
         return count_visits(request, hits, question, ALL)
     if request.counting:
-        return count_places(request, hits, question.same_place, ALL)
+        return (
+            count_things(request, hits)
+            if hits is things
+            else count_places(request, hits, question.same_place, ALL)
+        )
     first = choose(best, request.choice, question)
     evidence = [first, *(hit for hit in best if hit is not first)]
     return Claim(Kind.TEXT, sentences_about(request, first), evidence)

@@ -11,7 +11,8 @@ from remembr_ros.agent.offline.matching import asked_words, has_what_it_must, is
 from remembr_ros.agent.offline.other_words import things_for
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.objects import of_itself
 
 POOL = 30  # Memories looked at for one thing
 SHOWN = 0.02  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
@@ -36,14 +37,26 @@ def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = 
     asked = asked_words(request)
     sightings = []
     for hit in hits:
-        found = words_found(asked, hit.memory)
+        memory = of_itself(hit.memory)
+        found = words_found(asked, memory)
+        if memory.source == OBJECT and not any(found):
+            continue  # what a detector names by one word is not another thing
         covered = sum(found) / max(len(found), 1)
         likely = shown_confidence(hit, covered, recall.embedder_name)
-        if likely >= SHOWN and has_what_it_must(request, hit.memory):
+        if likely >= SHOWN and has_what_it_must(request, memory):
             sightings.append(replace(hit, score=likely))
     if request.numbered:
         sightings = [hit for hit in sightings if not is_cut_off(request, _memories_around(hit, recall))]
     return sorted(sightings, key=lambda hit: -hit.score)
+
+
+def objects_among(request: Request, hits: Iterable[Hit]) -> list[Hit]:
+    """Return the objects that have all the asked words, the one seen last first."""
+    asked = asked_words(request)
+    found = [
+        hit for hit in hits if hit.memory.source == OBJECT and all(words_found(asked, of_itself(hit.memory)))
+    ]
+    return sorted(found, key=lambda hit: (-hit.memory.end_ns, -hit.score))
 
 
 def best_of_each(hits: Iterable[Hit]) -> list[Hit]:

@@ -15,6 +15,7 @@ from remembr_ros.bags.reader import BagReader, open_bag
 from remembr_ros.captioning.observation import Describer, Remembering, observations
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.cli.captioner_options import add_captioner, captioner_from, default_captioner
+from remembr_ros.cli.object_options import RecordedObjects, add_detector
 from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, open_memory
 from remembr_ros.cli.options import name as robot_name
 from remembr_ros.cli.output import print_result, stdout_for_json
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='a memory per segment, also where the robot stands and sees the same',
     )
     add_captioner(parser)
+    add_detector(parser)
     add_json(parser)
 
 
@@ -82,6 +84,10 @@ def run(args: argparse.Namespace) -> int:
         f'{result["captioned"]} captioned, remembered as {result["remembered"]} memories; '
         f'{shown(args.memory)} holds {result["memories"]} memories'
     )
+    if 'objects' in result:
+        text += f'; {result["objects"]} objects, from {result["objects_images"]} images'
+        left_out = [f'{count} {reason}' for reason, count in result['objects_left_out'].items()]
+        text += f' (left out: {", ".join(left_out)})' if left_out else ''
     print_result(args.json, result, text)
     return 0
 
@@ -99,6 +105,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             tf=tf,
             max_position_std_m=args.max_position_std,
         ) as bag,
+        RecordedObjects(args) as things,
         closing(captioner_from(args, name)) as captioner,
     ):
         poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
@@ -120,6 +127,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
                 began += time.monotonic() - opening  # loading the embedder is no part of the speed
                 segments, unplaced, remembered = _store(chain([first], observed), store, bar)
                 elapsed = time.monotonic() - began
+                objects = things.keep(store)
                 memories = store.count()
         if bag.pose_source and unplaced:
             why = 'has no pose near their images; check that both have the same clock'
@@ -152,6 +160,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             'duration_sec': duration,
             'elapsed_sec': elapsed,
             'speed': duration / elapsed if elapsed > 0.0 else 0.0,
+            **objects,
         }
 
 

@@ -9,6 +9,7 @@ from remembr_ros.geometry import Pose
 
 # Caption of a segment that no captioner described: place, time and keyframes are kept all the same.
 UNCAPTIONED = '(not captioned)'
+OBJECT = 'object'  # of what is known of a thing: it lasts, while the others happened
 SOURCES = ('captioner', 'person', 'object', 'agent')
 
 

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,6 +65,8 @@ SCOPES = [
     Scope(map_id=''),
     Scope(map_id='m'),
     Scope(source='person'),
+    Scope(source='captioner'),
+    Scope(with_objects=False),
     Scope(robots=('nobody',)),
     Scope(
         after_ns=T0 + 50 * SECOND,
@@ -94,12 +97,13 @@ def test_every_recall_agrees_with_brute_force(store: MemoryStore, add: Add, driv
 
             time = T0 + (number * 83 - 20) * SECOND + 1
             offsets = {m.id: max(m.start_ns - time, 0) or min(m.end_ns - time, 0) for m in inside}
-            in_time = sorted(inside, key=lambda m: (abs(offsets[m.id]), m.start_ns, m.id))
+            happened = [m for m in inside if m.source != 'object']  # an object lasts
+            in_time = sorted(happened, key=lambda m: (abs(offsets[m.id]), m.start_ns, m.id))
             hits = store.find(Query(time_ns=time, scope=scope, limit=limit))
             assert names(hits) == [m.id for m in in_time[:limit]], scope
             assert [h.offset_s for h in hits] == [offsets[m.id] / SECOND for m in in_time[:limit]]
 
-            newest = sorted(inside, key=lambda m: (-m.end_ns, -m.start_ns, m.id))
+            newest = sorted(happened, key=lambda m: (-m.end_ns, -m.start_ns, m.id))
             assert names(store.find(Query(scope=scope, limit=limit))) == [m.id for m in newest[:limit]], scope
         found = store.find(Query('a red sofa', scope=scope, limit=250), diverse=False)
         assert set(names(found)) == {m.id for m in inside}
@@ -119,6 +123,22 @@ class TestStore(RecallContract):
         with open_store(database, HashingEmbedder(64), collection='drive') as opened:
             opened.add([Observation(memory) for memory in DRIVE])
             yield opened
+
+
+def test_objects_come_by_text_and_place_and_by_time_when_they_are_asked_for(
+    store: MemoryStore, make: Make, add: Add
+) -> None:
+    mug = make(0, id='mug', source='object', start_ns=T0, end_ns=T0 + 99 * SECOND, caption='A red mug.')
+    other = replace(mug, id='other', pose=Pose(0.3, 0.0))
+    add(mug, other, make(1, start_ns=T0 + 50 * SECOND))
+    objects = Scope(source='object')
+    for query in (Query(time_ns=T0 + 45 * SECOND), Query(), Query(time_ns=T0 + 45 * SECOND, around=True)):
+        assert names(store.find(query)) == ['m1']
+        assert set(names(store.find(replace(query, scope=objects)))) == {'mug', 'other'}
+    # Each is a thing of its own, however alike and near.
+    assert set(names(store.find(Query('red mug', limit=2)))) == {'mug', 'other'}
+    assert names(store.find(Query(place=(0.0, 0.0, 0.0), limit=2))) == ['mug', 'other']
+    assert (store.survey().memories, store.survey(objects).memories, store.count()) == (1, 2, 3)
 
 
 def test_around_a_time_what_began_before_the_window_counts(store: MemoryStore, make: Make, add: Add) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from remembr_ros.memory.objects import KnownObject
+from remembr_ros.memory.objects import KnownObject, known_objects
 from remembr_ros.objects.detection import Detection
 from remembr_ros.objects.lifting import lift
 from remembr_ros.objects.object_map import ObjectMap
@@ -49,8 +49,12 @@ def at(box: PixelRect, label: str = 'mug', **changes: object) -> Detection:
     return detection((left, top, right, bottom), label, **changes)
 
 
+def known_now(objects: ObjectMap) -> list[KnownObject]:
+    return known_objects(objects.memories())
+
+
 def stored(objects: ObjectMap) -> list[KnownObject]:
-    return [known for known, _ in objects.changed()]
+    return known_objects(memory for memory, _ in objects.changed())
 
 
 def test_what_is_seen_often_enough_is_an_object_and_keeps_its_id() -> None:
@@ -60,9 +64,14 @@ def test_what_is_seen_often_enough_is_an_object_and_keeps_its_id() -> None:
     [identity] = watched.show(scene_with((LEFT, RED)), at(LEFT), times=1)
     assert identity
     assert watched.show(scene_with((LEFT, RED)), at(LEFT), times=20) == [identity]
-    [known] = watched.objects.objects()
-    assert (known.id, known.name, known.colour, known.observations) == (identity, 'mug', 'red', 23)
-    assert known.intervals == ((T0 + NS, T0 + 23 * NS),)
+    [known] = known_now(watched.objects)
+    assert (known.id, known.name, known.facts.colour, known.facts.observations) == (
+        identity,
+        'mug',
+        'red',
+        23,
+    )
+    assert known.facts.intervals == ((T0 + NS, T0 + 23 * NS),)
     assert known.sightings[0].stamp_ns == T0 + NS
     assert known.sightings[-1].stamp_ns == T0 + 23 * NS
 
@@ -88,7 +97,7 @@ def test_a_flipped_label_neither_splits_nor_steals() -> None:
     mug, bowl = watched.show(scene, at(LEFT), at(RIGHT, 'bowl'), times=6)
     assert watched.show(scene, at(LEFT, 'bowl'), at(RIGHT, 'bowl'), times=2) == [mug, bowl]
     assert watched.show(scene, at(LEFT, 'bowl'), times=1) == [mug]
-    assert {known.name for known in watched.objects.objects()} == {'mug', 'bowl'}
+    assert {known.name for known in known_now(watched.objects)} == {'mug', 'bowl'}
 
 
 def test_a_large_thing_takes_nothing_that_lies_within_its_box() -> None:
@@ -99,10 +108,10 @@ def test_a_large_thing_takes_nothing_that_lies_within_its_box() -> None:
     watched = Watched()
     watched.show(scene, at(table, 'table'), times=6)
     mug = watched.show(scene, at((70, 60, 82, 72)), times=4)
-    assert {known.name for known in watched.objects.objects()} == {'table', 'mug'}
+    assert {known.name for known in known_now(watched.objects)} == {'table', 'mug'}
     assert watched.show(scene, at(table, 'table'), times=1) != mug
-    [known] = [known for known in watched.objects.objects() if known.name == 'mug']
-    assert (known.near, known.sentence) == ('table', 'A white mug near the table.')
+    [known] = [known for known in known_now(watched.objects) if known.name == 'mug']
+    assert known.memory.caption == 'A white mug near the table.'
 
 
 def test_two_alike_side_by_side_stay_two() -> None:
@@ -143,13 +152,13 @@ def test_poses_that_err_do_not_double_what_is_seen() -> None:
         placed = lift(detections, scene.view(watched.now_ns, pose), Counter())
         watched.objects.update(watched.now_ns, pose[0], placed)
     watched.objects.review(watched.now_ns)
-    found = watched.objects.objects()
+    found = known_now(watched.objects)
     assert len(found) == 4
     assert all(abs(known.position[0] - 1.5) < 0.05 for known in found)
 
 
 def test_those_that_turn_out_to_be_one_are_merged_and_the_old_id_is_remembered() -> None:
-    twin = replace(known_object(0), id='twin', position=(1.03, 2.0, 0.8), intervals=((T0 - NS, T0 - NS),))
+    twin = known_object(0, id='twin', position=(1.03, 2.0, 0.8), intervals=((T0 - NS, T0 - NS),))
     objects = ObjectMap('robbie', known=[known_object(0), twin])
     assert len(objects) == 2
     near = detection((10.0, 10.0, 30.0, 30.0), scores={'mug': 0.8}, stamp_ns=T0 + 3600 * NS)
@@ -158,8 +167,8 @@ def test_those_that_turn_out_to_be_one_are_merged_and_the_old_id_is_remembered()
     objects.update(near.stamp_ns, AHEAD[0], [placed])
     objects.review(near.stamp_ns)
     [known] = stored(objects)
-    assert (known.id, known.aliases) == ('twin', ('object0',))
-    assert known.observations == 7
+    assert (known.id, known.facts.aliases) == ('twin', ('object0',))
+    assert known.facts.observations == 7
     assert objects.gone() == ['object0']
     assert objects.gone() == []
 
@@ -175,9 +184,9 @@ def test_what_is_known_goes_on_after_a_restart_and_a_recording_counts_once() -> 
     assert again.objects.changed() == []
     again.now_ns += 3600 * NS
     assert again.show(scene, at(LEFT), times=1) == [identity]
-    [known_now] = stored(again.objects)
-    assert known_now.observations == 6
-    assert len(known_now.intervals) == 2
+    [later] = stored(again.objects)
+    assert later.facts.observations == 6
+    assert len(later.facts.intervals) == 2
 
 
 def test_what_was_not_stored_when_a_run_was_cut_off_is_found_when_it_is_read_again() -> None:
@@ -190,20 +199,20 @@ def test_what_was_not_stored_when_a_run_was_cut_off_is_found_when_it_is_read_aga
     again = Watched(ObjectMap('robbie', known=known))
     again.show(scene, at(LEFT), times=2)
     again.show(scene, at(LEFT), at(RIGHT, 'bowl'), times=6)
-    found = {one.name: one.observations for one in again.objects.objects()}
+    found = {one.name: one.facts.observations for one in known_now(again.objects)}
     assert found == {'mug': 8, 'bowl': 6}
 
 
 def test_without_depth_a_thing_is_one_and_depth_puts_it_in_its_place() -> None:
     watched, scene = Watched(), scene_with((LEFT, RED))
     [identity] = watched.show(scene, at(LEFT), depth=False)
-    [rough] = watched.objects.objects()
-    assert (rough.measured, rough.std_m > 1.0) == (False, True)
+    [rough] = known_now(watched.objects)
+    assert (rough.facts.measured, rough.facts.std > 1.0) == (False, True)
     assert watched.show(scene, at(LEFT)) == [identity]
-    [known] = watched.objects.objects()
-    assert known.measured
+    [known] = known_now(watched.objects)
+    assert known.facts.measured
     assert known.position[0] == pytest.approx(1.5, abs=0.02)
-    assert known.std_m < 0.1
+    assert known.facts.std < 0.1
 
 
 def test_a_mistake_of_the_detector_is_forgotten() -> None:
@@ -220,12 +229,12 @@ def test_time_that_jumps_back_breaks_nothing() -> None:
     [identity] = watched.show(scene, at(LEFT), times=5)
     watched.now_ns -= 7200 * NS
     assert watched.show(scene, at(LEFT), times=5) == [identity]
-    [known] = watched.objects.objects()
-    assert known.intervals[0][1] < known.intervals[1][0]
+    [known] = known_now(watched.objects)
+    assert known.facts.intervals[0][1] < known.facts.intervals[1][0]
 
 
 def test_an_empty_frame_and_none_at_all_change_nothing() -> None:
     objects = ObjectMap('robbie')
     assert objects.update(T0, AHEAD[0], []) == []
     objects.review(T0)
-    assert (objects.objects(), objects.changed(), objects.gone()) == ([], [], [])
+    assert (objects.memories(), objects.changed(), objects.gone()) == ([], [], [])

@@ -81,8 +81,11 @@ def test_facts_inside_themselves_are_refused() -> None:
 
 @pytest.mark.parametrize(
     'change',
-    [{'id': 5}, {'start_ns': -1}, {'start_ns': 1.5}, {'travelled': float('inf')}, {'facts': []}, {'facts': 5}]
-    + [{'pose': {'x': 1.0}}, {'scene_text': 'EXIT'}, {'merged': 0}, {'facts': {'a': float('nan')}}],
+    [
+        *({'id': 5}, {'start_ns': -1}, {'start_ns': 1.5}, {'travelled': float('inf')}, {'facts': []}),
+        *({'facts': 5}, {'pose': {'x': 1.0}}, {'scene_text': 'EXIT'}, {'merged': 0}),
+        {'facts': {'a': float('nan')}},
+    ],
     ids=repr,
 )
 def test_what_somebody_else_wrote_is_checked(change: dict[str, Any]) -> None:

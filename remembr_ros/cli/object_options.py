@@ -1,0 +1,86 @@
+"""The options of a detector, and the objects of a recording that it finds."""
+
+import argparse
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from tqdm import tqdm
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.objects.detection import Detection, get_detector
+from remembr_ros.objects.keeper import ObjectKeeper
+from remembr_ros.objects.lifting import CameraView
+from remembr_ros.objects.recorded import RecordedViews
+
+
+def add_detector(parser: argparse.ArgumentParser) -> None:
+    """Add --detector, --labels and --depth-topic."""
+    group = parser.add_argument_group('objects', 'What a detector finds is kept with an id and a place.')
+    group.add_argument('--detector', metavar='NAME', help='onnx:MODEL.onnx, of the YOLOX family')
+    group.add_argument('--labels', metavar='FILE', help="the detector's classes, one on each line")
+    group.add_argument(
+        '--depth-topic', metavar='T', help='depth images (16UC1, 32FC1); without, there are bearings only'
+    )
+
+
+class RecordedObjects:
+    """What a detector finds in a recording; see add_detector. Use as a context manager.
+
+    :raises BagUnreadable: the recording has no such topics, or does not tell where its camera is
+    :raises DetectorFailed: the detector cannot be loaded
+    :raises InvalidRequest: the options do not go together
+    """
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._args, self._views = args, None
+        if not args.detector:
+            if args.labels or args.depth_topic:
+                raise InvalidRequest('--labels and --depth-topic go with --detector, which finds objects')
+            return
+        self._detector = get_detector(args.detector, args.labels)
+        map_frame = args.tf[0] if args.tf else None
+        self._views = RecordedViews(args.bag, args.image_topic, args.depth_topic, map_frame)
+        self._seen = self._detected(self._views)
+        try:
+            self._first = next(self._seen, None)  # what is wrong is known before anything is stored
+        except BaseException:
+            self._views.close()
+            raise
+
+    def __enter__(self) -> 'RecordedObjects':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._views:
+            self._views.close()
+            self._detector.close()
+
+    def keep(self, store: MemoryStore) -> dict[str, Any]:
+        """Keep the objects in a store, also those from before an error; return what there is to report.
+
+        :raises BagUnreadable: the recording is damaged from here on
+        """
+        if not self._views:
+            return {}
+        keeper = ObjectKeeper(store, self._args.robot, self._args.map_id, self._views.map_frame)
+        seen = chain([self._first] if self._first else [], self._seen)
+        try:
+            for view, detections in tqdm(
+                seen, 'objects', self._views.frame_count, unit='frame', disable=None
+            ):
+                keeper.see(view, detections)
+        finally:
+            keeper.keep()
+        left_out = keeper.dropped + self._views.pairing.dropped
+        return {
+            'objects': len(keeper),
+            'objects_images': keeper.images,
+            'detections': keeper.detections,
+            'objects_left_out': {reason: count for reason, count in left_out.items() if count},
+        }
+
+    def _detected(self, views: RecordedViews) -> Iterator[tuple[CameraView, list[Detection]]]:
+        for view in views:
+            yield view, self._detector.detect(view.image, view.stamp_ns, self._args.camera)

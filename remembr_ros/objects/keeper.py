@@ -1,0 +1,73 @@
+"""Objects from what a camera sees into a memory store."""
+
+from collections import Counter
+
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.model.record import OBJECT, Memory, Observation
+from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.lifting import CameraView, lift
+from remembr_ros.objects.object_map import ObjectMap
+from remembr_ros.timestamps import NS
+
+EVERY_NS = 10 * NS  # objects that changed are stored so often: each is rewritten as a whole
+
+
+class ObjectKeeper:
+    """Follows the objects of one robot in one map, and keeps them in a store. Used by one thread at a time.
+
+    What could not be stored is stored with what comes next.
+
+    :ivar images: how many were looked at
+    :ivar detections: what was found in them
+    :ivar dropped: what of that is of no use, by the reason
+    :raises StoreUnavailable: the store does not work; so do see and keep
+    """
+
+    def __init__(self, store: MemoryStore, robot: str, map_id: str = '', frame_id: str = 'map') -> None:
+        self.images = self.detections = 0
+        self.dropped: Counter[str] = Counter()
+        self._store = store
+        stored = store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
+        known = known_objects(stored)
+        self._map = ObjectMap(robot, map_id, frame_id, known)
+        aliases = {alias for one in known for alias in one.facts.aliases}
+        self._gone = [memory.id for memory in stored if memory.id in aliases]
+        self._waiting: dict[str, Memory] = {}
+        self._pictures: dict[str, bytes] = {}
+        self._kept_ns = 0
+
+    def __len__(self) -> int:
+        """Return how many objects there are."""
+        return len(self._map)
+
+    def see(self, view: CameraView, detections: list[Detection]) -> None:
+        """Take what a detector found in an image; now and then, store what has changed."""
+        self.images += 1
+        self.detections += len(detections)
+        self._map.update(view.stamp_ns, view.pose[0], lift(detections, view, self.dropped))
+        if abs(view.stamp_ns - self._kept_ns) >= EVERY_NS:
+            self._kept_ns = view.stamp_ns
+            self.keep()
+
+    def keep(self) -> None:
+        """Store what has changed since the last time."""
+        for memory, crop in self._map.changed():
+            self._waiting[memory.id] = memory
+            if crop is not None:
+                self._pictures[memory.id] = crop()
+        self._gone += self._map.gone()
+        for name in self._gone:
+            self._waiting.pop(name, None)
+            self._pictures.pop(name, None)
+        pictures = {name: (self._pictures[name],) for name in self._waiting if name in self._pictures}
+        stored = [Observation(memory, pictures.get(name, ())) for name, memory in self._waiting.items()]
+        for memory in self._store.add(stored) if stored else []:
+            if memory.keyframes and self._pictures.pop(memory.id, b''):
+                self._map.picture(memory.id, memory.keyframes)
+        self._waiting.clear()
+        # Last: a kill in between leaves both, which is found at the next start.
+        if self._gone:
+            self._store.forget(self._gone, leave_traces=True)
+            self._gone.clear()
