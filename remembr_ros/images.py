@@ -104,9 +104,7 @@ def decode_raw(  # noqa: PLR0917 (the fields of the message)
         if name in _SEMI_PLANAR:
             return _decode_semi_planar(name, width, height, step, buffer)
         if name in _MEASURED:
-            kind = _MEASURED[name]
-            values = _rows(buffer, height, width * int(kind[1]), step).view(order + kind)
-            return _stretched(values.astype(kind))
+            return _stretched(raw_values(name, width, height, step, is_bigendian, buffer))
         if name not in _INTERLEAVED:
             raise ValueError(f'image encoding {encoding!r} is not supported; known: {", ".join(ENCODINGS)}')
         conversion, channels, size = _INTERLEAVED[name]
@@ -123,6 +121,21 @@ def decode_raw(  # noqa: PLR0917 (the fields of the message)
         raise ValueError(f'cannot decode a {width} x {height} image as {encoding}: {error}') from error
 
 
+def raw_values(  # noqa: PLR0917 (the fields of the message)
+    encoding: str, width: int, height: int, step: int, is_bigendian: bool, data: Any
+) -> NDArray[Any]:
+    """Return what a sensor_msgs/Image of the encoding 16UC1 or 32FC1 measured, shape (height, width).
+
+    :raises ValueError: the encoding is another one, the size makes no sense or there is too little data
+    """
+    kind = _MEASURED.get(encoding.strip().lower())
+    if kind is None:
+        raise ValueError(f'{encoding!r} is no encoding of depth; 16UC1 (millimetres) and 32FC1 (metres) are')
+    _check_size(width, height)
+    rows = _rows(_as_bytes(data), height, width * int(kind[1]), step)
+    return rows.view(('>' if is_bigendian else '<') + kind).astype(kind)
+
+
 def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
     """Return the pixels of a sensor_msgs/CompressedImage: JPEG, PNG, WebP, BMP or TIFF.
 
@@ -134,8 +147,34 @@ def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
     """
     import cv2
 
-    buffer = _as_bytes(data)
     measured = is_measurement(format)
+    pixels = compressed_values(format, data)
+    if pixels.dtype not in (np.uint8, np.uint16):
+        measured, pixels = True, pixels if pixels.ndim == 2 else pixels[..., 0]
+    if pixels.ndim == 2:
+        if measured and pixels.dtype != np.uint8:
+            return _stretched(pixels)
+        # compressed_image_transport may compress what the sensor saw before its colours are put together
+        sensor = format.split(';', maxsplit=1)[0].strip().lower()
+        conversion = (
+            _INTERLEAVED[sensor][0] if sensor.startswith('bayer_') and sensor in _INTERLEAVED else 'GRAY2BGR'
+        )
+        try:
+            pixels = cv2.cvtColor(pixels, getattr(cv2, f'COLOR_{conversion}'))
+        except cv2.error as error:
+            raise ValueError(f'the compressed image ({format!r}) cannot be decoded: {error}') from error
+    return _as_8_bit(pixels[..., :3])
+
+
+def compressed_values(format: str, data: Any) -> NDArray[Any]:  # noqa: A002
+    """Return what a sensor_msgs/CompressedImage holds, as its file has it.
+
+    :return: shape (height, width) or (height, width, channels), uint8, uint16 or float32
+    :raises ValueError: the data is no image, is damaged, or says that it is absurdly large
+    """
+    import cv2
+
+    buffer = _as_bytes(data)
     if 'compresseddepth' in format.lower():
         buffer = buffer[12:]  # compressed_depth_image_transport puts its quantisation in front
     if buffer.size == 0:
@@ -155,21 +194,7 @@ def decode_compressed(format: str, data: Any) -> Bgr:  # noqa: A002
         raise ValueError(f'the compressed image ({format!r}) cannot be decoded: {error}') from error
     if pixels is None or pixels.size == 0:
         raise ValueError(f'the compressed image ({format!r}, {buffer.size} bytes) is damaged or no image')
-    if pixels.dtype not in (np.uint8, np.uint16):
-        measured, pixels = True, pixels if pixels.ndim == 2 else pixels[..., 0]
-    if pixels.ndim == 2:
-        if measured and pixels.dtype != np.uint8:
-            return _stretched(pixels)
-        # compressed_image_transport may compress what the sensor saw before its colours are put together
-        sensor = format.split(';', maxsplit=1)[0].strip().lower()
-        conversion = (
-            _INTERLEAVED[sensor][0] if sensor.startswith('bayer_') and sensor in _INTERLEAVED else 'GRAY2BGR'
-        )
-        try:
-            pixels = cv2.cvtColor(pixels, getattr(cv2, f'COLOR_{conversion}'))
-        except cv2.error as error:
-            raise ValueError(f'the compressed image ({format!r}) cannot be decoded: {error}') from error
-    return _as_8_bit(pixels[..., :3])
+    return pixels
 
 
 def is_measurement(encoding: str) -> bool:

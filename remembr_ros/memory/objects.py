@@ -9,14 +9,13 @@ import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from typing_extensions import TypedDict
 
-from remembr_ros.geometry import Point, quaternion_from_yaw, rotate
+from remembr_ros.geometry import Point, Pose, quaternion_from_yaw, rotate
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.timestamps import NS, format_iso
@@ -30,6 +29,9 @@ _NEAR = ' near the '
 ONE_INTERVAL_NS = 60 * NS  # sightings that lie no further apart belong to one
 
 Interval = tuple[int, int]
+"""First and last stamp [ns]."""
+Sighting = tuple[int, Point, Point]
+"""Stamp [ns], where the object was then and where the camera was [m] in the map."""
 
 _Time = Annotated[int, Field(ge=0, lt=2**63)]
 _Metres = Annotated[float, Field(ge=-1e9, le=1e9)]
@@ -65,19 +67,6 @@ class ObjectFacts(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """Once that an object was seen.
-
-    :param position: where it was then [m] in the map
-    :param seen_from: where the camera was [m] in the map
-    """
-
-    stamp_ns: int
-    position: Point
-    seen_from: Point
-
-
-@dataclass(frozen=True, slots=True)
 class KnownObject:
     """One thing: its memory, and the facts of that.
 
@@ -100,22 +89,19 @@ class KnownObject:
     @property
     def position(self) -> Point:
         """Middle of its box [m] in the map."""
-        return self.memory.pose.position if self.memory.pose else (0.0, 0.0, 0.0)
+        return self._pose.position
 
     @property
     def size(self) -> Point:
         """Of its box [m], along the axes of the map."""
         x, y, z = self.facts.size
-        yaw = self.memory.pose.yaw if self.memory.pose else 0.0
-        cosine, sine = abs(math.cos(yaw)), abs(math.sin(yaw))
+        cosine, sine = abs(math.cos(self._pose.yaw)), abs(math.sin(self._pose.yaw))
         return (cosine * x + sine * y, sine * x + cosine * y, z)
 
     @property
     def sightings(self) -> tuple[Sighting, ...]:
         """Some of them, oldest first."""
-        return tuple(
-            Sighting(ns, self._in_map(at), self._in_map(eye)) for ns, at, eye in self.facts.sightings
-        )
+        return tuple((ns, self._in_map(at), self._in_map(eye)) for ns, at, eye in self.facts.sightings)
 
     @property
     def appearance(self) -> NDArray[np.float32] | None:
@@ -123,10 +109,13 @@ class KnownObject:
         data = base64.b64decode(self.facts.appearance)
         return np.frombuffer(data, '<f2').astype(np.float32) if data else None
 
+    @property
+    def _pose(self) -> Pose:
+        return self.memory.pose or Pose(0.0, 0.0)
+
     def _in_map(self, offset: Point) -> Point:
-        yaw = self.memory.pose.yaw if self.memory.pose else 0.0
-        x, y, z = rotate(quaternion_from_yaw(yaw), offset)
-        return (x + self.position[0], y + self.position[1], z + self.position[2])
+        x, y, z = rotate(quaternion_from_yaw(self._pose.yaw), offset)
+        return (x + self._pose.x, y + self._pose.y, z + self._pose.z)
 
 
 def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:
@@ -206,38 +195,15 @@ def joined(intervals: Iterable[Interval], gap_ns: int = 0) -> tuple[Interval, ..
 
 def thinned(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     """Return at most SIGHTINGS of them, by time: the first, the last, and those that lie furthest apart."""
-    kept = sorted(sightings, key=lambda sighting: sighting.stamp_ns)
+    kept = sorted(sightings)
     while len(kept) > SIGHTINGS:
-        gaps = [kept[i + 1].stamp_ns - kept[i - 1].stamp_ns for i in range(1, len(kept) - 1)]
+        gaps = [kept[i + 1][0] - kept[i - 1][0] for i in range(1, len(kept) - 1)]
         del kept[1 + gaps.index(min(gaps))]
     return tuple(kept)
 
 
-class ObjectJson(TypedDict):
-    """An object. Times are ISO 8601 in UTC, position, size and uncertainty metres in the map; uncertainty is
-    one standard deviation. presence is 'seen', state 'unknown'."""
-
-    id: str
-    robot: str
-    map_id: str
-    name: str
-    colour: str
-    position: list[float]
-    size: list[float]
-    uncertainty: float
-    measured: bool
-    first_seen: str
-    last_seen: str
-    presence: str
-    state: str
-    relations: list[str]
-    observations: int
-    keyframes: list[str]
-    aliases: list[str]
-
-
-def object_json(known: KnownObject) -> ObjectJson:
-    """Return an object as `remembr objects --json` prints it."""
+def object_json(known: KnownObject) -> dict[str, Any]:
+    """Return an object as `remembr objects --json` prints it: times in UTC, the rest metres in the map."""
     memory, facts = known.memory, known.facts
     return {
         'id': known.id,

@@ -79,25 +79,19 @@ class Pinhole:
         return np.stack([(u - self.cx) / self.fx * z, (v - self.cy) / self.fy * z, z], axis=1)
 
 
-def rotation_matrix(transform: Transform) -> NDArray[np.float64]:
-    """Return the rotation of a transform, shape (3, 3)."""
-    x, y, z, w = transform[1]
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
 def to_parent(points: Points, transform: Transform) -> Points:
     """Return points of a frame in its parent."""
-    moved: Points = points @ rotation_matrix(transform).T + np.array(transform[0])
+    moved: Points = _rotation(transform).apply(points) + np.array(transform[0])
     return moved
 
 
 def to_child(points: Points, transform: Transform) -> Points:
     """Return points of a frame's parent in the frame."""
-    moved: Points = (points - np.array(transform[0])) @ rotation_matrix(transform)
+    moved: Points = _rotation(transform).apply(points - np.array(transform[0]), inverse=True)
     return moved
+
+
+def _rotation(transform: Transform) -> Any:
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(transform[1])

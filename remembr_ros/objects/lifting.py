@@ -8,7 +8,7 @@ depths lie together, around what its middle shows. The nearest and the farthest 
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,8 @@ BORDER_PX, CUT_STD_M = 2.0, 0.1  # a box so near to the image's border is cut by
 STRAY = 0.02  # share of the outermost points along each axis
 MOST_POINTS = 2_000  # of a detection that are looked at
 SHRUNK = 0.08  # of a box's sides, where it holds background
-SAME_PLACE = 0.7  # of two boxes' union that they share: one thing with two labels
 BREAK_M = 0.12  # a jump in depth ends a thing, where nothing else tells; more with its size
 SIGHT_M, SIGHT_STD_M = 2.0, 1.2  # where a thing is put that has no depth, and how uncertain that is
-SIGHT_SIDE_M = 0.4
 
 
 _Box = tuple[NDArray[np.float64], NDArray[np.float64], float]
@@ -102,7 +100,7 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
     dropped['detections beyond the number that fits a frame'] += max(0, len(sound) - MOST)
     cloud = _Cloud(view, view.depth) if view.depth is not None and sound else None
     placed = []
-    for detection in _distinct(sound[:MOST]):
+    for detection in sound[:MOST]:
         found = cloud.box(detection) if cloud else _within_sight(detection, view)
         if found is None:
             dropped['detections without depth'] += 1
@@ -131,36 +129,12 @@ def _is_cut(detection: Detection, camera: Pinhole) -> bool:
     )
 
 
-def _distinct(detections: Sequence[Detection]) -> list[Detection]:
-    """Return the detections, those that take the same pixels as one: with the labels of all.
-
-    :param detections: best first
-    """
-    if not detections:
-        return []
-    boxes = np.array([detection.box for detection in detections])
-    low, high = boxes[:, :2], boxes[:, 2:]
-    shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
-    shared = np.maximum(shared, 0.0).prod(axis=2)
-    areas = (high - low).prod(axis=1)
-    same = shared >= SAME_PLACE * (areas[:, None] + areas[None] - shared)
-    kept: dict[int, Detection] = {}
-    for i, detection in enumerate(detections):
-        first = next((j for j in kept if same[i, j]), None)
-        if first is None:
-            kept[i] = detection
-        else:
-            best = kept[first]
-            kept[first] = replace(best, scores={**detection.scores, **best.scores})
-    return list(kept.values())
-
-
 def _within_sight(detection: Detection, view: CameraView) -> _Box:
     """Return a box for a detection without depth: its bearing is known, and that it is within sight."""
     left, top, right, bottom = detection.box
-    u, v = np.array([(left + right) / 2.0]), np.array([(top + bottom) / 2.0])
-    middle = to_parent(view.camera.unproject(u, v, np.array([SIGHT_M])), view.pose)[0]
-    return middle - SIGHT_SIDE_M / 2.0, middle + SIGHT_SIDE_M / 2.0, SIGHT_STD_M
+    u, v = np.array([left, left, right, right]), np.array([top, bottom, top, bottom])
+    corners = to_parent(view.camera.unproject(u, v, np.full(4, SIGHT_M)), view.pose)
+    return corners.min(axis=0), corners.max(axis=0), SIGHT_STD_M
 
 
 class _Cloud:

@@ -8,6 +8,7 @@ an object nor steals one.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by 
 SAME_LABEL, SAME_LOOK = 0.3, 0.6  # least share of labels and least cosine of two that are one
 TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one
 TWICE = 0.5  # of the smaller of two boxes of one label that lies in the other: one thing, boxed twice
+SAME_ROOM = 0.7  # of the larger of two boxes of two labels that both share: one thing, called twice
 THIN_M = 0.02  # what is flatter is taken to be so thick
 NEAR_M = 0.5  # an object is near a larger one
 
@@ -68,14 +70,14 @@ class ObjectMap:
         :return: the id of the object that each detection is; empty: of none that is confirmed
         """
         covered = any(start <= stamp_ns <= end for start, end in self._covered)
-        alone = _alone(placed)
-        pairs = dict(self._assigned([placed[i] for i in alone]))
+        distinct = _distinct(placed)
+        pairs = dict(self._assigned([*distinct.values()]))
         found = [''] * len(placed)
         there: list[ObjectTrack] = []
-        for row, i in enumerate(alone):
-            track = self._tracks[pairs[row]] if row in pairs else self._new(placed[i], i)
+        for row, (i, one) in enumerate(distinct.items()):
+            track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
             if not (covered and track.id in self._known):
-                track.see(placed[i], eye)
+                track.see(one, eye)
                 self._boxes.set(self._tracks.index(track), track)
                 track.confirmed = track.confirmed or _is_sure(track)
             there.append(track)
@@ -255,21 +257,28 @@ class _Boxes:
         return found
 
 
-def _alone(placed: Sequence[Lifted]) -> list[int]:
-    """Return which detections of a frame are things of their own: detectors box some twice."""
-    if len(placed) < 2:
-        return list(range(len(placed)))
-    boxes, labels = _Boxes(placed), np.array([one.detection.label for one in placed])
+def _distinct(lifted: Sequence[Lifted]) -> dict[int, Lifted]:
+    """Return the detections of a frame that are things of their own, by number: detectors box some twice.
+
+    What takes the same room by another label is one thing with both labels.
+    """
+    boxes = _Boxes(lifted)
     low, high = boxes.low, np.maximum(boxes.high, boxes.low + THIN_M)
     shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
-    volumes = np.prod(high - low, axis=1)
-    overlap = np.prod(np.maximum(shared, 0.0), axis=2) / np.minimum(volumes[:, None], volumes[None])
-    same = (overlap > TWICE) & (labels[:, None] == labels[None])
-    kept: list[int] = []
-    for i in sorted(range(len(placed)), key=lambda i: -placed[i].detection.score):
-        if not same[i, kept].any():
-            kept.append(i)
-    return sorted(kept)
+    shared, volumes = np.prod(np.maximum(shared, 0.0), axis=2), np.prod(high - low, axis=1)
+    smaller, larger = (pick(volumes[:, None], volumes[None]) for pick in (np.minimum, np.maximum))
+    kept: dict[int, Lifted] = {}
+    for i in sorted(range(len(lifted)), key=lambda i: -lifted[i].detection.score):
+        one = lifted[i].detection
+        for j, other in kept.items():
+            known = other.detection
+            least = TWICE * smaller[i, j] if one.label == known.label else SAME_ROOM * larger[i, j]
+            if shared[i, j] > least:
+                kept[j] = replace(other, detection=replace(known, scores={**one.scores, **known.scores}))
+                break
+        else:
+            kept[i] = lifted[i]
+    return dict(sorted(kept.items()))
 
 
 def _alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:

@@ -149,7 +149,7 @@ class ObjectTrack:
             self._crop_worth, self.crop = worth, placed.crop
         x, y, z = ((placed.low + placed.high) / 2.0).tolist()
         self._intervals = interval_added(self._intervals, detection.stamp_ns)
-        self._sightings = thinned((*self._sightings, Sighting(detection.stamp_ns, (x, y, z), eye)))
+        self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
         self.changed = True
 
     def take_in(self, other: 'ObjectTrack') -> None:
@@ -188,8 +188,7 @@ class ObjectTrack:
             observations=self.hits,
             intervals=self._intervals,
             sightings=tuple(
-                (s.stamp_ns, _rounded(s.position - middle), _rounded(s.seen_from - middle))
-                for s in self._sightings
+                (ns, _rounded(at - middle), _rounded(eye - middle)) for ns, at, eye in self._sightings
             ),
             colour=colour,
             appearance=base64.b64encode(look).decode(),

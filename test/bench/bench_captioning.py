@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from remembr_ros.agent.scripted.reply import ScriptedReply
-from remembr_ros.agent.scripted.server import ScriptedServer
 from remembr_ros.captioning.backlog import Backlog
 from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip, caption_clip
@@ -26,6 +24,8 @@ from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.processes import resident_mb
 from test.fake_captioner import FakeCaptioner
+from test.scripted.reply import ScriptedReply
+from test.scripted.server import ScriptedServer
 
 START_NS = 1_700_000_000 * NS
 SEGMENT_S = 3

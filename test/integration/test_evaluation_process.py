@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.client import ToolCall
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_S = 1673884800.0

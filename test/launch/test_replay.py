@@ -9,11 +9,11 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import UNCAPTIONED
 from remembr_ros.memory.opening import open_store
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 pytest.importorskip('launch_ros', reason='needs launch_ros: a full ROS 2 install')
 

@@ -5,13 +5,13 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 
 from remembr_msgs.srv import Ask
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.placer import PlacedSegment
 from remembr_ros.captioning.segmenter import SampledFrame, Segment
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import LIFT, FakeMemoryNode
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 PASSWORD = 'Tr0ub4dor'
 

@@ -15,9 +15,9 @@ import pytest
 from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.model.usage import Ledger, Usage
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 HELLO = (Message('user', 'Where is the lift?'),)
 

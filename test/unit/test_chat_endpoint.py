@@ -13,11 +13,11 @@ from remembr_ros.agent.chat.client import Call, Message
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.planner import Run
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest, RemembrError
 from remembr_ros.evaluation.metrics.judge import Judge
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 HELLO = (Message('user', 'Where is the lift?'),)
 

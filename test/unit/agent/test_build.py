@@ -5,10 +5,10 @@ import pytest
 
 from remembr_ros.agent.build import VARIABLES, AgentConfig, build_agent, config_from_environment
 from remembr_ros.agent.model.answer import Kind, Question
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.agent.trace import questions, read_trace
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.store import MemoryStore
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 AskAbout = Callable[..., Question]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.cli.output import plain_output
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
+from test.scripted.server import ScriptedReply, ScriptedServer
 from test.unit.cli.conftest import START_NS, Run
 
 HOSTILE = 'A lift.\x1b[2J\x1b]0;owned\x07\x9b31m \rnothing\b\x7f\u202egnp.exe\u2066 \x9d8;;http://evil\x9c'

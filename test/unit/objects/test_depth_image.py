@@ -1,4 +1,5 @@
 import struct
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -6,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.objects.depth_image import depth_from_compressed, depth_from_raw, has_depth
+from remembr_ros.objects.depth_image import Depth, depth_of, has_depth
+
+
+def depth_from_raw(*fields: object) -> Depth:
+    names = ('encoding', 'width', 'height', 'step', 'is_bigendian', 'data')
+    return depth_of(SimpleNamespace(**dict(zip(names, fields, strict=True))))
+
+
+def depth_from_compressed(kind: str, data: bytes) -> Depth:
+    return depth_of(SimpleNamespace(format=kind, data=np.frombuffer(data, np.uint8)))
+
 
 MM = np.array([[0, 1000, 2500], [500, 65535, 1]], np.uint16)
 
@@ -60,8 +71,11 @@ def test_compressed_depth_is_read_plain_with_its_header_and_quantised() -> None:
 
 @pytest.mark.parametrize(
     ('kind', 'data'),
-    [('16UC1; png', b''), ('16UC1; png', b'no image'), ('16UC1; png', png(np.zeros((3, 3, 3), np.uint8)))],
+    [
+        *(('16UC1; png', data) for data in (b'', b'no image', png(np.zeros((3, 3, 3), np.uint8)))),
+        *(('32FC1; compressedDepth png', b'\0' * 7), ('jpeg', png(np.zeros((3, 3), np.uint8)))),
+    ],
 )
 def test_what_is_no_png_of_sixteen_bits_is_refused(kind: str, data: bytes) -> None:
-    with pytest.raises(ValueError, match='16 bits'):
+    with pytest.raises(ValueError, match=r'16 bits|no image|without data'):
         depth_from_compressed(kind, data)

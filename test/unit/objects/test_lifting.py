@@ -124,14 +124,6 @@ def test_what_makes_no_sense_is_counted_and_left_out() -> None:
     assert (len(found), sum(dropped.values())) == (1, 4)
 
 
-def test_two_labels_for_the_same_pixels_are_one_thing_with_both() -> None:
-    scene = Scene()
-    scene.put(BOX, 1.5, RED)
-    twice = [detection(PIXELS, 'mug'), detection((71.0, 50.0, 90.0, 70.0), scores={'bowl': 0.5})]
-    [found], _ = lifted(twice, scene.view())
-    assert (found.detection.label, found.detection.scores) == ('mug', {'mug': 0.8, 'bowl': 0.5})
-
-
 def test_of_ten_thousand_boxes_the_best_are_looked_at() -> None:
     scene = Scene()
     boxes = [(float(x), float(y), x + 1.5, y + 1.5) for x in range(5, 150) for y in range(5, 110)][:10_000]

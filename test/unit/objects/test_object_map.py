@@ -72,8 +72,8 @@ def test_what_is_seen_often_enough_is_an_object_and_keeps_its_id() -> None:
         23,
     )
     assert known.facts.intervals == ((T0 + NS, T0 + 23 * NS),)
-    assert known.sightings[0].stamp_ns == T0 + NS
-    assert known.sightings[-1].stamp_ns == T0 + 23 * NS
+    assert known.sightings[0][0] == T0 + NS
+    assert known.sightings[-1][0] == T0 + 23 * NS
 
 
 def test_the_best_picture_comes_once_and_a_better_one_again() -> None:
@@ -130,6 +130,17 @@ def test_what_a_detector_boxes_twice_counts_once() -> None:
     ids = watched.show(scene_with((LEFT, RED)), at(LEFT), at(inner, scores={'mug': 0.5}), times=6)
     assert ids[1] == ''
     assert len(watched.objects) == 1
+
+
+def test_two_labels_for_the_same_pixels_are_one_thing_with_both() -> None:
+    watched = Watched()
+    left, top, right, bottom = LEFT
+    ids = watched.show(
+        scene_with((LEFT, RED)), at(LEFT), at((left + 1, top, right, bottom), scores={'bowl': 0.5}), times=6
+    )
+    assert ids[1] == ''
+    [known] = known_now(watched.objects)
+    assert dict(known.facts.labels) == pytest.approx({'mug': 4.8, 'bowl': 3.0})
 
 
 def test_what_only_the_border_of_images_shows_needs_more_looks() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from remembr_ros.agent.scripted.server import ScriptedServer
+from test.scripted.server import ScriptedServer
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from remembr_ros.agent.chat.client import Call, Message, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import ChatUnavailable
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 ALL = Capabilities()
 

@@ -14,9 +14,9 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger, Usage
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 HELLO = (Message('system', 'Be brief.'), Message('user', 'Where is the lift?'))
 CALLS = (ToolCall('a', 'recall_text', '{"query": "lift"}'), ToolCall('b', 'answer', 'no json'))

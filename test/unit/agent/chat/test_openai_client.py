@@ -10,11 +10,11 @@ from remembr_ros.agent.chat.client import Call, Message, Picture, Reply, ToolCal
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger, Usage
-from remembr_ros.agent.scripted.reply import completion
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.bounded_request import Bounds
 from remembr_ros.errors import ChatUnavailable
 from test.patience import patiently
+from test.scripted.reply import completion
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 KEY = 'sk-secret-0123456789abcdef'
 

@@ -14,10 +14,10 @@ from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.agent.planner import Run
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.bounded_request import MAX_BODY
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 HELLO = (Message('user', 'Where is the lift?'),)
 

@@ -6,8 +6,8 @@ from remembr_ros.agent.chat.client import Call
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.presets import PRESETS, find_preset, secrets
 from remembr_ros.agent.llm.tools import TOOLS
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 KEY = 'sk-secret-0123456789abcdef'
 

@@ -18,7 +18,6 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.errors import (
     BudgetExceeded,
     Cancelled,
@@ -33,6 +32,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.patience import patiently
+from test.scripted.server import ScriptedReply, ScriptedServer
 from test.unit.agent.hanging_chat import HangingChat
 from test.unit.agent.listed_recall import ListedRecall
 

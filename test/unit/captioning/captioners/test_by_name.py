@@ -3,11 +3,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import CAPTIONERS, get_captioner
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
 from remembr_ros.captioning.captioners.recorded import RecordedCaptioner
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 
 @pytest.fixture(scope='module')

@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.by_name import CAPTIONERS, get_captioner
 from remembr_ros.captioning.captioners.caption_cache import CachingCaptioner
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip, caption_clip
@@ -22,6 +21,7 @@ from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 from remembr_ros.timestamps import NS
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 START_S = 1_700_000_000
 BAD = 250

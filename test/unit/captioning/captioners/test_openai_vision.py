@@ -8,14 +8,14 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.agent.scripted.reply import completion
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
 from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import CaptionerFailed, InvalidRequest
 from remembr_ros.images import Bgr
 from test.patience import patiently
+from test.scripted.reply import completion
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 
 def said(text: str | None, finish: str = 'stop', **message: Any) -> ScriptedReply:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 Run = Callable[..., tuple[int, str, str]]
 RunJson = Callable[..., dict[str, Any]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.client import ToolCall
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer
+from test.scripted.server import ScriptedReply, ScriptedServer
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -1,6 +1,6 @@
 """A chat server that replies by script: for tests, and for trying things without a language model.
 
-    python -m remembr_ros.agent.scripted.server SCRIPT.json [--port N]
+    python -m test.scripted.server SCRIPT.json [--port N]
 
 prints its URL, such as http://127.0.0.1:43125/v1, and serves until it is terminated. The script is a JSON
 list of rules; the first one that fits replies, as often as it fits:
@@ -26,9 +26,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from remembr_ros.agent.scripted.reply import ScriptedReply, load_rules, send
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.stop import stop_on_signals
+from test.scripted.reply import ScriptedReply, load_rules, send
 
 __all__ = ['ChatRequest', 'Script', 'ScriptedReply', 'ScriptedServer', 'main']
 

@@ -21,10 +21,10 @@ from remembr_ros.agent.chat.client import Call, Message, Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Usage
-from remembr_ros.agent.scripted.reply import load_rules
-from remembr_ros.agent.scripted.server import ScriptedReply, ScriptedServer, main
 from remembr_ros.errors import ChatUnavailable
 from test.patience import patiently
+from test.scripted.reply import load_rules
+from test.scripted.server import ScriptedReply, ScriptedServer, main
 
 
 def post(url: str, body: Any) -> tuple[int, dict[str, str], bytes]:
@@ -154,7 +154,7 @@ def start(tmp_path: Path) -> Any:
     def run(rules: Any) -> tuple[subprocess.Popen[str], str]:
         path = tmp_path / 'script.json'
         path.write_text(json.dumps(rules))
-        command = [sys.executable, '-W', 'error', '-m', 'remembr_ros.agent.scripted.server', str(path)]
+        command = [sys.executable, '-W', 'error', '-m', 'test.scripted.server', str(path)]
         started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ))
         assert started[-1].stdout is not None
         return started[-1], started[-1].stdout.readline().strip()
