@@ -46,6 +46,7 @@ def memories(draw) -> Memory:
         source=source,
         keyframes=tuple(draw(st.lists(TEXT, max_size=3))),
         merged=draw(st.integers(1, 2**32 - 1)),
+        facts=draw(st.dictionaries(TEXT, FINITE | TEXT | st.lists(TEXT, max_size=2), max_size=3)),
     )
 
 
@@ -102,9 +103,15 @@ def test_memories_without_sense_are_refused():
         broken(source='nobody'),
         broken(travelled=math.nan),
         broken(travelled=-1.0),
+        *(broken(facts=facts) for facts in ('[1]', '{', 'NaN', '{"a": NaN}', '[' * 100_000)),
     ):
         with pytest.raises(errors.InvalidRequest):
             m.memory_from_msg(msg)
+
+
+def test_facts_longer_than_any_that_are_kept_are_refused_before_they_are_read():
+    with pytest.raises(errors.InvalidRequest, match='facts has 60001 characters'):
+        m.observation_from_msg(broken(facts=' ' * 60_001))
 
 
 @pytest.mark.parametrize('x', [1e300, -2e9])
