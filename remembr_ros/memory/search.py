@@ -154,7 +154,7 @@ class StoreSearch(ABC):
 
 def _happened(scope: Scope) -> Scope:
     """Return the scope without objects, unless it asks for them: each is of many times."""
-    return replace(scope, with_objects=scope.source == OBJECT)
+    return scope if scope.source == OBJECT else replace(scope, without=OBJECT)
 
 
 def _timed(memory: Memory, time_ns: int) -> Hit:

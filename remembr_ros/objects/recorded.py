@@ -15,7 +15,9 @@ from remembr_ros.errors import BagUnreadable
 from remembr_ros.objects.depth_image import depth_of
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
-from remembr_ros.timestamps import is_stamp
+from remembr_ros.timestamps import NS, is_stamp
+
+EVERY_NS = 150 * NS // 1000  # images nearer to the last one show nothing else
 
 
 class RecordedViews:
@@ -46,6 +48,7 @@ class RecordedViews:
             self._recording.close()
             raise
         self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=self._depth is not None)
+        self._last_ns = 0
         self.frame_count = image.count
         """How many images there are."""
 
@@ -79,7 +82,9 @@ class RecordedViews:
             self.pairing.dropped['messages of a time that cannot be'] += 1
             return 0
         if message.topic == self._image:
-            self.pairing.take_image(frame_of(received, stamp_ns))
+            if not 0 <= stamp_ns - self._last_ns < EVERY_NS:
+                self._last_ns = stamp_ns
+                self.pairing.take_image(frame_of(received, stamp_ns))
         elif message.topic == self._depth:
             frame_id = received.header.frame_id.lstrip('/')
             self.pairing.take_depth(stamp_ns, frame_id, partial(depth_of, received))

@@ -3,7 +3,6 @@
 import base64
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,9 @@ from remembr_ros.objects.lifting import Lifted
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
 
+_Box = tuple[Vector, Vector, float, bool]
+"""Least and greatest coordinates, standard deviation of the middle [m], whether it is cut."""
+
 BOXES = 24  # of the latest sightings, whose middle ones make the box
 INNER = 0.15  # share of the edges at each end that is left out
 LARGE_M = 0.7  # larger things are hardly ever seen whole
@@ -34,14 +36,6 @@ CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is n
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Box:
-    low: Vector
-    high: Vector
-    std_m: float
-    cut: bool
 
 
 class ObjectTrack:
@@ -91,7 +85,7 @@ class ObjectTrack:
             facts.observations,
         )
         centre, half = np.array(known.position), np.array(known.size) / 2.0
-        track._boxes.append(_Box(centre - half, centre + half, facts.std, False))
+        track._boxes.append((centre - half, centre + half, facts.std, False))
         track.measured = facts.measured
         track._fit()
         track.std_m, track.appearance = facts.std, known.appearance
@@ -139,7 +133,7 @@ class ObjectTrack:
             self._boxes.clear()
             self.measured = True
         if placed.measured or not self.measured:
-            self._boxes.append(_Box(placed.low, placed.high, placed.std_m, placed.cut))
+            self._boxes.append((placed.low, placed.high, placed.std_m, placed.cut))
             self._fit()
         if placed.appearance.vector is not None and not placed.cut:
             self._blend(placed.appearance.vector)
@@ -219,7 +213,7 @@ class ObjectTrack:
 
     def _fit(self) -> None:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
-        boxes = [box for box in self._boxes if not box.cut]
+        boxes = [box for box in self._boxes if not box[3]]
         self.cut = not boxes
         if boxes:
             self._bound(boxes, INNER)
@@ -227,14 +221,14 @@ class ObjectTrack:
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = list(self._boxes)
             self._bound(boxes, STRAY)
-        stds = np.array([box.std_m for box in boxes])
+        stds = np.array([std_m for _, _, std_m, _ in boxes])
         # How far off a place without depth is does not become less with the number of looks.
         alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
         self.std_m = alone + POSE_STD_M
 
     def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
         """Make the box that reaches as far as these, but for the outermost part at each end."""
-        ends = np.sort(np.array([(*box.low, *-box.high) for box in boxes]), axis=0)
+        ends = np.sort(np.array([(*low, *-high) for low, high, _, _ in boxes]), axis=0)
         at = left_out * (len(ends) - 1)
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])

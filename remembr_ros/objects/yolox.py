@@ -50,16 +50,18 @@ class YoloxDetector:
             self._load()
         height, width = image.shape[:2]
         blob, ratio = self._letterboxed(image)
-        rows = self._run(blob)
+        try:
+            rows = self._session.run(None, {self._input: blob})[0][0]
+        except Exception as error:  # onnxruntime has no common class for what is wrong
+            raise DetectorFailed(f'{self._path} does not work: {error}') from error
         boxes, scores = self._decoded(rows)
         found = []
         for index in _kept(boxes, scores, self._min_score):
             left, top = np.maximum(boxes[index, :2] / ratio, 0.0).tolist()
             right, bottom = np.minimum(boxes[index, 2:] / ratio, (width, height)).tolist()
             if right - left > 1.0 and bottom - top > 1.0:
-                found.append(
-                    Detection(stamp_ns, camera, (left, top, right, bottom), self._named(scores[index]))
-                )
+                named = self._named(scores[index])
+                found.append(Detection(stamp_ns, camera, (left, top, right, bottom), named))
         return found
 
     def close(self) -> None:
@@ -82,7 +84,7 @@ class YoloxDetector:
             session = onnxruntime.InferenceSession(
                 self._path, options, providers=onnxruntime.get_available_providers()
             )
-        except Exception as error:  # onnxruntime has no common class for what is wrong with a file
+        except Exception as error:  # as above
             raise DetectorFailed(f'{self._path} cannot be loaded as an ONNX model: {error}') from error
         inputs, outputs = session.get_inputs(), session.get_outputs()
         shape = inputs[0].shape if len(inputs) == 1 else []
@@ -92,18 +94,13 @@ class YoloxDetector:
                 'width] of fixed size; export it with a fixed size'
             )
         height, width = shape[2:]
-        self._grid = _grid(height, width)
-        classes = outputs[0].shape[-1] - 5 if isinstance(outputs[0].shape[-1], int) else 0
-        if len(outputs) != 1 or len(outputs[0].shape) != 3 or classes < 1:
+        grid, given = _grid(height, width), [one.shape for one in outputs]
+        rows, values = given[0][1:] if len(given) == 1 and len(given[0]) == 3 else (0, 0)
+        classes = values - 5 if isinstance(values, int) else 0
+        if classes < 1 or (isinstance(rows, int) and rows != len(grid)):
             raise DetectorFailed(
-                f'{self._path} gives {[one.shape for one in outputs]}, a YOLOX detector gives '
-                f'[1, {len(self._grid)}, 5 + classes]; is it another kind of model?'
-            )
-        anchors = outputs[0].shape[1]
-        if isinstance(anchors, int) and anchors != len(self._grid):
-            raise DetectorFailed(
-                f'{self._path} gives {anchors} rows for {width} x {height} pixels, a YOLOX detector gives '
-                f'{len(self._grid)}; is it another kind of model?'
+                f'{self._path} gives {given} for {width} x {height} pixels, a YOLOX detector gives '
+                f'[1, {len(grid)}, 5 + classes]; is it another kind of model?'
             )
         if labels and len(labels) != classes:
             raise DetectorFailed(
@@ -111,7 +108,7 @@ class YoloxDetector:
                 'give the list that the model was trained with, a class on each line'
             )
         self._labels = labels or [f'class {number}' for number in range(classes)]
-        self._input, self._size, self._session = inputs[0].name, (height, width), session
+        self._input, self._grid, self._size, self._session = inputs[0].name, grid, (height, width), session
 
     def _letterboxed(self, image: Bgr) -> tuple[NDArray[np.float32], float]:
         import cv2
@@ -123,13 +120,6 @@ class YoloxDetector:
         padded = np.full((height, width, 3), GREY, np.uint8)
         padded[: size[1], : size[0]] = resized
         return np.ascontiguousarray(padded.transpose(2, 0, 1)[None], np.float32), ratio
-
-    def _run(self, blob: NDArray[np.float32]) -> NDArray[np.float32]:
-        try:
-            rows: NDArray[np.float32] = self._session.run(None, {self._input: blob})[0][0]
-        except Exception as error:  # as above
-            raise DetectorFailed(f'{self._path} does not work: {error}') from error
-        return rows
 
     def _decoded(self, rows: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return boxes as left, top, right and bottom in the model's pixels, and scores per class."""

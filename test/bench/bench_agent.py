@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Call, Reply, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
@@ -33,6 +33,7 @@ from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import format_clock
 from test.bench.figure import Figure
 from test.bench.load import EVERY_NS, QUESTIONS, START_NS, Material, entries, material
+from test.scripted.chat import ScriptedChat
 
 MEMORIES = 100_000
 """Fewer: REMEMBR_BENCH_AGENT=10000"""

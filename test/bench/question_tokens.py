@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Call, Reply, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
 from remembr_ros.embedding.embedders import get_embedder
@@ -25,6 +25,7 @@ from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.runner import remember
 from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
 from remembr_ros.memory.opening import open_store
+from test.scripted.chat import ScriptedChat
 
 
 class EstimatingChat(ScriptedChat):

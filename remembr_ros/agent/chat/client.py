@@ -1,12 +1,11 @@
-"""What a chat client is, in terms of no vendor; and one that replies by script, for tests."""
+"""What a chat client is, in terms of no vendor."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from remembr_ros.agent.model.usage import Ledger, Usage
-from remembr_ros.errors import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,30 +107,3 @@ class ChatClient(Protocol):
         :raises ChatUnavailable: there is no reply within the time, or one that is none
         :raises Cancelled: cancel was set
         """
-
-
-@dataclass
-class ScriptedChat:
-    """A chat client that replies from a list and records what it was asked.
-
-    :param replies: in turn: a reply, an exception to raise, or a function from the messages to a reply
-    """
-
-    replies: list[Reply | Exception | Callable[[Sequence[Message]], Reply]]
-    model: str = 'scripted'
-    asked: list[tuple[tuple[Message, ...], str | None]] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def complete(self, call: Call) -> Reply:
-        if call.cancel is not None and call.cancel.is_set():
-            raise Cancelled('the question was cancelled')
-        with self._lock:
-            self.asked.append((tuple(call.messages), call.must_call))
-            if not self.replies:
-                raise AssertionError('the script is over')
-            reply = self.replies.pop(0)
-        if isinstance(reply, Exception):
-            raise reply
-        reply = reply if isinstance(reply, Reply) else reply(call.messages)
-        call.ledger.charge(reply.usage)
-        return reply

@@ -17,7 +17,7 @@ from remembr_ros.memory.embedded.row_runs import Mask, Slots, SlotTable
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.outline import Outline, make_outline
 from remembr_ros.memory.model.recall import MapArea, Scope, Survey, offset_ns
-from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
 _NAMES = ('robot', 'map_id', 'source')
@@ -109,8 +109,8 @@ class Columns:
         for name, wanted in (('map_id', scope.map_id), ('source', scope.source)):
             if wanted is not None:
                 tests.append(self._column(name) == np.uint64(_hash(wanted)))
-        if not scope.with_objects:
-            tests.append(self._column('source') != np.uint64(_hash(OBJECT)))
+        if scope.without is not None:
+            tests.append(self._column('source') != np.uint64(_hash(scope.without)))
         if not tests:
             return None
         mask: Mask = np.logical_and.reduce(tests)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import MAX_COORDINATE, Point
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.record import OBJECT, SOURCES
+from remembr_ros.memory.model.record import SOURCES
 from remembr_ros.timestamps import MAX_NS
 
 EVERYTHING = 'start_ns >= 0'  # Milvus wants a filter or a limit with a query
@@ -60,8 +60,8 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
         if scope.source not in SOURCES:
             raise InvalidRequest(f'{scope.source!r} is not a source; there are {", ".join(SOURCES)}')
         parts.append(f'source == {quote(scope.source)}')
-    if not scope.with_objects:
-        parts.append(f'source != {quote(OBJECT)}')
+    if scope.without is not None:
+        parts.append(f'source != {quote(scope.without)}')
     return ' and '.join(parts) or EVERYTHING
 
 

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, check_point, distance
-from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
 _T = TypeVar('_T')
@@ -24,7 +24,7 @@ class Scope:
     :param robots: any of these robots; empty: every robot
     :param map_id: the map; '' is a map of its own
     :param source: one of remembr_ros.memory.model.record.SOURCES
-    :param with_objects: False: leave out what is known of objects, which last, while the others happened
+    :param without: all sources but this one
     :raises InvalidRequest: the window or the place makes no sense
     """
 
@@ -35,7 +35,7 @@ class Scope:
     robots: tuple[str, ...] = ()
     map_id: str | None = None
     source: str | None = None
-    with_objects: bool = True
+    without: str | None = None
 
     def __post_init__(self) -> None:
         if self.after_ns is not None and self.before_ns is not None and self.after_ns > self.before_ns:
@@ -63,7 +63,7 @@ class Scope:
             and (not self.robots or memory.robot in self.robots)
             and self.map_id in (None, memory.map_id)
             and self.source in (None, memory.source)
-            and (self.with_objects or memory.source != OBJECT)
+            and self.without != memory.source
             and self.reaches(memory.pose.position if memory.pose else None)
         )
 

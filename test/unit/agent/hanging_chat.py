@@ -3,8 +3,9 @@
 import threading
 from dataclasses import dataclass, field
 
-from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat
+from remembr_ros.agent.chat.client import Call, Reply
 from remembr_ros.errors import Cancelled, ChatUnavailable
+from test.scripted.chat import ScriptedChat
 
 
 @dataclass

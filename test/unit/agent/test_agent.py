@@ -5,7 +5,6 @@ import pytest
 
 from remembr_ros.agent.agent import MAX_QUESTION, Agent
 from remembr_ros.agent.build import build_agent
-from remembr_ros.agent.chat.client import ScriptedChat
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
@@ -13,6 +12,7 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.recall import Recall
 from remembr_ros.memory.store import MemoryStore
+from test.scripted.chat import ScriptedChat
 
 AskAbout = Callable[..., Question]
 

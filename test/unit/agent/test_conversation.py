@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.conversation import HAPPENED, NAME, Conversations
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Answer, Kind, Question
@@ -15,6 +15,7 @@ from remembr_ros.errors import ChatUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import Memory
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 
 TOUR = [('PRINTER',), ('LIFT',), (), (), ('LIFT',), (), ('EXIT',), ('LIFT',)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.chat.presets import PRESETS
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Question
@@ -17,6 +17,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.trace import MAX_TEXT, Trace, previous, questions, read_trace
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
 from remembr_ros.memory.store import MemoryStore
+from test.scripted.chat import ScriptedChat
 
 AskAbout = Callable[..., Question]
 KEY = 'sk-secret-0123456789abcdef'

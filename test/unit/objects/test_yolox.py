@@ -1,4 +1,5 @@
 from pathlib import Path
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -77,6 +78,6 @@ def test_boxes_of_one_class_that_overlap_are_one_and_of_two_classes_two(
     for anchor, score, number in ((0, 0.9, cup), (1, 0.8, cup), (52, 0.7, bowl), (30, 0.6, cup)):
         rows[anchor, 4], rows[anchor, 5 + number] = 1.0, score
     rows[60] = np.nan
-    monkeypatch.setattr(detector, '_run', lambda blob: rows)
+    monkeypatch.setattr(detector, '_session', SimpleNamespace(run=lambda outputs, inputs: [rows[None]]))
     found = detector.detect(np.zeros((416, 416, 3), np.uint8), T0)
     assert [(one.label, round(one.score, 2)) for one in found] == [('cup', 0.9), ('bowl', 0.7), ('cup', 0.6)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, ScriptedChat, Tool, ToolCall
+from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool, ToolCall
 from remembr_ros.agent.chat.failover import FailoverChat
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
@@ -16,6 +16,7 @@ from remembr_ros.agent.llm.tools import TOOLS
 from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.errors import Cancelled, ChatUnavailable
 from test.patience import patiently
+from test.scripted.chat import ScriptedChat
 from test.scripted.server import ScriptedReply, ScriptedServer
 
 HELLO = (Message('system', 'Be brief.'), Message('user', 'Where is the lift?'))

@@ -2,9 +2,10 @@ import threading
 
 import pytest
 
-from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat
+from remembr_ros.agent.chat.client import Call, Reply
 from remembr_ros.agent.chat.pacing import PacedChat, Pacer
 from remembr_ros.errors import ChatUnavailable, InvalidRequest
+from test.scripted.chat import ScriptedChat
 
 
 class Clock:

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.chat.bounded_call import complete
-from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Message, Picture, Reply, ToolCall
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Run
 from remembr_ros.agent.trace import without_repetitions
 from remembr_ros.errors import ChatUnavailable
+from test.scripted.chat import ScriptedChat
 
 SYSTEM, ASKED = Message('system', 'Be brief.'), Message('user', 'Where is the lift?')
 RECALL = ToolCall('a', 'recall_text', '{"query": "lift"}')

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.llm.call_context import CallContext
 from remembr_ros.agent.llm.day_tool import EPISODES, MOST_LETTERS
 from remembr_ros.agent.llm.loop import LoopPlanner
@@ -18,6 +18,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.agent.overview.driven_tour import drive
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Message, Reply, ToolCall
 from remembr_ros.agent.llm.in_parallel import in_parallel
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Kind, Question
@@ -15,6 +15,7 @@ from remembr_ros.agent.planner import Planner, Progress, Run
 from remembr_ros.errors import BudgetExceeded, Cancelled, InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory
 from test.patience import patiently
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.hanging_chat import HangingChat
 from test.unit.agent.listed_recall import ListedRecall
 

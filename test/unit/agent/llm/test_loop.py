@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.chat.openai_client import OpenAIChat
 from remembr_ros.agent.llm.budgeted_dialogue import MAX_FAULTS
 from remembr_ros.agent.llm.loop import LoopPlanner
@@ -32,6 +32,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
 from test.patience import patiently
+from test.scripted.chat import ScriptedChat
 from test.scripted.server import ScriptedReply, ScriptedServer
 from test.unit.agent.hanging_chat import HangingChat
 from test.unit.agent.listed_recall import ListedRecall

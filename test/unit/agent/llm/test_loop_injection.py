@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Message, Reply, ToolCall
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.reply_text import calls_in_text
@@ -17,6 +17,7 @@ from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.errors import Ungrounded
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 
 INJECTIONS = [

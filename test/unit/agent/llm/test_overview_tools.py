@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_ros.agent.chat.client import Message, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Message, Reply, ToolCall
 from remembr_ros.agent.llm import overview_tools
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import ALL_TOOLS
@@ -19,6 +19,7 @@ from remembr_ros.agent.planner import Run
 from remembr_ros.memory.model.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.agent.offline.test_motion_questions import START_NS as TOUR_NS
 from test.unit.agent.offline.test_motion_questions import drive, recall

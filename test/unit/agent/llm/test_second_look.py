@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.agent.build import AgentConfig, build_agent
-from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Call, Reply, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.second_look import MAX_PICTURES, CaptionerLook, ModelLook
 from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
@@ -19,6 +19,7 @@ from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.record import Memory
 from test.fake_captioner import FakeCaptioner
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 
 JPEG = encode_jpeg(np.zeros((8, 8, 3), np.uint8), 80)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.agent import Agent
-from remembr_ros.agent.chat.client import Message, Picture, Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Message, Picture, Reply, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.token_budget import LEFT_OUT, PER_PICTURE, estimate, estimate_tools, fit
 from remembr_ros.agent.llm.tools import TOOLS
@@ -14,6 +14,7 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import BudgetExceeded, ReplyInvalid
 from remembr_ros.memory.model.record import Memory
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 
 RECALL = Reply('', (ToolCall('a', 'recall_text', '{"query": "wall"}'),))

@@ -4,13 +4,14 @@ from contextlib import suppress
 
 import pytest
 
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.errors import InvalidRequest, Ungrounded
 from remembr_ros.evaluation.baselines.all_captions import (
     CHARACTERS_PER_TOKEN,
     RESERVE_TOKENS,
     AllCaptionsPlanner,
 )
+from test.scripted.chat import ScriptedChat
 
 
 def answering(**arguments):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Run
@@ -14,6 +14,7 @@ from remembr_ros.errors import BudgetExceeded, Cancelled, ChatUnavailable, Reply
 from remembr_ros.evaluation.baselines.all_captions import AllCaptionsPlanner
 from remembr_ros.evaluation.baselines.frames import FramesPlanner
 from remembr_ros.timestamps import NS
+from test.scripted.chat import ScriptedChat
 from test.unit.agent.hanging_chat import HangingChat
 
 START_NS = 1_700_000_000 * NS

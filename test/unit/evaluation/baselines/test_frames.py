@@ -3,10 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_ros.agent.chat.client import Reply, ScriptedChat, ToolCall
+from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.baselines.frames import FramesPlanner
+from test.scripted.chat import ScriptedChat
 
 
 def answering(**arguments):

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.agent.chat.client import Call, Reply, ScriptedChat
+from remembr_ros.agent.chat.client import Call, Reply
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.errors import ChatUnavailable, InvalidRequest, ReplyInvalid
 from remembr_ros.evaluation.metrics.judge import Judge
+from test.scripted.chat import ScriptedChat
 
 TEXTS = ('What colour is the sofa?', 'red', 'The couch is red.')
 YES = Reply('{"correct": true, "reason": "Both say red."}', (), Usage(1, 100, 12))
