@@ -13,7 +13,7 @@ from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 
 Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
 
@@ -48,21 +48,19 @@ class Intake:
         last = {o.memory.id: o for o in observations}  # of two with one id the last counts
         known = {memory.id: memory for memory in engine.get(list(last))}
         new = [o for memory_id, o in last.items() if not self._is_stored(o, known.get(memory_id))]
-        entries = embedded([o.memory for o in new], self._embedder()) if new else []
-        kept = [
-            replace(entry, memory=replace(entry.memory, keyframes=self._keyframes.put(o.images)))
-            if o.images
-            else entry
-            for entry, o in zip(entries, new, strict=True)
-        ]
-        stored = dict(known)
-        before = [known[entry.memory.id] for entry in kept if entry.memory.id in known]
-        before += [entry.memory for entry in kept]
-        changed: list[Memory] = []
+        # An object is rewritten often, and its sentence seldom changes: its vectors stay, which are the cost.
+        fresh = [o for o in new if not _says_the_same(o.memory, known.get(o.memory.id))]
+        entries = embedded([o.memory for o in fresh], self._embedder()) if fresh else []
+        written = {o.memory.id: self._with_keyframes(o) for o in new}
+        kept = [replace(entry, memory=written[entry.memory.id]) for entry in entries]
+        new_text = {entry.memory.id for entry in entries}
+        changed = [memory for name, memory in written.items() if name not in new_text]
+        before = [known[name] for name in written if name in known] + [*written.values()]
+        stored = known | written
         if self._rule and kept:
             merged = merge_stays(engine, kept, self._rule())
-            kept, changed = merged.new, list(merged.changed.values())
-            before += engine.get(list(merged.changed)) if changed else []
+            kept, changed = merged.new, [*changed, *merged.changed.values()]
+            before += engine.get(list(merged.changed)) if merged.changed else []
             stored |= merged.of
         after = [*changed, *(entry.memory for entry in kept)]
         with dropping(engine, _named(before) - _named(after)):
@@ -72,6 +70,11 @@ class Intake:
                 engine.put(kept)
         stored |= {entry.memory.id: entry.memory for entry in kept}
         return [stored[o.memory.id] for o in observations]
+
+    def _with_keyframes(self, observation: Observation) -> Memory:
+        if not observation.images:
+            return observation.memory
+        return replace(observation.memory, keyframes=self._keyframes.put(observation.images))
 
     def _is_stored(self, observation: Observation, known: Memory | None) -> bool:
         """Tell whether the store has an observation, with its keyframes or as the first one of a stay."""
@@ -86,6 +89,13 @@ class Intake:
             memory = replace(memory, end_ns=known.end_ns, merged=known.merged, travelled=known.travelled)
             memory = replace(memory, keyframes=known.keyframes)
         return known == memory
+
+
+def _says_the_same(memory: Memory, known: Memory | None) -> bool:
+    """Tell whether an object's passages, and so its vectors, are those that are stored."""
+    if known is None or memory.source != OBJECT:
+        return False
+    return (memory.caption, memory.scene_text) == (known.caption, known.scene_text)
 
 
 def _named(memories: Sequence[Memory]) -> set[str]:
