@@ -24,7 +24,7 @@ from functools import lru_cache
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.record import OBJECT, SOURCES, Memory
-from remembr_ros.timestamps import LATEST_NS, NS, format_duration
+from remembr_ros.timestamps import NS, format_duration
 
 CELL_M = 1.0  # side of a place
 ALIKE = 0.5  # share of words that two memories of the same scene have in common
@@ -139,8 +139,7 @@ def doomed(memories: Iterable[Memory], policy: RetentionPolicy, now_ns: int) -> 
     limited = need_size or policy.max_memories is not None
     for memory in memories:
         size = estimated_bytes(memory) if need_size else 0
-        if memory.end_ns <= LATEST_NS:  # one of 2100, as older programs stored it, is no hole of the clock
-            spans.append((memory.start_ns, memory.end_ns))
+        spans.append((memory.start_ns, memory.end_ns))
         if memory.source in policy.keep_sources:
             kept_count += 1
             kept_bytes += size

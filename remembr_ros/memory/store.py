@@ -235,7 +235,7 @@ class MemoryStore(ConnectedStore):
                 engine,
                 asked,
                 lambda: [
-                    schema.fitted(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
+                    schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
                     for memory in engine.select(Scope(map_id=map_id))
                 ],
                 leaves=new_map_id not in (None, map_id),

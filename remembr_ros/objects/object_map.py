@@ -193,8 +193,10 @@ class ObjectMap:
     def _drop(self, tracks: Sequence[ObjectTrack]) -> None:
         self._tracks = [track for track in self._tracks if track not in tracks]
         self._boxes = _Boxes(self._tracks)
-        for track in tracks:
-            self._by_id.pop(track.id, None)
+        self._by_id = {name: track for name, track in self._by_id.items() if track not in tracks}
+        for track in self._tracks:
+            for gone in tracks:
+                del track.beside[gone.id]
 
     def _current(self, track: ObjectTrack) -> Memory:
         return track.memory(self._robot, self._map_id, self._frame_id, self._near(track))

@@ -14,7 +14,7 @@ from remembr_ros.cli.captioner_options import add_captioner, captioner_from, def
 from remembr_ros.cli.options import add_json, add_memory, check_memory, count, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
-from remembr_ros.errors import CaptionerFailed, InvalidRequest
+from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr, decode_compressed
 from remembr_ros.memory.milvus.client import shown
 from remembr_ros.memory.model.record import Memory, Observation
@@ -68,11 +68,7 @@ def _recaption(args: argparse.Namespace) -> dict[str, Any]:
                 elif isinstance(caption, CaptionerFailed):
                     print(f'memory {memory.id}: {caption}', file=sys.stderr)
                 else:
-                    try:
-                        there = _replace(store, memory.id, caption, captioner.name)
-                    except InvalidRequest as error:  # such as one of 2100, as older programs stored it
-                        print(error, file=sys.stderr)
-                        continue
+                    there = _replace(store, memory.id, caption, captioner.name)
                     bar.set_postfix_str(caption.text[:40])
                     done += there
                     gone += not there

@@ -56,10 +56,6 @@ class IndexFiles:
 
     def __init__(self, folder: Path, dimension: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        # Files of older programs, which have what may be forgotten later.
-        for pattern in ('entries.bin', 'vectors.i16', 'checkpoint.json', 'clusters-*'):
-            for path in folder.glob(pattern):
-                path.unlink()
         self.folder = folder
         self.dimension = dimension
         self.rows = 0  # of vectors, those of deleted memories included

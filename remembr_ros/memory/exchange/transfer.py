@@ -101,7 +101,7 @@ def import_memories(
         for item in items:
             try:
                 batch.append(replace(item, memory=schema.storable(_renamed(item.memory, robot, map_id))))
-            except InvalidRequest as error:  # of an older program, say: the others are good
+            except InvalidRequest as error:  # the others are good
                 refused.append(str(error))
             if len(batch) == BATCH:
                 flush()

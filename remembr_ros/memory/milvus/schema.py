@@ -39,23 +39,6 @@ def storable(memory: Memory) -> Memory:
 
     :raises InvalidRequest: it makes no sense, or is of a time when no robot saw anything
     """
-    fitting = fitted(memory)
-    for ns in (memory.start_ns, memory.end_ns):
-        # A simulation may begin at zero; what ends there was not stamped.
-        if not is_stamp(ns) and (ns or not memory.end_ns):
-            raise InvalidRequest(
-                f'memory {memory.id} is of {format_iso(ns)}; give a time from {format_iso(EARLIEST_NS)[:10]} '
-                f'to {format_iso(LATEST_NS)[:10]}, where the seconds of ROS end, or of the first year after '
-                '1970 for simulated time, and check the clock that stamped it'
-            )
-    return fitting
-
-
-def fitted(memory: Memory) -> Memory:
-    """Return the memory as it fits the fields, whatever its time: older programs stored any.
-
-    :raises InvalidRequest: it makes no sense
-    """
     if not is_id(memory.id):
         raise InvalidRequest(
             f'{memory.id!r} is not the id of a memory (at most 64 letters, digits, dots, dashes and '
@@ -69,6 +52,14 @@ def fitted(memory: Memory) -> Memory:
         raise InvalidRequest(f'{memory.source!r} is not a source; there are {", ".join(SOURCES)}')
     if not 0 <= memory.start_ns <= memory.end_ns <= MAX_NS:
         raise InvalidRequest(f'memory {memory.id} ends before it starts, or its times are out of range')
+    for ns in (memory.start_ns, memory.end_ns):
+        # A simulation may begin at zero; what ends there was not stamped.
+        if not is_stamp(ns) and (ns or not memory.end_ns):
+            raise InvalidRequest(
+                f'memory {memory.id} is of {format_iso(ns)}; give a time from {format_iso(EARLIEST_NS)[:10]} '
+                f'to {format_iso(LATEST_NS)[:10]}, where the seconds of ROS end, or of the first year after '
+                '1970 for simulated time, and check the clock that stamped it'
+            )
     if not 1 <= memory.merged <= MAX_NS:
         raise InvalidRequest(f'memory {memory.id} stands for {memory.merged} segments; give at least 1')
     if memory.pose is not None:

@@ -202,7 +202,6 @@ class Spool:
 
     def _open(self) -> FileIO:
         self._new_path.unlink(missing_ok=True)  # from a rewrite that was cut off
-        self.path.with_name(f'{self.path.name}.drained').unlink(missing_ok=True)  # an older program's mark
         file = FileIO(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600), 'r+')
         head = file.read(len(_MAGIC)) or b''
         if head != _MAGIC:

@@ -19,7 +19,6 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation, memory_id
 from remembr_ros.nodes.base.bounds import check_caption
 from remembr_ros.nodes.base.conversions import (
-    MAX_WIRE_NS,
     frame_name,
     point_from_msg,
     pose_from_msg,
@@ -135,16 +134,15 @@ def hit_from_msg(msg: MemoryMsg) -> Hit:
 
 
 def fill_page(outline: Outline, request: OutlineSrv.Request, response: OutlineSrv.Response) -> None:
-    """Fill the page that a request asks for into a response, but for times that no message could hold."""
+    """Fill the page that a request asks for into a response."""
     begin = 0
     if request.after_id or request.after_ns:
         # Where it would stand: it may be gone.
         begin = int(np.searchsorted(outline.start_ns, request.after_ns, 'left'))
         same = int(np.searchsorted(outline.start_ns, request.after_ns, 'right'))
         begin += int(np.searchsorted(outline.ids[begin:same], request.after_id.encode(), 'right'))
-    told = np.flatnonzero(outline.end_ns[begin:] <= MAX_WIRE_NS) + begin
-    page = told[: min(request.limit or OUTLINE_PAGE, OUTLINE_PAGE)]
-    response.total = int(np.count_nonzero(outline.end_ns <= MAX_WIRE_NS))
+    page = slice(begin, begin + min(request.limit or OUTLINE_PAGE, OUTLINE_PAGE))
+    response.total = len(outline.ids)
     response.names = list(outline.names)
     response.ids = [memory_id.decode() for memory_id in outline.ids[page].tolist()]
     response.start, response.end = outline.start_ns[page].tolist(), outline.end_ns[page].tolist()

@@ -29,7 +29,6 @@ from remembr_ros.nodes.memory.housekeeping import Housekeeping
 from remembr_ros.nodes.memory.markers import MemoryMarkers
 from remembr_ros.nodes.memory.opening import open_memory, policy_of, tell_when_loaded
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.recall import TELLABLE
 from remembr_ros.nodes.memory.services import MemoryServices
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
@@ -193,7 +192,7 @@ class MemoryNode(ManagedNode):
         if not count or self._store is None:
             return []
         try:
-            return [hit.memory for hit in reversed(self._store.find(Query(scope=TELLABLE, limit=count)))]
+            return [hit.memory for hit in reversed(self._store.find(Query(limit=count)))]
         except RemembrError as error:
             self.get_logger().warning(f'the markers are not up to date: {error}')
             return []

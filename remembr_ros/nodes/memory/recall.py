@@ -1,50 +1,27 @@
 """What the services recall and forget ask of the store."""
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
 
 from remembr_msgs.srv import Forget as ForgetSrv
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.recall import Hit, Order, Query, Scope
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import StoreSearch
-from remembr_ros.nodes.base.conversions import MAX_WIRE_NS, point_from_msg, time_from_msg
-from remembr_ros.timestamps import NS, format_iso
+from remembr_ros.nodes.base.conversions import point_from_msg, time_from_msg
 
 DEFAULT_LIMIT = 5
-TELLABLE = Scope(before_ns=MAX_WIRE_NS)  # older programs stored memories of later
 
 
-def is_tellable(memory: Memory) -> bool:
-    """Tell whether a message can hold the times of a memory."""
-    return memory.start_ns <= memory.end_ns <= MAX_WIRE_NS
-
-
-def search(
-    store: StoreSearch, request: RecallSrv.Request, warn: Callable[[str], None]
-) -> tuple[list[Hit], int]:
+def search(store: StoreSearch, request: RecallSrv.Request) -> tuple[list[Hit], int]:
     """Return what a request finds, in its order, and how many memories its filters admit.
 
     Every hit has its distance to the asked place and its offset from the asked time, whatever ranks.
 
-    :param warn: called with why something was left out
     :raises InvalidRequest: the request makes no sense
     :raises StoreUnavailable: the database does not work
     """
     query = query_of(request)
     hits = store.find(query)
-    if not all(is_tellable(hit.memory) for hit in hits):
-        late = next(hit.memory for hit in hits if not is_tellable(hit.memory))
-        warn(
-            f'memories of after {format_iso(MAX_WIRE_NS)[:10]} are left out, such as {late.id}: no message '
-            f'can hold their time; delete them with: remembr forget --after {format_iso(MAX_WIRE_NS + NS)}'
-        )
-        # Asked again: where the newest are wanted they stand before all others.
-        before_ns = min(MAX_WIRE_NS, query.scope.before_ns or MAX_WIRE_NS)
-        query = replace(query, scope=replace(query.scope, before_ns=before_ns))
-        hits = [hit for hit in store.find(query) if is_tellable(hit.memory)]
     place = point_from_msg(request.place) if request.use_place else None
     time_ns = time_from_msg(request.time) if request.use_time else None
     return [hit.measured(place, time_ns) for hit in hits], store.count(query.scope)

@@ -30,7 +30,7 @@ from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.parameters import MemoryParameters
-from remembr_ros.nodes.memory.recall import forget_conditions, is_tellable, order_of, scope_of, search
+from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
 
 THREADS = 4
@@ -129,14 +129,10 @@ class MemoryServices:
         check_recall(request)
         response.embedder = self._store.embedder_name
         if request.ids:
-            found = filter(is_tellable, self._store.get(request.ids))
-            response.memories = [hit_to_msg(Hit(memory, 1.0)) for memory in found]
+            response.memories = [hit_to_msg(Hit(memory, 1.0)) for memory in self._store.get(request.ids)]
             response.total = len(response.memories)
             return
-        warning = self._node.get_logger().warning
-        hits, response.total = search(
-            self._store, request, lambda text: warning(text, throttle_duration_sec=60.0)
-        )
+        hits, response.total = search(self._store, request)
         response.memories = [hit_to_msg(hit) for hit in hits]
         if request.survey:
             _tell(self._store.survey(scope_of(request)), response)

@@ -330,14 +330,3 @@ def test_it_is_opened_on_a_full_disk_only_if_there_is_nothing_to_write(
         with pytest.raises(StoreUnavailable, match='cannot write'):
             opened(path)
     check(path)
-
-
-def test_what_an_older_program_kept_is_deleted(path: str, make: Make) -> None:
-    filled(path, make).close()
-    folder = Path(f'{path}.index/memories')
-    old = ('entries.bin', 'vectors.i16', 'checkpoint.json', f'clusters-{"a" * 32}-5-5-00000000.faiss')
-    for name in old:
-        (folder / name).write_bytes(b'a secret')
-    check(path)
-    opened(path).close()
-    assert not any((folder / name).exists() for name in old)

@@ -1,8 +1,7 @@
-"""Times at which nothing was seen: refused where they come in, harmless where older programs stored them."""
+"""Times at which nothing was seen: refused where they come in."""
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable, InvalidRequest, StoreUnavailable
-from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory.exchange.portable import write
 from remembr_ros.memory.exchange.portable_memory import Header, PortableMemory
 from remembr_ros.memory.exchange.transfer import import_memories
@@ -18,7 +16,6 @@ from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.memory.retention import RetentionPolicy, doomed
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter
 from remembr_ros.memory.store import MemoryStore
@@ -97,16 +94,7 @@ def test_an_import_leaves_out_what_makes_no_sense_and_says_so(
         assert store.all() == good
 
 
-def test_an_old_row_of_2100_moves_with_its_map(store: MemoryStore, make: Make) -> None:
-    late = make(1, **times('2100-01-01'))
-    store.engine.put([Entry(late, np.ones((1, 64), np.float32))])
-    store.add([Observation(make(0))])
-    assert store.move_map('', RigidTransform((1.0, 0.0, 0.0)), new_map_id='new') == 2
-    assert [m.map_id for m in store.all()] == ['new', 'new']
-    assert store.forget(['m1']) == 1
-
-
-def test_what_waited_of_an_older_program_does_not_stop_the_others(
+def test_one_that_came_into_a_spool_all_the_same_does_not_stop_the_others(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     spool = Spool(tmp_path / 'spool')
@@ -118,15 +106,3 @@ def test_what_waited_of_an_older_program_does_not_stop_the_others(
         spooling.close()
         assert [memory.id for memory in store.all()] == ['m2']
     assert 'memory m1 can never be stored' in caplog.text
-
-
-def test_an_old_row_of_2100_does_not_keep_others_for_ever(make: Make) -> None:
-    now_ns = make(0).start_ns + 60 * DAY_NS
-    old = [make(i) for i in range(50)]
-    fresh = [
-        make(100 + i, start_ns=now_ns - 2 * DAY_NS + i * DAY_NS, end_ns=now_ns - DAY_NS) for i in range(2)
-    ]
-    policy = RetentionPolicy(max_age_s=30 * 86_400.0)
-    assert doomed([*old, *fresh], policy, now_ns).too_old == 50
-    late = replace(make(200), **times('2100-01-01'))
-    assert doomed([*old, *fresh, late], policy, now_ns).too_old == 50

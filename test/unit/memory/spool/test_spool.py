@@ -129,18 +129,6 @@ def test_a_file_cut_at_any_byte_keeps_every_whole_entry(tmp_path: Path, data: st
     spool.close()
 
 
-def test_a_spool_of_an_older_program_is_drained_once_more(path: Path) -> None:
-    spool = Spool(path)
-    spool.append([observation(i) for i in range(3)])
-    spool.close()
-    mark = path.with_name('spool.drained')  # where the first entry lay that was not drained
-    mark.write_bytes(bytes(12))
-    spool = Spool(path)
-    assert ids(spool) == ['m0', 'm1', 'm2']
-    assert not mark.exists()
-    spool.close()
-
-
 def test_a_damaged_entry_does_not_take_the_others_along(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     spool = Spool(path)
     spool.append([observation(i) for i in range(3)])
