@@ -1,16 +1,18 @@
 """Recordings of a robot that drives towards a red square before a wall, and detectors for them."""
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
+from remembr_ros.geometry import Point, Transform, compose, quaternion_from_yaw
 from remembr_ros.images import Bgr
 from remembr_ros.objects.camera import Pinhole, rotation_matrix
 from remembr_ros.objects.detection import Detection
@@ -43,10 +45,15 @@ class Drive:
     :param deep: to what a depth image is changed before it is sent, by the number of the image
     :param depth_late_ns: by how much the depth is from another time than the image
     :param tf_until: no transform of the robot from this image on
+    :param tf_last: first the image is recorded, then its depth, then where the robot was
     :param stamps: by how much the clock is wrong at an image, by its number [ns]
+    :param info_stamps: the same for its camera info only
+    :param turning: how fast the robot turns [rad/s]
+    :param localised_at: what a topic says of where the robot is, beside TF
     """
 
     images: int = 8
+    kind: str = 'mcap'
     registered: bool = True
     depth: str = '16UC1'
     size: tuple[int, int] = (CAMERA.width, CAMERA.height)
@@ -55,28 +62,64 @@ class Drive:
     deep: Callable[[Depth, int], Depth] = lambda metres, number: metres
     depth_late_ns: int = 0
     tf_until: int = 1000
+    tf_last: bool = False
     stamps: Callable[[int], int] = lambda number: 0
+    info_stamps: Callable[[int], int] = lambda number: 0
     map_frame: str = 'map'
+    turning: float = 0.0
+    localised_at: Point | None = None
 
     def write(self, folder: Path) -> Path:
         """Return the path of the recording: five images a second, of a robot that drives 0.2 m/s."""
-        with BagBuilder(folder) as bag:
+        with BagBuilder(folder, self.kind) as bag:
             bag.tf(T0, 'base_link', 'color_optical', AHEAD[0], rotation=AHEAD[1], topic='/tf_static')
             bag.tf(T0, 'base_link', 'depth_optical', BESIDE[0], rotation=BESIDE[1], topic='/tf_static')
             for number in range(self.images):
                 self._write_one(bag, number)
         return bag.path
 
+    def base(self, since_ns: int) -> Transform:
+        """Return where the robot is so long after the start."""
+        seconds = since_ns / NS
+        return (0.2 * seconds, 0.0, 0.0), quaternion_from_yaw(self.turning * (seconds - 0.7))
+
     def _write_one(self, bag: BagBuilder, number: int) -> None:
-        ns = T0 + number * NS // 5 + self.stamps(number)
-        base: Transform = ((0.04 * number, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
-        if number < self.tf_until:
-            bag.tf(ns, self.map_frame, 'base_link', base[0])
-        self._info(bag, ns, INFO, CAMERA, 'color_optical')
-        if self.depth:
-            self._depth(bag, ns + self.depth_late_ns, number, base)
+        since_ns = number * NS // 5
+        wrong_ns, self._log_ns = self.stamps(number), T0 + since_ns
+        base, deep = self.base(since_ns), self.base(since_ns + self.depth_late_ns)
+        ns = T0 + since_ns + wrong_ns
+        if not self.tf_last and number < self.tf_until:
+            self._tf(bag, ns, base)
+        self._info(bag, ns + self.info_stamps(number), INFO, CAMERA, 'color_optical')
+        if self.depth and not self.tf_last:
+            self._depth(bag, ns + self.depth_late_ns, number, deep)
         if IMAGES not in self.missing:
-            bag.image(IMAGES, ns, picture(CAMERA, compose(base, AHEAD)), frame='color_optical')
+            with self._later(bag):
+                bag.image(IMAGES, ns, picture(CAMERA, compose(base, AHEAD)), frame='color_optical')
+        if self.depth and self.tf_last:
+            self._depth(bag, ns + self.depth_late_ns, number, deep)
+        if self.tf_last and number < self.tf_until:
+            self._tf(bag, ns, base)
+
+    def _tf(self, bag: BagBuilder, ns: int, base: Transform) -> None:
+        with self._later(bag):
+            bag.tf(ns, self.map_frame, 'base_link', base[0], rotation=base[1])
+            if self.localised_at is not None:
+                bag.pose_with_covariance('/amcl_pose', ns, self.localised_at)
+
+    @contextmanager
+    def _later(self, bag: BagBuilder) -> Iterator[None]:
+        """Record what is added now after all that was added, whatever its stamp."""
+
+        def raw(topic: str, msgtype: str, data: bytes, log_ns: int) -> None:
+            self._log_ns += 1
+            BagBuilder.raw(bag, topic, msgtype, data, self._log_ns)
+
+        bag.raw = raw  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            del bag.raw
 
     def _info(self, bag: BagBuilder, ns: int, topic: str, camera: Pinhole, frame: str) -> None:
         if topic in self.missing:
@@ -84,19 +127,20 @@ class Drive:
         k = [camera.fx, 0.0, camera.cx, 0.0, camera.fy, camera.cy, 0.0, 0.0, 1.0]
         fields = {'k': np.array(k), 'width': camera.width, 'height': camera.height}
         fields |= self.changed.get(topic, {})
+        fields |= {'d': np.zeros(5), 'r': np.eye(3).ravel(), 'p': np.zeros(12)}
+        if bag.is_ros1:
+            fields = {name.upper() if len(name) == 1 else name: value for name, value in fields.items()}
         message = bag.make(
             'sensor_msgs/msg/CameraInfo',
             header=bag.header(ns, frame),
             distortion_model='plumb_bob',
-            d=np.zeros(5),
-            r=np.eye(3).ravel(),
-            p=np.zeros(12),
             binning_x=0,
             binning_y=0,
             roi=bag.make('sensor_msgs/msg/RegionOfInterest', 0, 0, 0, 0, False),
             **fields,
         )
-        bag.add(topic, message, ns)
+        with self._later(bag):
+            bag.add(topic, message, ns)
 
     def _depth(self, bag: BagBuilder, ns: int, number: int, base: Transform) -> None:
         frame, camera, mount = 'depth_optical', DEPTH, BESIDE
@@ -106,6 +150,10 @@ class Drive:
         if DEPTHS in self.missing:
             return
         metres = self.deep(measured(camera, compose(base, mount)), number)
+        with self._later(bag):
+            self._send(bag, ns, metres, frame)
+
+    def _send(self, bag: BagBuilder, ns: int, metres: Depth, frame: str) -> None:
         millimetres = np.round(np.nan_to_num(metres) * 1000.0).astype(np.uint16)
         png = cv2.imencode('.png', millimetres)[1].tobytes()
         if self.depth == 'png':
@@ -122,6 +170,14 @@ class Drive:
         else:
             pixels = metres if self.depth == '32FC1' else millimetres
             bag.image(DEPTHS, ns, pixels, encoding=self.depth, frame=frame)
+
+
+def camera_info(camera: Pinhole) -> Any:
+    """Return a camera as a message of its own says it."""
+    k = (camera.fx, 0.0, camera.cx, 0.0, camera.fy, camera.cy, 0.0, 0.0, 1.0)
+    return SimpleNamespace(
+        k=k, width=camera.width, height=camera.height, header=SimpleNamespace(frame_id='cam')
+    )
 
 
 def measured(camera: Pinhole, pose: Transform) -> Depth:
