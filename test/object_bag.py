@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, Transform, compose, quaternion_from_yaw
 from remembr_ros.images import Bgr
-from remembr_ros.objects.camera import Pinhole, rotation_matrix
+from remembr_ros.objects.camera import Pinhole, to_parent
 from remembr_ros.objects.detection import Detection
 from remembr_ros.timestamps import NS
 from test.object_scene import AHEAD, CAMERA, T0
@@ -195,7 +195,7 @@ def picture(camera: Pinhole, pose: Transform) -> Bgr:
 def _cast(camera: Pinhole, pose: Transform) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     v, u = np.mgrid[: camera.height, : camera.width]
     rays = np.stack([(u - camera.cx) / camera.fx, (v - camera.cy) / camera.fy, np.ones(u.shape)], axis=2)
-    rays = rays @ rotation_matrix(pose).T
+    rays = to_parent(rays.reshape(-1, 3), ((0.0, 0.0, 0.0), pose[1])).reshape(rays.shape)
     near = (SQUARE[0] - pose[0][0]) / rays[..., 0]
     hit = near[..., None] * rays + np.array(pose[0]) - np.array(SQUARE)
     square = (np.abs(hit[..., 1]) <= HALF_M) & (np.abs(hit[..., 2]) <= HALF_M)

@@ -3,13 +3,16 @@
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.images import Frame
-from remembr_ros.objects.depth_image import Depth, depth_from_compressed, depth_from_raw
+from remembr_ros.objects import depth_image
+from remembr_ros.objects.depth_image import Depth
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.timestamps import NS
@@ -101,9 +104,10 @@ def test_reasons_do_not_become_more_with_time(tree: TransformTree) -> None:
     stand(tree)
     for number in range(20):
         now_ns = T0 + number * NS
-        pairing.take_depth(
-            now_ns, 'cam', lambda number=number: depth_from_raw('16UC1', 160, 120, 320, False, bytes(number))
+        cut_off = SimpleNamespace(
+            encoding='16UC1', width=160, height=120, step=320, is_bigendian=0, data=bytes(number)
         )
+        pairing.take_depth(now_ns, 'cam', partial(depth_image.depth_of, cut_off))
         pairing.take_image(frame(now_ns))
         assert list(pairing.ready(now_ns)) == []
     assert sum(pairing.dropped.values()) == 20
@@ -122,5 +126,7 @@ def test_a_depth_image_that_says_it_is_huge_is_garbage() -> None:
         + chunk(b'IDAT', zlib.compress(b''))
         + chunk(b'IEND', b'')
     )
-    with pytest.raises(ValueError, match='depth'):
-        depth_from_compressed('16UC1; png compressed', png)
+    with pytest.raises(ValueError, match='16UC1'):
+        depth_image.depth_of(
+            SimpleNamespace(format='16UC1; png compressed', data=np.frombuffer(png, np.uint8))
+        )

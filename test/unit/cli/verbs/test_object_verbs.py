@@ -363,7 +363,7 @@ def test_models_and_labels_that_do_not_fit_are_refused(command: Run, memory: Pat
         ('text.onnx', 'two.txt', 'cannot be loaded as an ONNX model'),
         ('grey.onnx', 'two.txt', r'takes \[\[1, 1, 64, 64\]\], a YOLOX detector takes'),
         ('classes.onnx', 'two.txt', 'is it another kind of model'),
-        ('anchors.onnx', 'two.txt', 'gives 50 rows .* gives 84; is it another kind'),
+        ('anchors.onnx', 'two.txt', 'gives .*50.* gives .*84.*; is it another kind'),
         ('v8.onnx', 'two.txt', 'is it another kind of model'),
         (model.name, 'one.txt', '1 labels.* 2 classes'),
         (model.name, 'none.txt', 'are empty; give a class on each line'),
@@ -501,7 +501,9 @@ def test_a_slash_before_the_map_is_none_of_its_name(ingest: RunJson, memory: Pat
         assert {one.frame_id for one in store.matching()} == {'map'}
 
 
-@pytest.mark.xfail(strict=True, reason='objects come after the whole recording, which ends with the damage')
+@pytest.mark.xfail(
+    strict=True, reason='the survey of TF ends with the damage, and objects come after all else'
+)
 def test_what_was_seen_before_the_damage_of_a_recording_is_kept(
     command: Run, objects: Any, red: None, memory: Path, tmp_path: Path
 ) -> None:
@@ -511,7 +513,7 @@ def test_what_was_seen_before_the_damage_of_a_recording_is_kept(
     first.rename(bag / 'bag_0.mcap')
     (bag / 'bag_1.mcap').write_bytes((bag / 'bag_0.mcap').read_bytes()[:-100])
     code, _, err = command('ingest', bag, *to(memory), '--detector', 'onnx:any', *DEEP)
-    assert (code, 'cut off' in err) == (1, True)
+    assert (code, 'cut off' in err) == (1, True), err
     assert command('info', '--memory', memory)[0] == 0  # what the captioner saw is kept
     assert len(objects()) == 1
 
