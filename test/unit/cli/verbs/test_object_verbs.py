@@ -560,3 +560,9 @@ def test_between_two_sightings_a_thing_was_not_seen(
     question: str, name: str, expected: Any, command_json: RunJson, twice: list[Any]
 ) -> None:
     assert command_json('ask', question, *twice)[name] == expected
+
+
+@pytest.mark.xfail(strict=True, reason='the last time of all is told, also where another day was asked for')
+def test_when_a_thing_was_seen_on_a_day_is_on_that_day(command_json: RunJson, twice: list[Any]) -> None:
+    answer = command_json('ask', 'When did you see the mug on 2023-11-14?', *twice)
+    assert answer['time'].startswith('2023-11-14')
