@@ -79,6 +79,9 @@ class TransformSurvey:
             for message in itertools.islice(recording.messages(static), MAX_STATIC_MESSAGES):
                 if add_recorded(self.tree, recording, message):
                     self.statics.append(message)
+        except BagUnreadable:
+            pass  # as below; what moves lies before the damage, too
+        try:
             if self._enough(asked):
                 return
             for message in recording.messages(moving, stop_ns):

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import BagUnreadable, InvalidRequest
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.objects.detection import Detection, get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
@@ -40,7 +42,8 @@ class RecordedObjects:
                 raise InvalidRequest('--labels and --depth-topic go with --detector, which finds objects')
             return
         self._detector = get_detector(args.detector, args.labels)
-        map_frame = args.tf[0] if args.tf else None
+        self._detector.detect(np.zeros((32, 32, 3), np.uint8), 0)  # what is wrong with it is known now
+        map_frame = args.tf[0].strip().lstrip('/') if args.tf else None
         self._views = RecordedViews(args.bag, args.image_topic, args.depth_topic, map_frame)
         self._seen = self._detected(self._views)
         try:
@@ -56,6 +59,15 @@ class RecordedObjects:
         if self._views:
             self._views.close()
             self._detector.close()
+
+    def check(self, memory: Memory) -> None:
+        """Raise BagUnreadable if memories of the recording, such as this one, are placed in another frame."""
+        if self._views and memory.pose and memory.frame_id != self._views.map_frame:
+            raise BagUnreadable(
+                f'{self._args.bag} has poses in {memory.frame_id!r}, and TF that places the camera in '
+                f'{self._views.map_frame!r}: objects would lie elsewhere than memories. Record all of TF, or '
+                'take the poses from TF, too: --tf PARENT CHILD'
+            )
 
     def keep(self, store: MemoryStore) -> dict[str, Any]:
         """Keep the objects in a store, also those from before an error; return what there is to report.

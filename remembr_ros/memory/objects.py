@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.geometry import Point, Pose, quaternion_from_yaw, rotate
 from remembr_ros.memory.matching.terms import content_stems
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.timestamps import NS, format_iso
 
@@ -54,9 +55,9 @@ class ObjectFacts(BaseModel):
     """
 
     model_config = ConfigDict(extra='ignore', allow_inf_nan=False, frozen=True)
-    labels: dict[str, float] = Field(min_length=1)
+    labels: dict[str, Annotated[float, Field(gt=0.0)]] = Field(min_length=1)
     size: _Place
-    std: Annotated[float, Field(ge=0.0)]
+    std: Annotated[float, Field(gt=0.0, le=1e6)]
     measured: bool = True
     observations: Annotated[int, Field(ge=1)]
     intervals: Annotated[tuple[tuple[_Time, _Time], ...], Field(min_length=1)]
@@ -129,7 +130,8 @@ def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:
             continue
         try:
             facts = ObjectFacts.model_validate(dict(memory.facts))
-            base64.b64decode(facts.appearance, validate=True)
+            if not np.isfinite(np.frombuffer(base64.b64decode(facts.appearance, validate=True), '<f2')).all():
+                raise ValueError('its appearance is not finite')
         except (ValidationError, ValueError) as error:
             _log.warning('memory %s has facts of no object: %s', memory.id, str(error).split('\n')[0])
             continue
@@ -139,6 +141,22 @@ def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:
     return sorted(
         (known for known in found if known.id not in merged), key=lambda k: (-k.memory.end_ns, k.id)
     )
+
+
+def seen_in(memory: Memory, scope: Scope) -> list[Memory]:
+    """Return an object once for each time within a scope's in which it was seen, with that for its own.
+
+    Nobody may have seen it for days between its first and its last sighting. Other memories stay as they are.
+    """
+    known = known_objects([memory])
+    if not known:
+        return [memory]
+    return [
+        replace(memory, start_ns=start_ns, end_ns=end_ns)
+        for start_ns, end_ns in known[0].facts.intervals
+        if (scope.after_ns is None or end_ns >= scope.after_ns)
+        and (scope.before_ns is None or start_ns <= scope.before_ns)
+    ]
 
 
 def best_label(scores: Mapping[str, float]) -> str:

@@ -23,7 +23,9 @@ from functools import lru_cache
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.matching.sentences import passages
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, SOURCES, Memory
+from remembr_ros.memory.objects import seen_in
 from remembr_ros.timestamps import NS, format_duration
 
 CELL_M = 1.0  # side of a place
@@ -245,8 +247,8 @@ def _compared(candidate: _Candidate, following: _Candidate) -> _Tells:
     return _Tells.REPEATED_SOON if soon else _Tells.REPEATED
 
 
-def is_meant(memory: Memory, ids: Collection[str] | None, text: str) -> bool:
-    """Tell whether a forgetting by ids and a part of the text means a memory, see MemoryStore.matching."""
-    if ids is not None and memory.id not in ids:
+def is_meant(memory: Memory, ids: Collection[str] | None, scope: Scope, text: str) -> bool:
+    """Tell whether a forgetting with these conditions means a memory, see MemoryStore.matching."""
+    if (ids is not None and memory.id not in ids) or not scope.admits(memory) or not seen_in(memory, scope):
         return False
     return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

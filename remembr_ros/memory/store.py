@@ -156,10 +156,10 @@ class MemoryStore(ConnectedStore):
         :raises InvalidRequest: the scope makes no sense
         :raises StoreUnavailable: the database does not work
         """
-        found = {m.id: m for m in self.engine.select(scope) if is_meant(m, ids, text)}
+        found = {m.id: m for m in self.engine.select(scope) if is_meant(m, ids, scope, text)}
         if self._spooling:
             # One that is being stored right now may be in both.
-            waiting = self._spooling.matching(lambda m: scope.admits(m) and is_meant(m, ids, text))
+            waiting = self._spooling.matching(lambda m: is_meant(m, ids, scope, text))
             found |= {memory.id: memory for memory in waiting}
         return sorted(found.values(), key=lambda memory: (memory.start_ns, memory.id))
 
@@ -185,9 +185,9 @@ class MemoryStore(ConnectedStore):
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
         waiting = 0
         if self._spooling:
-            waiting = self._spooling.forget(lambda m: scope.admits(m) and is_meant(m, ids, text))
+            waiting = self._spooling.forget(lambda m: is_meant(m, ids, scope, text))
         with self._changing() as engine:
-            doomed_ones = [m for m in engine.select(scope) if is_meant(m, ids, text)]
+            doomed_ones = [m for m in engine.select(scope) if is_meant(m, ids, scope, text)]
             self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)
         return waiting + len(doomed_ones)
 

@@ -39,7 +39,7 @@ class Appearance:
 
 def appearance_of(detection: Detection, image: Bgr) -> tuple[Appearance, Callable[[], bytes]]:
     """Return what a detection looks like, and what makes its picture, JPEG, when somebody asks."""
-    picture = partial(_jpeg, image[_window(detection, image, MARGIN)].copy())  # the rest of the image goes
+    picture = partial(_jpeg, image[_window(detection, image, MARGIN)])
     rows, columns = _window(detection, image, 0.0)
     if min(rows.stop - rows.start, columns.stop - columns.start) < LEAST_PX:
         return Appearance(detection.embedding), picture

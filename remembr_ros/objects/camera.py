@@ -42,10 +42,8 @@ class Pinhole:
         width, height = int(info.width), int(info.height)
         fx, fy, cx, cy = (float(k[i]) for i in (0, 4, 2, 5))
         if not (min(width, height) > 0 and min(fx, fy) > 0.0 and all(map(math.isfinite, (fx, fy, cx, cy)))):
-            raise InvalidRequest(
-                f'the camera info of {info.header.frame_id!r} has {width} x {height} pixels and the focal '
-                f'lengths {fx:g} and {fy:g}: calibrate the camera'
-            )
+            frame_id = info.header.frame_id
+            raise InvalidRequest(f'the camera info of {frame_id!r} lacks size or focal lengths, calibrate it')
         return cls(width, height, fx, fy, cx, cy)
 
     def at(self, width: int, height: int, what: str) -> 'Pinhole':

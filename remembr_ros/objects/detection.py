@@ -48,13 +48,14 @@ class Detection:
         return self.scores[self.label]
 
     def is_sound(self) -> bool:
-        """Tell whether it makes sense: a finite box with an area, and scores that are ones."""
+        """Tell whether it makes sense: finite box and embedding, an area, scores that are ones."""
         left, top, right, bottom = self.box
         return (
             all(map(math.isfinite, self.box))
             and right > left
             and bottom > top
             and bool(self.scores)
+            and (self.embedding is None or bool(np.isfinite(self.embedding).all()))
             and all(label.strip() and 0.0 < score <= 1.0 for label, score in self.scores.items())
         )
 

@@ -56,7 +56,7 @@ class ObjectKeeper:
         for memory, crop in self._map.changed():
             self._waiting[memory.id] = memory
             if crop is not None:
-                self._pictures[memory.id] = crop()
+                self._pictures[memory.id] = crop
         self._gone += self._map.gone()
         for name in self._gone:
             self._waiting.pop(name, None)

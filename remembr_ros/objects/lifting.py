@@ -8,7 +8,7 @@ depths lie together, around what its middle shows. The nearest and the farthest 
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class Lifted:
     :param std_m: of the box's middle, one standard deviation [m]
     :param cut: the image's border cuts it off: the thing reaches further than its box
     :param measured: by depth; False: only its bearing is, and that it is within sight
-    :param crop: returns its picture as JPEG
+    :param crop: returns its picture as JPEG; holds the image until then
     """
 
     detection: Detection
@@ -94,7 +94,7 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
 
     :param dropped: counts what is left out, by the reason
     """
-    sound = [d for d in detections if d.is_sound() and _meets(d, view)]
+    sound = [_clipped(d, view) for d in detections if d.is_sound() and _meets(d, view)]
     dropped['detections without a sound box, mask or score'] += len(detections) - len(sound)
     sound.sort(key=lambda detection: -detection.score)
     dropped['detections beyond the number that fits a frame'] += max(0, len(sound) - MOST)
@@ -117,7 +117,14 @@ def _meets(detection: Detection, view: CameraView) -> bool:
     left, top, right, bottom = detection.box
     height, width = view.image.shape[:2]
     inside = right > 1.0 and bottom > 1.0 and left < width - 1 and top < height - 1
-    return inside and (detection.mask is None or detection.mask.shape == (height, width))
+    mask = detection.mask
+    return inside and (mask is None or (mask.shape == (height, width) and mask.dtype == np.bool_))
+
+
+def _clipped(detection: Detection, view: CameraView) -> Detection:
+    left, top, right, bottom = detection.box
+    height, width = view.image.shape[:2]
+    return replace(detection, box=(max(left, 0.0), max(top, 0.0), min(right, width), min(bottom, height)))
 
 
 def _is_cut(detection: Detection, camera: Pinhole) -> bool:
@@ -160,6 +167,10 @@ class _Cloud:
         else:
             own = self._foreground(points[:, 2], u, v, detection)
         points = points[own]
+        if detection.mask is None and len(points):
+            sides = points[:, :2]
+            middle = (sides.min(axis=0) + sides.max(axis=0)) / 2.0
+            points = np.column_stack([middle + (sides - middle) / (1.0 - 2.0 * SHRUNK), points[:, 2]])
         if len(points) < LEAST_POINTS:
             return None
         z = np.sort(points[:, 2])
@@ -173,7 +184,7 @@ class _Cloud:
     def _seen(self, detection: Detection) -> tuple[Points, NDArray[np.float64], NDArray[np.float64]]:
         """Return the measured points in a box, in the colour camera's frame, with their columns and rows."""
         metres, own, colour = self._depth.metres, self._depth.camera, self._view.camera
-        left, top, right, bottom = detection.box
+        left, top, right, bottom = np.array(detection.box) - 0.5  # pixels have their middles at whole numbers
         if self._reach is None:
             return np.zeros((0, 3)), np.zeros(0), np.zeros(0)
         # The part of the depth image that can show the box: its corners, as near and as far as anything is.
@@ -192,14 +203,14 @@ class _Cloud:
         points = to_child(points, self._to_depth)
         points = points[points[:, 2] > NEAREST_M]
         u, v = colour.project(points)
-        inside = (u >= left - 0.5) & (u <= right + 0.5) & (v >= top - 0.5) & (v <= bottom + 0.5)
+        inside = (u >= left) & (u <= right) & (v >= top) & (v <= bottom)
         return points[inside], u[inside], v[inside]
 
     def _foreground(
         self, z: NDArray[np.float64], u: NDArray[np.float64], v: NDArray[np.float64], detection: Detection
     ) -> NDArray[np.bool_]:
         """Return which points of a box are its thing's: those in one piece with what its middle shows."""
-        left, top, right, bottom = detection.box
+        left, top, right, bottom = (edge - 0.5 for edge in detection.box)
         wide, high = right - left, bottom - top
         # How far from the middle, as parts of the sides.
         across, down = np.abs(u - (left + right) / 2.0) / wide, np.abs(v - (top + bottom) / 2.0) / high

@@ -7,7 +7,7 @@ an object nor steals one.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
-from remembr_ros.memory.objects import KnownObject, joined
+from remembr_ros.memory.objects import KnownObject
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
@@ -42,18 +42,15 @@ NEAR_M = 0.5  # an object is near a larger one
 class ObjectMap:
     """Follows the objects of one robot in one map. Used by one thread at a time.
 
-    :param known: what is stored already; frames of the times in which these were seen tell nothing new of
-        them, so that a recording counts once however often it is read
+    :param known: what is stored already; what is seen of one in the times in which it was seen tells nothing
+        new, so that a recording counts once however often it is read
     """
 
     def __init__(
         self, robot: str, map_id: str = '', frame_id: str = 'map', known: Iterable[KnownObject] = ()
     ) -> None:
-        known = list(known)
         self._robot, self._map_id, self._frame_id = robot, map_id, frame_id
         self._tracks = [ObjectTrack.of(one) for one in known]
-        self._covered = joined(interval for one in known for interval in one.facts.intervals)
-        self._known = {one.id for one in known}
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
         self._frames = 0
@@ -69,14 +66,13 @@ class ObjectMap:
         :param eye: where the camera was [m] in the map
         :return: the id of the object that each detection is; empty: of none that is confirmed
         """
-        covered = any(start <= stamp_ns <= end for start, end in self._covered)
         distinct = _distinct(placed)
         pairs = dict(self._assigned([*distinct.values()]))
         found = [''] * len(placed)
         there: list[ObjectTrack] = []
         for row, (i, one) in enumerate(distinct.items()):
             track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
-            if not (covered and track.id in self._known):
+            if not track.was_known(stamp_ns, stamp_ns):
                 track.see(one, eye)
                 self._boxes.set(self._tracks.index(track), track)
                 track.confirmed = track.confirmed or _is_sure(track)
@@ -99,8 +95,8 @@ class ObjectMap:
         if old:
             self._drop(old)
 
-    def changed(self) -> list[tuple[Memory, Callable[[], bytes] | None]]:
-        """Return every object that changed since the last time, with what makes its new picture, if any."""
+    def changed(self) -> list[tuple[Memory, bytes | None]]:
+        """Return every object that changed since the last time, with its new picture, if any."""
         found = []
         for track in self._tracks:
             if track.confirmed and track.changed:
@@ -161,13 +157,16 @@ class ObjectMap:
         if track not in self._tracks:
             return None
         own, boxes = _Boxes([track]), self._boxes
-        off = np.linalg.norm(own.apart(boxes)[0], axis=1)
+        apart = own.apart(boxes)[0]
+        off = np.linalg.norm(apart, axis=1)
         sides = np.minimum((boxes.high - boxes.low).max(axis=1), float((track.high - track.low).max()))
         for j in np.flatnonzero(off < TOUCH_M + TOUCH_PART * sides):
             other = self._tracks[j]
             together = max(track.beside[other.id], other.beside[track.id])
             if (
                 other is not track
+                # That they were seen beside each other is not stored.
+                and not (track.covered and other.covered and _side_by_side(track, other, apart[j]))
                 and other.measured == track.measured
                 and together <= TOGETHER * min(track.hits, other.hits)
                 and min(track.share(_shares(other)), other.share(_shares(track))) >= SAME_LABEL
@@ -177,18 +176,13 @@ class ObjectMap:
         return None
 
     def _merge(self, older: ObjectTrack, younger: ObjectTrack) -> None:
-        if not (older.id in self._known and self._was_covered(younger)):
+        if younger.stored or not older.was_known(*younger.span):
             older.take_in(younger)
         if younger.stored:
             self._gone.append(younger.id)
         self._drop([younger])
         for name in (younger.id, *younger.aliases):
             self._by_id[name] = older
-
-    def _was_covered(self, track: ObjectTrack) -> bool:
-        """Tell whether all of a track was seen when the known objects were, and counts already."""
-        start, end = track.span
-        return not track.stored and any(a <= start and end <= b for a, b in self._covered)
 
     def _drop(self, tracks: Sequence[ObjectTrack]) -> None:
         self._tracks = [track for track in self._tracks if track not in tracks]
@@ -291,6 +285,10 @@ def _alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> floa
 def _is_sure(track: ObjectTrack) -> bool:
     """Tell whether something was seen often enough, and called the same most of the time."""
     return track.evidence >= EVIDENCE and track.labels[track.label] >= PURE * sum(track.labels.values())
+
+
+def _side_by_side(a: ObjectTrack, b: ObjectTrack, apart: NDArray[np.float64]) -> bool:
+    return bool(np.any(apart > 0.5 * np.minimum(a.high - a.low, b.high - b.low)))
 
 
 def _shares(track: ObjectTrack) -> dict[str, float]:

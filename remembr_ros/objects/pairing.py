@@ -4,6 +4,7 @@ Nothing arrives in order: depth comes beside the image, localisation after it. I
 there, for a while; what does not come, or is garbage, is counted by its reason.
 """
 
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from remembr_ros.timestamps import NS
 WAIT_NS = 2 * NS  # localisation comes late, but not by more
 SLACK_NS = NS // 20  # between an image and its depth
 TF_SLACK_NS = NS // 10  # so far a transform stands in beyond its last sample
-KEPT = 30  # images that wait; twice as many depth images
+KEPT = 90  # images that wait, of a camera at 30 Hz; twice as many depth images
 
 
 class Pairing:
@@ -38,8 +39,7 @@ class Pairing:
         self._infos: dict[str, Pinhole] = {}
         self.dropped: Counter[str] = Counter()
         """How many images were of no use, by the reason."""
-        self.problem = ''
-        """Why the last one was of no use; empty: all were."""
+        self._uncalibrated = ''
 
     def take_info(self, what: str, info: Any) -> None:
         """Take a sensor_msgs/CameraInfo.
@@ -49,7 +49,7 @@ class Pairing:
         try:
             self._infos[what] = Pinhole.of(info)
         except InvalidRequest as error:
-            self.problem = str(error)
+            self._uncalibrated = str(error)
 
     def take_depth(self, stamp_ns: int, frame_id: str, decode: Callable[[], Depth]) -> None:
         """Take a depth image.
@@ -94,13 +94,15 @@ class Pairing:
         """
         stamp_ns, slack_ns = frame.stamp_ns, TF_SLACK_NS if late else 0
         near = min(self._depths, key=lambda depth: abs(depth[0] - stamp_ns), default=None)
-        if near is not None and abs(near[0] - stamp_ns) > SLACK_NS:
+        if near is not None and (
+            abs(near[0] - stamp_ns) > SLACK_NS or (not late and max(d[0] for d in self._depths) < stamp_ns)
+        ):
             near = None
         camera, own = self._infos.get('image'), self._infos.get('depth')
         if not late and (camera is None or (self._with_depth and (near is None or own is None))):
             return None
         if camera is None or (self._with_depth and own is None):
-            raise StalePose('no camera info: let the drivers of the cameras publish it')
+            raise StalePose(self._uncalibrated or 'no camera info: let the drivers of the cameras publish it')
         if self._with_depth and near is None:
             raise StalePose('no depth of its time: check the depth topic, and that both have the same clock')
         try:
@@ -121,5 +123,4 @@ class Pairing:
         return CameraView(stamp_ns, image, camera, pose, DepthView(metres, own, at))
 
     def _drop(self, problem: str) -> None:
-        self.problem = problem
-        self.dropped[problem.split(':', maxsplit=1)[0]] += 1
+        self.dropped[re.sub(r'\d+', 'N', problem.split(':', maxsplit=1)[0])] += 1

@@ -71,7 +71,7 @@ class RecordedViews:
             elif (received := recording.deserialize_or_skip(message)) is None:
                 pairing.dropped['messages that are garbage'] += 1
             else:
-                now_ns = max(now_ns, self._take(message, received))
+                now_ns = self._take(message, received) or now_ns
             yield from pairing.ready(now_ns)
         yield from pairing.ready(now_ns, last=True)
 

@@ -2,7 +2,7 @@
 
 import base64
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,15 @@ from remembr_ros.objects.lifting import Lifted
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
 
-_Box = tuple[Vector, Vector, float, bool]
-"""Least and greatest coordinates, standard deviation of the middle [m], whether it is cut."""
+_Box = tuple[Vector, Vector, float]
+"""Least and greatest coordinates, standard deviation of the middle [m]."""
 
-BOXES = 24  # of the latest sightings, whose middle ones make the box
+BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
 INNER = 0.15  # share of the edges at each end that is left out
-LARGE_M = 0.7  # larger things are hardly ever seen whole
+LARGE_M = 0.7  # wider things are hardly ever seen whole
 STRAY = 0.04  # as INNER, for them
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
+BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
@@ -67,13 +68,16 @@ class ObjectTrack:
         self.confirmed = self.stored = self.changed = False
         self.beside: Counter[str] = Counter()
         """In how many frames other tracks were seen with it: those are others."""
-        self.crop: Callable[[], bytes] | None = None
-        """Makes the best picture of it since it was stored; None: there is no better one."""
+        self.crop: bytes | None = None
+        """The best picture of it since it was stored, JPEG; None: there is no better one."""
+        self.covered: tuple[Interval, ...] = ()
+        """When it was seen before this program began: what is of these times is known."""
         self._crop_worth = 0.0
         self._intervals: tuple[Interval, ...] = ()
         self._sightings: tuple[Sighting, ...] = ()
         self._colours: Counter[str] = Counter()
-        self._boxes: deque[_Box] = deque(maxlen=BOXES)
+        self._parts: deque[_Box] = deque(maxlen=BOXES)
+        self._whole: deque[_Box] = deque(maxlen=BOXES)
 
     @classmethod
     def of(cls, known: KnownObject) -> 'ObjectTrack':
@@ -85,12 +89,13 @@ class ObjectTrack:
             facts.observations,
         )
         centre, half = np.array(known.position), np.array(known.size) / 2.0
-        track._boxes.append((centre - half, centre + half, facts.std, False))
+        track._whole.append((centre - half, centre + half, facts.std))
         track.measured = facts.measured
         track._fit()
         track.std_m, track.appearance = facts.std, known.appearance
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
+        track.covered = facts.intervals
         if facts.colour:
             track._colours[facts.colour] = max(1, facts.observations // 2)
         track._crop_worth = np.inf if track.keyframes else 0.0
@@ -112,6 +117,10 @@ class ObjectTrack:
         """From the first to the last time that it was seen [ns]."""
         return self._intervals[0][0], self._intervals[-1][1]
 
+    def was_known(self, start_ns: int, end_ns: int) -> bool:
+        """Tell whether all that is seen of it in a time is known from before this program began."""
+        return any(start <= start_ns and end_ns <= end for start, end in self.covered)
+
     def share(self, scores: Mapping[str, float]) -> float:
         """Return how much of what these scores call something it was called, too, from 0 to 1."""
         mine, theirs = sum(self.labels.values()), sum(scores.values())
@@ -130,17 +139,18 @@ class ObjectTrack:
         if placed.appearance.colour:
             self._colours[placed.appearance.colour] += 1
         if placed.measured and not self.measured:
-            self._boxes.clear()
+            self._parts.clear()
+            self._whole.clear()
             self.measured = True
         if placed.measured or not self.measured:
-            self._boxes.append((placed.low, placed.high, placed.std_m, placed.cut))
+            (self._parts if placed.cut else self._whole).append((placed.low, placed.high, placed.std_m))
             self._fit()
         if placed.appearance.vector is not None and not placed.cut:
             self._blend(placed.appearance.vector)
         left, top, right, bottom = detection.box
         worth = (right - left) * (bottom - top) * detection.score * (0.1 if placed.cut else 1.0)
-        if worth > self._crop_worth:
-            self._crop_worth, self.crop = worth, placed.crop
+        if worth > BETTER * self._crop_worth:
+            self._crop_worth, self.crop = worth, placed.crop()
         x, y, z = ((placed.low + placed.high) / 2.0).tolist()
         self._intervals = interval_added(self._intervals, detection.stamp_ns)
         self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
@@ -154,7 +164,8 @@ class ObjectTrack:
         self._colours.update(other._colours)
         self.beside.update(other.beside)
         if other.measured == self.measured:
-            self._boxes.extend(other._boxes)
+            self._parts.extend(other._parts)
+            self._whole.extend(other._whole)
             self._fit()
         if other.appearance is not None:
             self._blend(other.appearance)
@@ -175,7 +186,7 @@ class ObjectTrack:
         colour = self._colours.most_common(1)[0][0] if self._colours else ''
         look = b'' if self.appearance is None else self.appearance.astype('<f2').tobytes()
         facts = ObjectFacts(
-            labels={label: round(score, 3) for label, score in self.labels.most_common(LABELS)},
+            labels={label: max(round(score, 3), 0.001) for label, score in self.labels.most_common(LABELS)},
             size=_rounded(self.high - self.low),
             std=round(self.std_m, 4),
             measured=self.measured,
@@ -213,26 +224,38 @@ class ObjectTrack:
 
     def _fit(self) -> None:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
-        boxes = [box for box in self._boxes if not box[3]]
-        self.cut = not boxes
-        if boxes:
-            self._bound(boxes, INNER)
-            self.cut = float(np.max(self.high - self.low)) > LARGE_M
+        whole = list(self._whole)
+        third = len(whole) // 3
+        if third and not np.all(_overlap(whole[:third], whole[-third:])):  # it moves
+            del whole[:-third]
+            self._whole = deque(whole, BOXES)
+        boxes = whole or list(self._parts)
+        self._bound(boxes, INNER)
+        self.cut = not whole or float(np.max((self.high - self.low)[:2])) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
-            boxes = list(self._boxes)
+            boxes = whole + list(self._parts)
             self._bound(boxes, STRAY)
-        stds = np.array([std_m for _, _, std_m, _ in boxes])
+        stds = np.array([std_m for _, _, std_m in boxes])
         # How far off a place without depth is does not become less with the number of looks.
         alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
         self.std_m = alone + POSE_STD_M
 
     def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
         """Make the box that reaches as far as these, but for the outermost part at each end."""
-        ends = np.sort(np.array([(*low, *-high) for low, high, _, _ in boxes]), axis=0)
+        ends = np.sort(np.array([(*low, *-high) for low, high, _ in boxes]), axis=0)
         at = left_out * (len(ends) - 1)
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
         self.low, self.high = edge[:3], -edge[3:]
+
+
+def _overlap(some: Sequence[_Box], others: Sequence[_Box]) -> NDArray[np.bool_]:
+    """Tell along which axes the middle ones of these boxes overlap, shape (3,)."""
+    (low, high), (less, more) = (
+        [np.median([box[end] for box in of], axis=0) for end in (0, 1)] for of in (some, others)
+    )
+    found: NDArray[np.bool_] = (low <= more) & (less <= high)
+    return found
 
 
 def _rounded(vector: Vector) -> Point:

@@ -6,13 +6,14 @@ One number decides: what is shown, which of several it is, what counts as as goo
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.confidence import shown_confidence
 from remembr_ros.agent.offline.matching import asked_words, has_what_it_must, is_cut_off, words_found
 from remembr_ros.agent.offline.other_words import things_for
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.memory.objects import of_itself
+from remembr_ros.memory.objects import of_itself, seen_in
 
 POOL = 30  # Memories looked at for one thing
 SHOWN = 0.02  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
@@ -37,14 +38,16 @@ def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = 
     asked = asked_words(request)
     sightings = []
     for hit in hits:
-        memory = of_itself(hit.memory)
+        memory, seen = of_itself(hit.memory), seen_in(hit.memory, scope)
         found = words_found(asked, memory)
-        if memory.source == OBJECT and not any(found):
+        if not seen or (memory.source == OBJECT and not any(found)):
             continue  # what a detector names by one word is not another thing
         covered = sum(found) / max(len(found), 1)
         likely = shown_confidence(hit, covered, recall.embedder_name)
         if likely >= SHOWN and has_what_it_must(request, memory):
-            sightings.append(replace(hit, score=likely))
+            if not (request.visits or request.kind in (Kind.TIME, Kind.DURATION)):
+                seen = [replace(seen[-1], start_ns=seen[0].start_ns)]
+            sightings += [replace(hit, memory=one, score=likely) for one in seen]
     if request.numbered:
         sightings = [hit for hit in sightings if not is_cut_off(request, _memories_around(hit, recall))]
     return sorted(sightings, key=lambda hit: -hit.score)

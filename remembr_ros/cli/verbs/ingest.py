@@ -121,11 +121,16 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
                     f'none of the {bag.frame_count} images on {bag.image_topic} can be decoded; '
                     'the log above says why. Another camera: --image-topic'
                 )
+            things.check(first.memory)
             # Opened only now: a recording that is of no use leaves no empty memory behind.
             opening = time.monotonic()
             with open_memory(args, create=True, consolidation=not args.no_consolidation) as store:
                 began += time.monotonic() - opening  # loading the embedder is no part of the speed
-                segments, unplaced, remembered = _store(chain([first], observed), store, bar)
+                try:
+                    segments, unplaced, remembered = _store(chain([first], observed), store, bar)
+                except BagUnreadable:
+                    things.keep(store)
+                    raise
                 elapsed = time.monotonic() - began
                 objects = things.keep(store)
                 memories = store.count()

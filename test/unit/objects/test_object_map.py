@@ -81,7 +81,7 @@ def test_the_best_picture_comes_once_and_a_better_one_again() -> None:
     watched.show(scene_with((LEFT, RED)), at(LEFT))
     [(_, crop)] = watched.objects.changed()
     assert crop is not None
-    assert crop().startswith(b'\xff\xd8')
+    assert crop.startswith(b'\xff\xd8')
     assert watched.objects.changed() == []
     watched.show(scene_with((LEFT, RED)), at(LEFT))
     [(_, again)] = watched.objects.changed()

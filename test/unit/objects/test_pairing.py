@@ -72,7 +72,6 @@ def test_what_is_missing_for_good_is_counted_and_the_next_one_comes(tree: Transf
     assert pairing.dropped == {'no depth of its time': 1}
 
 
-@pytest.mark.xfail(strict=True, reason='the depth of the image before, 33 ms older, is there first')
 def test_the_depth_of_the_same_moment_is_waited_for(tree: TransformTree) -> None:
     pairing, found = pairing_of(tree), []
     stand(tree)
@@ -85,7 +84,6 @@ def test_the_depth_of_the_same_moment_is_waited_for(tree: TransformTree) -> None
     assert found == [1.0, 2.0, 3.0, 4.0]
 
 
-@pytest.mark.xfail(strict=True, reason='30 images wait, which is a second of them, not two')
 def test_localisation_may_come_two_seconds_late(tree: TransformTree) -> None:
     pairing, count = pairing_of(tree, with_depth=False), 0
     for number in range(300):
@@ -98,7 +96,6 @@ def test_localisation_may_come_two_seconds_late(tree: TransformTree) -> None:
     assert count >= 270
 
 
-@pytest.mark.xfail(strict=True, reason='60 depth images are kept, which is less than a second of them')
 def test_a_fast_depth_camera_loses_nothing(tree: TransformTree) -> None:
     pairing, count = pairing_of(tree), 0
     for number in range(900):
@@ -112,7 +109,6 @@ def test_a_fast_depth_camera_loses_nothing(tree: TransformTree) -> None:
     assert count >= 40
 
 
-@pytest.mark.xfail(strict=True, reason='what is garbage is counted by a text with its size')
 def test_reasons_do_not_become_more_with_time(tree: TransformTree) -> None:
     pairing = pairing_of(tree)
     stand(tree)
@@ -128,7 +124,6 @@ def test_reasons_do_not_become_more_with_time(tree: TransformTree) -> None:
     assert len(pairing.dropped) < 5
 
 
-@pytest.mark.xfail(strict=True, reason="OpenCV's own error escapes, and ends the run", raises=Exception)
 def test_a_depth_image_that_says_it_is_huge_is_garbage() -> None:
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))

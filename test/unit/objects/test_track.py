@@ -67,7 +67,6 @@ def test_two_alike_beside_each_other_stay_two() -> None:
     assert len(watched.objects) == 2
 
 
-@pytest.mark.xfail(strict=True, reason='that they were seen beside each other is not stored')
 def test_two_alike_beside_each_other_stay_two_after_a_restart() -> None:
     watched = Watched()
     watched.show(*BOTTLES, times=30)
@@ -76,7 +75,6 @@ def test_two_alike_beside_each_other_stay_two_after_a_restart() -> None:
     assert len(watched.objects) == 2
 
 
-@pytest.mark.xfail(strict=True, reason='what is larger than 0.7 m reaches as far as any of its latest sights')
 @pytest.mark.parametrize('step', [0.05, 0.1, 0.3])
 def test_a_person_who_walks_by_is_no_wall(step: float) -> None:
     watched = Watched()
@@ -85,7 +83,6 @@ def test_a_person_who_walks_by_is_no_wall(step: float) -> None:
     assert all(known.size[1] < 1.0 for known in known_objects(watched.objects.memories()))
 
 
-@pytest.mark.xfail(strict=True, reason='each one lies in what may reach further, and makes that larger')
 def test_chairs_in_a_row_that_are_seen_one_by_one_are_not_one() -> None:
     watched = Watched()
     for number in range(8):
@@ -94,7 +91,6 @@ def test_chairs_in_a_row_that_are_seen_one_by_one_are_not_one() -> None:
     assert len(watched.objects) >= 6
 
 
-@pytest.mark.xfail(strict=True, reason='the box is that of the latest 24 sights, whatever was known before')
 def test_a_long_thing_that_was_seen_whole_stays_one_however_little_is_seen_of_it_later() -> None:
     watched = Watched()
     watched.show(lifted((2.0, 0.0, 0.0), (2.8, 4.0, 0.8), 'table'), times=6)
@@ -121,7 +117,6 @@ def test_what_is_pushed_a_little_is_followed(metres: float) -> None:
     assert known.position[1] == pytest.approx(metres + 0.05, abs=0.01)
 
 
-@pytest.mark.xfail(strict=True, reason='ids of others are never taken out of what was seen beside a thing')
 def test_mistakes_of_the_detector_leave_nothing_behind() -> None:
     watched, mug = Watched(), lifted((0.0, 0.0, 0.0), (0.1, 0.1, 0.1))
     watched.show(mug, times=5)
@@ -134,9 +129,6 @@ def test_mistakes_of_the_detector_leave_nothing_behind() -> None:
     assert len(track.beside) == 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason='the id of what was merged into it stays, and names no track', raises=ValueError
-)
 def test_what_was_merged_and_then_forgotten_may_come_again() -> None:
     objects = ObjectMap('robbie')
     first, second = (lifted((x, 0.0, 0.0), (x + 0.1, 0.1, 0.1)) for x in (0.0, 0.7))
@@ -151,7 +143,6 @@ def test_what_was_merged_and_then_forgotten_may_come_again() -> None:
     assert objects.update(T0 + NS, AHEAD[0], [again]) == ['']
 
 
-@pytest.mark.xfail(strict=True, reason='a whole cut-out of the image is held for each')
 def test_what_may_become_an_object_holds_no_large_pictures() -> None:
     objects = ObjectMap('robbie')
     camera = CAMERA.at(1920, 1440, 'image')
@@ -175,9 +166,6 @@ def facts_that(changes: Mapping[str, Any]) -> Any:
     return replace(known.memory, facts={**known.memory.facts, **changes})
 
 
-@pytest.mark.xfail(
-    strict=True, reason='passes for an object, and ends every run from then on', raises=Exception
-)
 @pytest.mark.parametrize(
     'changes',
     [
@@ -198,7 +186,6 @@ def test_damaged_facts_end_nothing(changes: Mapping[str, Any]) -> None:
     assert watched.objects.changed()
 
 
-@pytest.mark.xfail(strict=True, reason='scores are rounded to 0, and divided by', raises=ZeroDivisionError)
 def test_scores_that_are_tiny_survive_a_restart() -> None:
     tiny = lifted((0.0, 0.0, 0.0), (0.1, 0.1, 0.1))
     tiny = replace(tiny, detection=replace(tiny.detection, scores={'mug': 1e-4}))
@@ -207,13 +194,11 @@ def test_scores_that_are_tiny_survive_a_restart() -> None:
     assert watched.restarted().show(tiny) != ['']
 
 
-@pytest.mark.xfail(strict=True, reason='its sides overflow', raises=OverflowError)
 @pytest.mark.filterwarnings('ignore::RuntimeWarning')
 def test_boxes_that_are_huge_are_cut_to_the_image() -> None:
     lift([detection((-1e308, 0.0, 1e308, 100.0))], Scene().view(), Counter())
 
 
-@pytest.mark.xfail(strict=True, reason='it becomes what the object looks like, for good', raises=ValueError)
 def test_an_embedding_of_nan_is_none() -> None:
     scene, objects = Scene(), ObjectMap('robbie')
     scene.put((40, 50, 60, 70), 1.5, (30, 30, 200))
