@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -51,15 +51,13 @@ def appearance_of(detection: Detection, image: Bgr) -> tuple[Appearance, Callabl
     bgr = np.ascontiguousarray(image[rows, columns])
     own = _own(detection, (rows, columns), bgr.shape)
     hsv: Any = cv2.cvtColor(bgr, cv2.COLOR_BGR2HSV)
-    hue, saturation, value = (hsv[..., i].astype(np.int32) for i in range(3))
+    hue, saturation, value = hsv[own].astype(np.int32).T
     vivid = (saturation >= VIVID) & (value >= DARK)
     vector = detection.embedding
     if vector is None:
-        upper = np.arange(bgr.shape[0])[:, None] < bgr.shape[0] / 2
-        halves = [_histogram(*(a[own & half] for a in (hue, value, vivid))) for half in (upper, ~upper)]
-        joined = np.concatenate(halves)
-        vector = np.asarray(joined / max(float(np.linalg.norm(joined)), 1e-9), np.float32)
-    return Appearance(vector, _colour(hue[own], value[own], vivid[own])), picture
+        histograms = _histograms(hue, value, vivid, np.nonzero(own)[0] >= bgr.shape[0] / 2)
+        vector = np.asarray(histograms / max(float(np.linalg.norm(histograms)), 1e-9), np.float32)
+    return Appearance(vector, _colour(hue, value, vivid)), picture
 
 
 def _jpeg(crop: Bgr) -> bytes:
@@ -79,25 +77,33 @@ def _own(detection: Detection, window: tuple[slice, slice], shape: tuple[int, ..
     if detection.mask is not None and detection.mask[window].any():
         own: NDArray[np.bool_] = detection.mask[window]
         return own
-    height, width = shape[:2]
+    return _ellipse(*shape[:2])
+
+
+@lru_cache(maxsize=1024)
+def _ellipse(height: int, width: int) -> NDArray[np.bool_]:
     y = (np.arange(height)[:, None] + 0.5) / height * 2.0 - 1.0
     x = (np.arange(width)[None, :] + 0.5) / width * 2.0 - 1.0
     ellipse: NDArray[np.bool_] = x * x + y * y <= 0.8
     return ellipse
 
 
-def _histogram(
-    hue: NDArray[np.int32], value: NDArray[np.int32], vivid: NDArray[np.bool_]
+def _histograms(
+    hue: NDArray[np.int32], value: NDArray[np.int32], vivid: NDArray[np.bool_], lower: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the roots of the shares of the bins; a pixel between two bins counts for both."""
+    """Return the roots of the shares of the bins in the upper half and, after these, in the lower.
+
+    A pixel between two bins counts for both.
+    """
     # Hues are a circle; tones go from black to white.
     at = np.where(vivid, hue * (HUES / 180.0), HUES + value * ((TONES - 1) / 255.0))
     low = np.floor(at).astype(np.int64)
     part = at - low
     high = np.where(vivid, (low + 1) % HUES, np.minimum(low + 1, HUES + TONES - 1))
-    counts = np.bincount(low, 1.0 - part, HUES + TONES) + np.bincount(high, part, HUES + TONES)
-    roots: NDArray[np.float64] = np.sqrt(counts / max(len(at), 1))
-    return roots
+    bins = np.concatenate((low, high)) + (HUES + TONES) * np.tile(lower, 2)
+    counts = np.bincount(bins, np.concatenate((1.0 - part, part)), 2 * (HUES + TONES)).reshape(2, -1)
+    roots: NDArray[np.float64] = np.sqrt(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0))
+    return roots.ravel()
 
 
 def _colour(hue: NDArray[np.int32], value: NDArray[np.int32], vivid: NDArray[np.bool_]) -> str:

@@ -77,19 +77,15 @@ class Pinhole:
         return np.stack([(u - self.cx) / self.fx * z, (v - self.cy) / self.fy * z, z], axis=1)
 
 
-def to_parent(points: Points, transform: Transform) -> Points:
-    """Return points of a frame in its parent."""
-    moved: Points = _rotation(transform).apply(points) + np.array(transform[0])
-    return moved
-
-
-def to_child(points: Points, transform: Transform) -> Points:
-    """Return points of a frame's parent in the frame."""
-    moved: Points = _rotation(transform).apply(points - np.array(transform[0]), inverse=True)
-    return moved
-
-
-def _rotation(transform: Transform) -> Any:
+def rotation_matrix(transform: Transform) -> NDArray[np.float64]:
+    """Return the rotation of a transform, shape (3, 3)."""
     from scipy.spatial.transform import Rotation
 
-    return Rotation.from_quat(transform[1])
+    matrix: NDArray[np.float64] = Rotation.from_quat(transform[1]).as_matrix()
+    return matrix
+
+
+def to_parent(points: Points, transform: Transform) -> Points:
+    """Return points of a frame in its parent."""
+    moved: Points = points @ rotation_matrix(transform).T + np.array(transform[0])
+    return moved

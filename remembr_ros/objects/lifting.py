@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.images import Bgr
 from remembr_ros.objects.appearance import Appearance, appearance_of
-from remembr_ros.objects.camera import Pinhole, Points, to_child, to_parent
+from remembr_ros.objects.camera import Pinhole, rotation_matrix, to_parent
 from remembr_ros.objects.depth_image import Depth
 from remembr_ros.objects.detection import Detection
 
@@ -26,7 +26,7 @@ NEAREST_M, FARTHEST_M = 0.15, 12.0  # depth cameras measure no nearer and no fur
 TRIMMED = 0.1  # share of the nearest and of the farthest points that is left out
 BORDER_PX, CUT_STD_M = 2.0, 0.1  # a box so near to the image's border is cut by it, and less certain
 STRAY = 0.02  # share of the outermost points along each axis
-MOST_POINTS = 2_000  # of a detection that are looked at
+MOST_POINTS = 500  # of a detection that are looked at
 SHRUNK = 0.08  # of a box's sides, where it holds background
 BREAK_M = 0.12  # a jump in depth ends a thing, where nothing else tells; more with its size
 SIGHT_M, SIGHT_STD_M = 2.0, 1.2  # where a thing is put that has no depth, and how uncertain that is
@@ -156,6 +156,11 @@ class _Cloud:
         ]  # a NaN compares false
         self._reach = (float(measured.min()), float(measured.max())) if len(measured) else None
         self._focal = (view.camera.fx + view.camera.fy) / 2.0
+        # What is the same for each detection.
+        own, self._to_colour = depth.camera, rotation_matrix(self._to_depth).T
+        self._beside = -self._to_colour @ np.array(self._to_depth[0])[:, None]
+        self._turned, self._eye = rotation_matrix(view.pose), np.array(view.pose[0])[:, None]
+        self._rays = (np.arange(own.width) - own.cx) / own.fx, (np.arange(own.height) - own.cy) / own.fy
 
     def box(self, detection: Detection) -> _Box | None:
         """Return a detection's box; None: too little of it was measured."""
@@ -165,31 +170,37 @@ class _Cloud:
             rows = np.clip(np.rint(v), 0, height - 1).astype(np.intp)
             own = detection.mask[rows, np.clip(np.rint(u), 0, width - 1).astype(np.intp)]
         else:
-            own = self._foreground(points[:, 2], u, v, detection)
-        points = points[own]
-        if detection.mask is None and len(points):
-            sides = points[:, :2]
-            middle = (sides.min(axis=0) + sides.max(axis=0)) / 2.0
-            points = np.column_stack([middle + (sides - middle) / (1.0 - 2.0 * SHRUNK), points[:, 2]])
-        if len(points) < LEAST_POINTS:
+            own = self._foreground(points[2], u, v, detection)
+        points = points[:, np.flatnonzero(own)]
+        z = np.sort(points[2])
+        if len(z) < LEAST_POINTS:
             return None
-        z = np.sort(points[:, 2])
+        if detection.mask is None:  # as wide as its box
+            ends = points[:2].min(axis=1, keepdims=True), points[:2].max(axis=1, keepdims=True)
+            middle = (ends[0] + ends[1]) / 2.0
+            points[:2] = middle + (points[:2] - middle) / (1.0 - 2.0 * SHRUNK)
         cut = int(TRIMMED * (len(z) - 1))
-        kept = points[(points[:, 2] >= z[cut]) & (points[:, 2] <= z[-1 - cut])]
-        ends = np.sort(to_parent(kept, self._view.pose), axis=0)
-        edge = int(STRAY * (len(ends) - 1))
+        kept = points[:, np.flatnonzero((points[2] >= z[cut]) & (points[2] <= z[-1 - cut]))]
+        there = self._turned @ kept + self._eye
+        edge = int(STRAY * (there.shape[1] - 1))
+        there.partition((edge, there.shape[1] - 1 - edge), axis=1)
         # The error of stereo and structured light grows with the square of the distance.
-        return ends[edge], ends[-1 - edge], 0.01 + 0.0025 * float(z[len(z) // 2]) ** 2
+        return there[:, edge], there[:, -1 - edge], 0.01 + 0.0025 * float(z[len(z) // 2]) ** 2
 
-    def _seen(self, detection: Detection) -> tuple[Points, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the measured points in a box, in the colour camera's frame, with their columns and rows."""
+    def _seen(
+        self, detection: Detection
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the measured points in a box, (3, n), in the colour camera's frame, and their pixels."""
         metres, own, colour = self._depth.metres, self._depth.camera, self._view.camera
-        left, top, right, bottom = np.array(detection.box) - 0.5  # pixels have their middles at whole numbers
+        # Pixels have their middles at whole numbers.
+        left, top, right, bottom = (edge - 0.5 for edge in detection.box)
         if self._reach is None:
-            return np.zeros((0, 3)), np.zeros(0), np.zeros(0)
+            return np.zeros((3, 0)), np.zeros(0), np.zeros(0)
         # The part of the depth image that can show the box: its corners, as near and as far as anything is.
-        u, v = (np.tile(ends, 2) for ends in ([left, left, right, right], [top, bottom, top, bottom]))
-        corners = to_parent(colour.unproject(u, v, np.repeat(self._reach, 4)), self._to_depth)
+        across = (left - colour.cx) / colour.fx, (right - colour.cx) / colour.fx
+        down = (top - colour.cy) / colour.fy, (bottom - colour.cy) / colour.fy
+        corners = np.array([(x * z, y * z, z) for z in self._reach for x in across for y in down])
+        corners = corners @ self._to_colour + np.array(self._to_depth[0])
         columns, rows = own.project(np.maximum(corners, (-np.inf, -np.inf, NEAREST_M)))
         (first_row, last_row), (first, last) = (
             (int(max(0.0, np.floor(ends.min()))), int(min(size, np.ceil(ends.max()) + 1.0)))
@@ -197,14 +208,15 @@ class _Cloud:
         )
         step = max(1, int(math.sqrt(max(last_row - first_row, 0) * max(last - first, 0) / MOST_POINTS)))
         part = metres[first_row:last_row:step, first:last:step]
-        down, across = np.nonzero((part > NEAREST_M) & (part < FARTHEST_M))
-        z = part[down, across].astype(np.float64)
-        points = own.unproject(across * step + first, down * step + first_row, z)
-        points = to_child(points, self._to_depth)
-        points = points[points[:, 2] > NEAREST_M]
-        u, v = colour.project(points)
-        inside = (u >= left) & (u <= right) & (v >= top) & (v <= bottom)
-        return points[inside], u[inside], v[inside]
+        row, column = np.nonzero((part > NEAREST_M) & (part < FARTHEST_M))
+        z = part[row, column].astype(np.float64)
+        rays = self._rays[0][first:last:step], self._rays[1][first_row:last_row:step]
+        points = self._to_colour @ np.stack([rays[0][column] * z, rays[1][row] * z, z]) + self._beside
+        z = np.maximum(points[2], NEAREST_M)
+        u, v = points[0] / z * colour.fx + colour.cx, points[1] / z * colour.fy + colour.cy
+        inside = (u >= left) & (u <= right) & (v >= top) & (v <= bottom) & (points[2] > NEAREST_M)
+        found = np.flatnonzero(inside)
+        return points[:, found], u[found], v[found]
 
     def _foreground(
         self, z: NDArray[np.float64], u: NDArray[np.float64], v: NDArray[np.float64], detection: Detection

@@ -9,6 +9,7 @@ an object nor steals one.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,7 @@ class ObjectMap:
         self._tracks = [ObjectTrack.of(one) for one in known]
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
+        self._again: list[tuple[ObjectTrack, ObjectTrack]] = []
         self._frames = 0
         self._boxes = _Boxes(self._tracks)
 
@@ -66,6 +68,11 @@ class ObjectMap:
         :param eye: where the camera was [m] in the map
         :return: the id of the object that each detection is; empty: of none that is confirmed
         """
+        # What was followed where a known one was, see _new, is over with the times in which that was seen.
+        over = [track for track, known in self._again if not known.was_known(stamp_ns, stamp_ns)]
+        if over:
+            self._again = [pair for pair in self._again if pair[0] not in over]
+            self._drop(over)
         distinct = _distinct(placed)
         pairs = dict(self._assigned([*distinct.values()]))
         found = [''] * len(placed)
@@ -75,7 +82,8 @@ class ObjectMap:
             if not track.was_known(stamp_ns, stamp_ns):
                 track.see(one, eye)
                 self._boxes.set(self._tracks.index(track), track)
-                track.confirmed = track.confirmed or _is_sure(track)
+                again = any(track is other for other, _ in self._again)
+                track.confirmed = track.confirmed or (_is_sure(track) and not again)
             there.append(track)
             found[i] = track.id if track.confirmed else ''
         for track in there:
@@ -124,13 +132,15 @@ class ObjectMap:
         from scipy.optimize import linear_sum_assignment
 
         seen = _Boxes(placed)
-        off, boxes = seen.apart(self._boxes), self._boxes
+        within = self._within(seen)
+        tracks, boxes = [self._tracks[j] for j in within], self._boxes.some(within)
+        off = seen.apart(boxes)
         sides = np.maximum(boxes.high - boxes.low, 0.05)
         variance = (SIZE_STD * sides) ** 2 + boxes.std_m[:, None] ** 2 + BASE_STD_M**2
         cost = 0.5 * np.sum(off**2 / (variance[None] + seen.std_m[:, None, None] ** 2), axis=2)
         near = cost < NEW_COST
         for i, j in zip(*np.nonzero(near), strict=True):
-            track, detection = self._tracks[j], placed[i].detection
+            track, detection = tracks[j], placed[i].detection
             share = track.share(detection.scores)
             cost[i, j] -= math.log(LABEL_FLOOR + (1.0 - LABEL_FLOOR) * share)
             cost[i, j] += LOOK * (1.0 - _alike(track.appearance, placed[i].appearance.vector))
@@ -139,15 +149,31 @@ class ObjectMap:
         columns = np.flatnonzero(near.any(axis=0))
         rows, picked = linear_sum_assignment(np.minimum(cost[:, columns], NEW_COST))
         pairs = zip(rows.tolist(), columns[picked].tolist(), strict=True)
-        return [(i, j) for i, j in pairs if cost[i, j] < NEW_COST]
+        return [(i, int(within[j])) for i, j in pairs if cost[i, j] < NEW_COST]
+
+    def _within(self, seen: '_Boxes') -> NDArray[np.intp]:
+        """Return which tracks may be one of these at all; the others, however many, cost little."""
+        boxes = self._boxes
+        middle, theirs = (seen.low + seen.high) / 2.0, (boxes.low + boxes.high) / 2.0
+        room = np.maximum((seen.high - seen.low).max(axis=0), boxes.high - boxes.low) / 2.0
+        off = np.maximum(middle.min(axis=0) - theirs, theirs - middle.max(axis=0)) - room
+        sides = np.maximum(boxes.high - boxes.low, 0.05)
+        stds = SIZE_STD * sides + (boxes.std_m + seen.std_m.max() + BASE_STD_M)[:, None]
+        return np.flatnonzero((off < math.sqrt(2.0 * NEW_COST) * stds).all(axis=1))
 
     def _new(self, placed: Lifted, number: int) -> ObjectTrack:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'
         identity = memory_id(self._robot, OBJECT, detection.stamp_ns, origin)
-        if identity in self._by_id:  # a recording is read again: it turned out to be this one
-            return self._by_id[identity]
-        track = self._by_id[identity] = ObjectTrack(identity)
+        known, track = self._by_id.get(identity), ObjectTrack(identity)
+        if known is None:
+            self._by_id[identity] = track
+        elif known.was_known(detection.stamp_ns, detection.stamp_ns):
+            # A recording is read again: it turned out to be a known one, which lies elsewhere by now. Until
+            # that is over it is followed where it was, or what comes of it would be another object.
+            self._again.append((track, known))
+        else:
+            return known
         self._tracks.append(track)
         self._boxes.add(placed)
         return track
@@ -220,11 +246,18 @@ class _Boxes:
     """
 
     def __init__(self, things: Sequence[ObjectTrack | Lifted]) -> None:
-        n = len(things)
-        self.low, self.high = np.zeros((n, 3)), np.zeros((n, 3))
-        self.std_m, self.log_volume, self.cut = np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
-        for row, thing in enumerate(things):
-            self.set(row, thing)
+        self.low = np.array([thing.low for thing in things], np.float64).reshape(-1, 3)
+        self.high = np.array([thing.high for thing in things], np.float64).reshape(-1, 3)
+        self.std_m = np.array([thing.std_m for thing in things], np.float64)
+        self.log_volume = _log_volume(self.low, self.high)
+        self.cut = np.array([thing.cut for thing in things], np.bool_)
+
+    def some(self, rows: NDArray[np.intp]) -> '_Boxes':
+        """Return those of these rows."""
+        found = _Boxes([])
+        for name, column in vars(self).items():
+            setattr(found, name, column[rows])
+        return found
 
     def add(self, one: Lifted) -> None:
         """Make room for one more."""
@@ -234,7 +267,7 @@ class _Boxes:
 
     def set(self, row: int, thing: ObjectTrack | Lifted) -> None:
         self.low[row], self.high[row], self.std_m[row] = thing.low, thing.high, thing.std_m
-        self.log_volume[row] = float(np.sum(np.log(np.maximum(thing.high - thing.low, THIN_M))))
+        self.log_volume[row] = _log_volume(thing.low, thing.high)
         self.cut[row] = thing.cut
 
     def apart(self, others: '_Boxes') -> NDArray[np.float64]:
@@ -251,6 +284,10 @@ class _Boxes:
         room = np.where(cut, np.maximum(half[:, None], halves[None]), inside)
         found: NDArray[np.float64] = np.maximum(off - room, 0.0)
         return found
+
+
+def _log_volume(low: NDArray[np.float64], high: NDArray[np.float64]) -> Any:
+    return np.log(np.maximum(high - low, THIN_M)).sum(axis=-1)
 
 
 def _distinct(lifted: Sequence[Lifted]) -> dict[int, Lifted]:

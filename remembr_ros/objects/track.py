@@ -25,8 +25,8 @@ from remembr_ros.objects.lifting import Lifted
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
 
-_Box = tuple[Vector, Vector, float]
-"""Least and greatest coordinates, standard deviation of the middle [m]."""
+_Box = tuple[Vector, float]
+"""Least coordinates and, negative, the greatest ones, shape (6,); standard deviation of the middle [m]."""
 
 BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
 INNER = 0.15  # share of the edges at each end that is left out
@@ -89,7 +89,7 @@ class ObjectTrack:
             facts.observations,
         )
         centre, half = np.array(known.position), np.array(known.size) / 2.0
-        track._whole.append((centre - half, centre + half, facts.std))
+        track._whole.append((np.concatenate((centre - half, -centre - half)), facts.std))
         track.measured = facts.measured
         track._fit()
         track.std_m, track.appearance = facts.std, known.appearance
@@ -143,7 +143,8 @@ class ObjectTrack:
             self._whole.clear()
             self.measured = True
         if placed.measured or not self.measured:
-            (self._parts if placed.cut else self._whole).append((placed.low, placed.high, placed.std_m))
+            edges = np.concatenate((placed.low, -placed.high))
+            (self._parts if placed.cut else self._whole).append((edges, placed.std_m))
             self._fit()
         if placed.appearance.vector is not None and not placed.cut:
             self._blend(placed.appearance.vector)
@@ -226,7 +227,7 @@ class ObjectTrack:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
         whole = list(self._whole)
         third = len(whole) // 3
-        if third and not np.all(_overlap(whole[:third], whole[-third:])):  # it moves
+        if third and not _overlap(whole[:third], whole[-third:]):  # it moves
             del whole[:-third]
             self._whole = deque(whole, BOXES)
         boxes = whole or list(self._parts)
@@ -235,27 +236,24 @@ class ObjectTrack:
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = whole + list(self._parts)
             self._bound(boxes, STRAY)
-        stds = np.array([std_m for _, _, std_m in boxes])
+        stds = np.array([std_m for _, std_m in boxes])
         # How far off a place without depth is does not become less with the number of looks.
         alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
         self.std_m = alone + POSE_STD_M
 
     def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
         """Make the box that reaches as far as these, but for the outermost part at each end."""
-        ends = np.sort(np.array([(*low, *-high) for low, high, _ in boxes]), axis=0)
+        ends = np.sort(np.array([edges for edges, _ in boxes]), axis=0)
         at = left_out * (len(ends) - 1)
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
         self.low, self.high = edge[:3], -edge[3:]
 
 
-def _overlap(some: Sequence[_Box], others: Sequence[_Box]) -> NDArray[np.bool_]:
-    """Tell along which axes the middle ones of these boxes overlap, shape (3,)."""
-    (low, high), (less, more) = (
-        [np.median([box[end] for box in of], axis=0) for end in (0, 1)] for of in (some, others)
-    )
-    found: NDArray[np.bool_] = (low <= more) & (less <= high)
-    return found
+def _overlap(some: Sequence[_Box], others: Sequence[_Box]) -> bool:
+    """Tell whether the middle ones of these boxes overlap."""
+    one, other = (np.median([edges for edges, _ in of], axis=0) for of in (some, others))
+    return bool(np.all((one[:3] <= -other[3:]) & (other[:3] <= -one[3:])))
 
 
 def _rounded(vector: Vector) -> Point:

@@ -16,6 +16,8 @@ SEED = os.environ.get('REMEMBR_KILL_SEED', '1')
 ROUNDS = 5
 """Of each verb; python -m test.bench kill does more."""
 
+MORE_ROUNDS = {'objects': 20}
+
 
 @pytest.fixture(scope='module')
 def killing() -> Iterator[Killing]:
@@ -25,7 +27,8 @@ def killing() -> Iterator[Killing]:
 
 @pytest.mark.parametrize('verb', VERBS)
 def test_what_was_killed_and_runs_again_ends_as_if_nothing_had_happened(killing: Killing, verb: str) -> None:
-    chances = [random.Random(f'{SEED} {verb} {number}') for number in range(1, ROUNDS)]
+    rounds = MORE_ROUNDS.get(verb, ROUNDS)
+    chances = [random.Random(f'{SEED} {verb} {number}') for number in range(1, rounds)]
     for one in [killing.halfway(verb), *(killing.chosen(chance, verb) for chance in chances)]:
         faults = killing.run(one)
         assert not faults, killing.told(one, faults)

@@ -8,6 +8,8 @@ import numpy as np
 
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.recall import Query
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects import known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from test.kills.verbs import START_NS
@@ -27,7 +29,7 @@ def state_of(path: Path) -> dict[str, Any]:
         named = sorted({name for memory in memories for name in memory.keyframes})
         info, recalled = store.info(), _recall(store)
         return {
-            'memories': [repr(memory) for memory in memories],
+            'memories': [_told(memory) for memory in memories],
             'rows': _rows(store),
             'wrong vectors': _wrong_vectors(store),
             'recall': [asked for asked, _ in recalled],
@@ -41,6 +43,21 @@ def state_of(path: Path) -> dict[str, Any]:
             'lost pictures': [n for n in named if not (store.keyframes.folder / n[:2] / n).is_file()],
             'orphans': [p for p in pictures(store.keyframes.folder) if p.split()[0] not in named],
         }
+
+
+def _told(memory: Memory) -> str:
+    """Return a memory; an object without what depends on which of its sightings are still at hand.
+
+    What it was stored with before a kill counts as one sighting afterwards: its box, and how certain it is,
+    differ by as much as single sightings do.
+    """
+    found = known_objects([memory])
+    if not found:
+        return repr(memory)
+    [known] = found
+    at = [round(2.0 * metres) / 2.0 for metres in known.position]
+    facts = (known.facts.colour, known.facts.observations, known.facts.intervals, known.facts.aliases)
+    return f'{memory.id} {memory.robot} {memory.caption} {known.name} {at} {facts} {memory.keyframes}'
 
 
 def _rows(store: MemoryStore) -> list[str]:

@@ -23,6 +23,8 @@ from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.retention import RetentionPolicy
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.objects.keeper import ObjectKeeper
+from test.object_scene import AHEAD, PixelRect, Scene, detection
 from test.unit.cli.conftest import START_NS, write_bag
 
 NS = 10**9
@@ -168,6 +170,40 @@ def _replace(store: MemoryStore) -> None:
         )
 
 
+_THINGS: dict[str, tuple[PixelRect, tuple[int, int, int], range]] = {
+    'bottle': ((8, 40, 24, 72), (30, 160, 30), range(62)),
+    'bowl': ((120, 50, 144, 70), (200, 60, 30), range(4, 62)),
+    'cup': ((8, 4, 28, 24), (160, 30, 160), range(62)),
+    'vase': ((44, 4, 64, 24), (30, 100, 220), range(1, 62)),
+    'clock': ((84, 4, 104, 24), (30, 30, 30), range(2, 62)),
+    'phone': ((124, 4, 144, 24), (250, 250, 250), range(3, 62)),
+    'book': ((70, 80, 96, 98), (30, 200, 200), range(52, 62)),
+}
+"""Their pixels, colours, and in which frames they are seen."""
+
+_MUG = (60, 40, 80, 60)
+_OFF_M = (*[0.0] * 12, *[0.4] * 12, *[0.3] * 4, *[0.2] * 6, *[0.1] * 16, *[0.0] * 12)
+"""How far the robot's place is off in each frame: the mug is taken for another one, until that passes."""
+
+
+def _look(store: MemoryStore) -> None:
+    """Look at a few things for a minute, and store what they are every ten seconds."""
+    keeper = ObjectKeeper(store, 'looker')
+    for number, off in enumerate(_OFF_M):
+        stamp_ns = START_NS + (20_000 + number) * NS
+        scene, found = Scene(), []
+        there = {
+            label: (box, bgr) for label, (box, bgr, when) in _THINGS.items() if number in when and not off
+        }
+        for label, (box, bgr) in {**there, 'mug': (_MUG, (30, 30, 200))}.items():
+            scene.put(box, 1.5, bgr)
+            left, top, right, bottom = map(float, box)
+            found.append(detection((left, top, right, bottom), label, stamp_ns=stamp_ns))
+        (x, y, z), turned = AHEAD
+        keeper.see(scene.view(stamp_ns, ((x, y + off, z), turned)), found)
+    keeper.keep()
+
+
 _CAPTIONS = ('--captioner', 'recorded', '--captions', 'INPUTS/captions.json')
 _NO_MODEL = ('--embedder', EMBEDDER)
 
@@ -187,4 +223,5 @@ VERBS = {
         _cli('map', 'transform', 'old', '--by', '100', '0', '0.5', '--new-map-id', 'other'), 'are now in map'
     ),
     'retention': Verb(_stored(_retain)),
+    'objects': Verb(_stored(_look)),
 }

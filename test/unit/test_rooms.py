@@ -87,6 +87,7 @@ OF_NO_MODULE = {
     'unit/simulated/test_idle_day.py': 'test/simulated',
     'unit/scripted/test_server.py': 'test/scripted',
     'unit/cli/verbs/test_memory_verbs.py': 'verbs that change a memory, one after the other on the same',
+    'unit/cli/verbs/test_object_verbs.py': 'verbs that make objects and list them',
     'unit/cli/verbs/test_questions.py': 'verbs that read a memory, on the same',
     'unit/web/test_page_files.py': 'web/page/, which is no Python',
     'node/test_clock.py': 'nodes together, while time jumps',

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
-from remembr_ros.objects.camera import Pinhole, to_child, to_parent
+from remembr_ros.geometry import Transform, compose, inverse, quaternion_from_yaw
+from remembr_ros.objects.camera import Pinhole, rotation_matrix, to_parent
 from test.object_scene import AHEAD, CAMERA
 
 
@@ -45,6 +45,8 @@ def test_an_image_of_another_shape_is_told_with_both_sizes() -> None:
 def test_points_come_back_where_they_were(yaw: float, z: float, u: float, v: float) -> None:
     pose: Transform = compose(((4.0, -2.0, 0.3), quaternion_from_yaw(yaw)), AHEAD)
     points = CAMERA.unproject(np.array([u]), np.array([v]), np.array([z]))
-    back = to_child(to_parent(points, pose), pose)
+    moved = to_parent(points, pose)
+    assert np.allclose(moved - pose[0], points @ rotation_matrix(pose).T)
+    back = to_parent(moved, inverse(pose))
     assert np.allclose(back, points)
     assert np.allclose(CAMERA.project(back), [[u], [v]])

@@ -214,6 +214,31 @@ def test_what_was_not_stored_when_a_run_was_cut_off_is_found_when_it_is_read_aga
     assert found == {'mug': 8, 'bowl': 6}
 
 
+def test_what_a_merger_made_one_stays_one_when_the_recording_is_read_again() -> None:
+    scene = scene_with((LEFT, RED))
+
+    def watch(objects: ObjectMap) -> None:
+        now_ns = T0
+        for off, times in ((0.0, 6), (0.4, 12), (0.3, 4), (0.2, 6), (0.1, 16), (0.0, 5)):
+            for _ in range(times):
+                now_ns += NS
+                pose = ((0.0, off, 1.0), AHEAD[1])
+                placed = lift([at(LEFT, stamp_ns=now_ns)], scene.view(now_ns, pose), Counter())
+                objects.update(now_ns, pose[0], placed)
+
+    first = ObjectMap('robbie')
+    watch(first)
+    [known] = stored(first)
+    assert (len(known.facts.aliases), known.facts.observations) == (1, 49)
+    again = ObjectMap('robbie', known=[known])
+    watch(again)
+    assert again.changed() == []
+    assert [one.id for one in known_now(again)] == [known.id]
+    later_ns = T0 + 3600 * NS
+    placed = lift([at(LEFT, stamp_ns=later_ns)], scene.view(later_ns), Counter())
+    assert again.update(later_ns, AHEAD[0], placed) == [known.id]
+
+
 def test_without_depth_a_thing_is_one_and_depth_puts_it_in_its_place() -> None:
     watched, scene = Watched(), scene_with((LEFT, RED))
     [identity] = watched.show(scene, at(LEFT), depth=False)
