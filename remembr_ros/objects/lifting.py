@@ -124,6 +124,8 @@ def _meets(detection: Detection, view: CameraView) -> bool:
 def _clipped(detection: Detection, view: CameraView) -> Detection:
     left, top, right, bottom = detection.box
     height, width = view.image.shape[:2]
+    if min(left, top) >= 0.0 and right <= width and bottom <= height:
+        return detection
     return replace(detection, box=(max(left, 0.0), max(top, 0.0), min(right, width), min(bottom, height)))
 
 
@@ -176,9 +178,10 @@ class _Cloud:
         if len(z) < LEAST_POINTS:
             return None
         if detection.mask is None:  # as wide as its box
-            ends = points[:2].min(axis=1, keepdims=True), points[:2].max(axis=1, keepdims=True)
-            middle = (ends[0] + ends[1]) / 2.0
-            points[:2] = middle + (points[:2] - middle) / (1.0 - 2.0 * SHRUNK)
+            left, top, right, bottom = detection.box
+            camera, more = self._view.camera, 2.0 * SHRUNK / (1.0 - 2.0 * SHRUNK)
+            points[0] += more * (points[0] - ((left + right - 1.0) / 2.0 - camera.cx) / camera.fx * points[2])
+            points[1] += more * (points[1] - ((top + bottom - 1.0) / 2.0 - camera.cy) / camera.fy * points[2])
         cut = int(TRIMMED * (len(z) - 1))
         kept = points[:, np.flatnonzero((points[2] >= z[cut]) & (points[2] <= z[-1 - cut]))]
         there = self._turned @ kept + self._eye

@@ -79,9 +79,10 @@ class ObjectMap:
         there: list[ObjectTrack] = []
         for row, (i, one) in enumerate(distinct.items()):
             track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
+            at = pairs[row] if row in pairs else self._tracks.index(track)
             if not track.was_known(stamp_ns, stamp_ns):
                 track.see(one, eye)
-                self._boxes.set(self._tracks.index(track), track)
+                self._boxes.set(at, track)
                 again = any(track is other for other, _ in self._again)
                 track.confirmed = track.confirmed or (_is_sure(track) and not again)
             there.append(track)
@@ -300,17 +301,18 @@ def _distinct(lifted: Sequence[Lifted]) -> dict[int, Lifted]:
     shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
     shared, volumes = np.prod(np.maximum(shared, 0.0), axis=2), np.prod(high - low, axis=1)
     smaller, larger = (pick(volumes[:, None], volumes[None]) for pick in (np.minimum, np.maximum))
+    labels = np.array([one.detection.label for one in lifted])
+    alike = labels[:, None] == labels[None]
+    same = shared > np.where(alike, TWICE * smaller, SAME_ROOM * larger)
     kept: dict[int, Lifted] = {}
     for i in sorted(range(len(lifted)), key=lambda i: -lifted[i].detection.score):
-        one = lifted[i].detection
-        for j, other in kept.items():
-            known = other.detection
-            least = TWICE * smaller[i, j] if one.label == known.label else SAME_ROOM * larger[i, j]
-            if shared[i, j] > least:
-                kept[j] = replace(other, detection=replace(known, scores={**one.scores, **known.scores}))
-                break
-        else:
+        j = next((j for j in kept if same[i, j]), i)
+        if j == i:
             kept[i] = lifted[i]
+            continue
+        known = kept[j].detection
+        both = {**lifted[i].detection.scores, **known.scores}
+        kept[j] = replace(kept[j], detection=replace(known, scores=both))
     return dict(sorted(kept.items()))
 
 

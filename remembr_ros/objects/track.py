@@ -225,16 +225,18 @@ class ObjectTrack:
 
     def _fit(self) -> None:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
-        whole = list(self._whole)
-        third = len(whole) // 3
-        if third and not _overlap(whole[:third], whole[-third:]):  # it moves
-            del whole[:-third]
-            self._whole = deque(whole, BOXES)
-        boxes = whole or list(self._parts)
+        third = len(self._whole) // 3
+        if (
+            third
+            and self.hits % 4 == 0
+            and not _overlap(list(self._whole)[:third], list(self._whole)[-third:])
+        ):
+            self._whole = deque(list(self._whole)[-third:], BOXES)  # it moves
+        boxes = [*self._whole] or [*self._parts]
         self._bound(boxes, INNER)
-        self.cut = not whole or float(np.max((self.high - self.low)[:2])) > LARGE_M
+        self.cut = not self._whole or float((self.high - self.low)[:2].max()) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
-            boxes = whole + list(self._parts)
+            boxes = [*self._whole, *self._parts]
             self._bound(boxes, STRAY)
         stds = np.array([std_m for _, std_m in boxes])
         # How far off a place without depth is does not become less with the number of looks.
@@ -243,7 +245,8 @@ class ObjectTrack:
 
     def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
         """Make the box that reaches as far as these, but for the outermost part at each end."""
-        ends = np.sort(np.array([edges for edges, _ in boxes]), axis=0)
+        ends = np.array([edges for edges, _ in boxes])
+        ends.sort(axis=0)
         at = left_out * (len(ends) - 1)
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
