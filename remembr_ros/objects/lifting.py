@@ -9,13 +9,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.images import Bgr
-from remembr_ros.objects.appearance import Appearance, appearance_of
+from remembr_ros.objects.appearance import Appearance, appearances_of, picture_of
 from remembr_ros.objects.camera import Pinhole, rotation_matrix, to_parent
 from remembr_ros.objects.depth_image import Depth
 from remembr_ros.objects.detection import Detection
@@ -100,16 +101,16 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
     dropped['detections beyond the number that fits a frame'] += max(0, len(sound) - MOST)
     cloud = _Cloud(view, view.depth) if view.depth is not None and sound else None
     placed = []
-    for detection in sound[:MOST]:
+    for detection, look in zip(sound[:MOST], appearances_of(sound[:MOST], view.image), strict=True):
         found = cloud.box(detection) if cloud else _within_sight(detection, view)
         if found is None:
             dropped['detections without depth'] += 1
             continue
         low, high, std_m = found
-        appearance, crop = appearance_of(detection, view.image)
         cut = _is_cut(detection, view.camera)
         std_m += CUT_STD_M if cut else 0.0
-        placed.append(Lifted(detection, low, high, std_m, cut, cloud is not None, appearance, crop))
+        picture = partial(picture_of, detection, view.image)
+        placed.append(Lifted(detection, low, high, std_m, cut, cloud is not None, look, picture))
     return placed
 
 

@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from remembr_ros.objects.appearance import Appearance, appearance_of
+from remembr_ros.objects.appearance import Appearance, appearances_of, picture_of
 from test.object_scene import Scene, detection
 
 BOX = (60.0, 40.0, 100.0, 80.0)
@@ -11,7 +11,7 @@ BOX = (60.0, 40.0, 100.0, 80.0)
 def seen(bgr: tuple[int, int, int]) -> Appearance:
     scene = Scene()
     scene.put((60, 40, 100, 80), 1.5, bgr)
-    return appearance_of(detection(BOX), scene.bgr)[0]
+    return appearances_of([detection(BOX)], scene.bgr)[0]
 
 
 @pytest.mark.parametrize(
@@ -46,24 +46,34 @@ def test_what_looks_alike_is_near_and_what_does_not_is_far() -> None:
 
 def test_an_embedding_of_the_detector_counts_more() -> None:
     given = np.array([0.6, 0.8], np.float32)
-    assert appearance_of(detection(BOX, embedding=given), Scene().bgr)[0].vector is given
+    assert appearances_of([detection(BOX, embedding=given)], Scene().bgr)[0].vector is given
 
 
 def test_what_has_many_colours_has_none() -> None:
     scene = Scene()
     for i, bgr in enumerate(((30, 30, 200), (200, 60, 30), (40, 160, 40), (20, 20, 20))):
         scene.put((60 + 10 * i, 40, 70 + 10 * i, 80), 1.5, bgr)
-    assert appearance_of(detection(BOX), scene.bgr)[0].colour == ''
+    assert appearances_of([detection(BOX)], scene.bgr)[0].colour == ''
 
 
 def test_its_picture_shows_it_and_a_speck_has_one_too() -> None:
     scene = Scene()
     scene.put((60, 40, 100, 80), 1.5, (30, 30, 200))
-    _, picture = appearance_of(detection(BOX), scene.bgr)
-    image = cv2.imdecode(np.frombuffer(picture(), np.uint8), cv2.IMREAD_COLOR)
+    image = cv2.imdecode(np.frombuffer(picture_of(detection(BOX), scene.bgr), np.uint8), cv2.IMREAD_COLOR)
     assert image is not None
     assert image.shape == (49, 49, 3)
     assert abs(int(image[24, 24, 2]) - 200) < 12
-    speck, picture = appearance_of(detection((10.0, 10.0, 10.5, 10.5)), scene.bgr)
-    assert (speck.vector, speck.colour) == (None, '')
-    assert picture().startswith(b'\xff\xd8')
+    speck = detection((10.0, 10.0, 10.5, 10.5))
+    [look] = appearances_of([speck], scene.bgr)
+    assert (look.vector, look.colour) == (None, '')
+    assert picture_of(speck, scene.bgr).startswith(b'\xff\xd8')
+
+
+def test_of_a_mask_its_pixels_count_and_each_has_its_own() -> None:
+    scene = Scene()
+    scene.put((60, 40, 65, 80), 1.5, (30, 30, 200))
+    mask = np.zeros(scene.bgr.shape[:2], np.bool_)
+    mask[40:80, 60:65] = True
+    both = appearances_of([detection(BOX, mask=mask), detection(BOX)], scene.bgr)
+    assert [look.colour for look in both] == ['red', 'white']
+    assert appearances_of([], scene.bgr) == []
