@@ -64,13 +64,10 @@ class Pinhole:
         cx, cy = (self.cx + 0.5) * x - 0.5, (self.cy + 0.5) * y - 0.5
         return Pinhole(width, height, self.fx * x, self.fy * y, cx, cy)
 
-    def project(self, points: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the columns and rows where points before the camera appear, of shape (n,) [px].
-
-        :param points: of the optical frame, z above 0
-        """
-        z = points[:, 2]
-        return points[:, 0] / z * self.fx + self.cx, points[:, 1] / z * self.fy + self.cy
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """From points of the optical frame to pixels times depth, (u z, v z, z): shape (3, 3)."""
+        return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
     def unproject(self, u: NDArray[Any], v: NDArray[Any], z: NDArray[np.float64]) -> Points:
         """Return the points of the optical frame that appear at columns u and rows v, z [m] ahead."""

@@ -100,9 +100,9 @@ def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str
     sound.sort(key=lambda detection: -detection.score)
     dropped['detections beyond the number that fits a frame'] += max(0, len(sound) - MOST)
     cloud = _Cloud(view, view.depth) if view.depth is not None and sound else None
-    placed = []
-    for detection, look in zip(sound[:MOST], appearances_of(sound[:MOST], view.image), strict=True):
-        found = cloud.box(detection) if cloud else _within_sight(detection, view)
+    placed, best = [], sound[:MOST]
+    boxes = cloud.boxes(best) if cloud else [_within_sight(detection, view) for detection in best]
+    for detection, found, look in zip(best, boxes, appearances_of(best, view.image), strict=True):
         if found is None:
             dropped['detections without depth'] += 1
             continue
@@ -151,82 +151,76 @@ class _Cloud:
     """What a depth image measured, by where the colour camera sees it."""
 
     def __init__(self, view: CameraView, depth: DepthView) -> None:
-        self._view, self._depth = view, depth
-        self._to_depth = compose(inverse(depth.pose), view.pose)
-        """The place of the colour camera in the depth camera's frame."""
-        measured = depth.metres[
-            (depth.metres > NEAREST_M) & (depth.metres < FARTHEST_M)
-        ]  # a NaN compares false
+        self._metres, own, colour = depth.metres, depth.camera.matrix, view.camera.matrix
+        measured = self._metres[(self._metres > NEAREST_M) & (self._metres < FARTHEST_M)]  # no NaN
         self._reach = (float(measured.min()), float(measured.max())) if len(measured) else None
         self._focal = (view.camera.fx + view.camera.fy) / 2.0
-        # What is the same for each detection.
-        own, self._to_colour = depth.camera, rotation_matrix(self._to_depth).T
-        self._beside = -self._to_colour @ np.array(self._to_depth[0])[:, None]
-        self._turned, self._eye = rotation_matrix(view.pose), np.array(view.pose[0])[:, None]
-        self._rays = (np.arange(own.width) - own.cx) / own.fx, (np.arange(own.height) - own.cy) / own.fy
+        place = compose(inverse(depth.pose), view.pose)  # of the colour camera in the depth camera's frame
+        turn, at = rotation_matrix(place), np.array(place[0])[:, None]
+        # From a camera's pixels (u z, v z, z) to the other one's, and to the map.
+        self._to_depth = own @ turn @ np.linalg.inv(colour), own @ at
+        self._to_colour = colour @ turn.T @ np.linalg.inv(own), -colour @ turn.T @ at
+        self._to_map = rotation_matrix(view.pose) @ np.linalg.inv(colour), np.array(view.pose[0])[:, None]
 
-    def box(self, detection: Detection) -> _Box | None:
-        """Return a detection's box; None: too little of it was measured."""
-        points, u, v = self._seen(detection)
+    def boxes(self, detections: Sequence[Detection]) -> list[_Box | None]:
+        """Return the boxes of detections; None: too little of one was measured."""
+        if self._reach is None or not detections:
+            return [None] * len(detections)
+        # Pixels have their middles at whole numbers.
+        edges = np.array([detection.box for detection in detections]) - 0.5
+        # The part of the depth image that can show a box: its corners, as near and as far as anything is.
+        corners = np.stack([edges[:, [0, 0, 2, 2]], edges[:, [1, 3, 1, 3]], np.ones((len(edges), 4))], axis=1)
+        turn, at = self._to_depth
+        ends = np.concatenate([turn @ (corners * z) + at for z in self._reach], axis=2)
+        pixels = ends[:, :2] / np.maximum(ends[:, 2:], NEAREST_M)
+        size = np.array(self._metres.shape[::-1])
+        first = np.clip(np.floor(pixels.min(axis=2)), 0, size).astype(int).tolist()
+        last = np.clip(np.ceil(pixels.max(axis=2)) + 1.0, 0, size).astype(int).tolist()
+        return [self._box(*each) for each in zip(detections, edges.tolist(), first, last, strict=True)]
+
+    def _box(
+        self, detection: Detection, edges: Sequence[float], first: Sequence[int], last: Sequence[int]
+    ) -> _Box | None:
+        (left, top, right, bottom), (column, row) = edges, first
+        area = max(last[0] - column, 0) * max(last[1] - row, 0)
+        step = max(1, int(math.sqrt(area / MOST_POINTS)))
+        part = self._metres[row : last[1] : step, column : last[0] : step]
+        down, across = np.nonzero((part > NEAREST_M) & (part < FARTHEST_M))
+        z = part[down, across].astype(np.float64)
+        turn, at = self._to_colour
+        u, v, z = turn @ np.array([(across * step + column) * z, (down * step + row) * z, z]) + at
+        z = np.maximum(z, NEAREST_M)
+        u /= z
+        v /= z
+        inside = np.flatnonzero((u >= left) & (u <= right) & (v >= top) & (v <= bottom) & (z > NEAREST_M))
+        u, v, z = u[inside], v[inside], z[inside]
         if detection.mask is not None:
             height, width = detection.mask.shape
             rows = np.clip(np.rint(v), 0, height - 1).astype(np.intp)
             own = detection.mask[rows, np.clip(np.rint(u), 0, width - 1).astype(np.intp)]
         else:
-            own = self._foreground(points[2], u, v, detection)
-        points = points[:, np.flatnonzero(own)]
-        z = np.sort(points[2])
-        if len(z) < LEAST_POINTS:
+            own = self._foreground(z, u, v, edges)
+            # What lies near the edges of the box was left out: as wide as the box.
+            u = (u - (left + right) / 2.0) / (1.0 - 2.0 * SHRUNK) + (left + right) / 2.0
+            v = (v - (top + bottom) / 2.0) / (1.0 - 2.0 * SHRUNK) + (top + bottom) / 2.0
+        ordered = np.sort(z[own])
+        if len(ordered) < LEAST_POINTS:
             return None
-        if detection.mask is None:  # as wide as its box
-            left, top, right, bottom = detection.box
-            camera, more = self._view.camera, 2.0 * SHRUNK / (1.0 - 2.0 * SHRUNK)
-            points[0] += more * (points[0] - ((left + right - 1.0) / 2.0 - camera.cx) / camera.fx * points[2])
-            points[1] += more * (points[1] - ((top + bottom - 1.0) / 2.0 - camera.cy) / camera.fy * points[2])
-        cut = int(TRIMMED * (len(z) - 1))
-        kept = points[:, np.flatnonzero((points[2] >= z[cut]) & (points[2] <= z[-1 - cut]))]
-        there = self._turned @ kept + self._eye
-        edge = int(STRAY * (there.shape[1] - 1))
-        there.partition((edge, there.shape[1] - 1 - edge), axis=1)
+        cut = int(TRIMMED * (len(ordered) - 1))
+        kept = np.flatnonzero(own & (z >= ordered[cut]) & (z <= ordered[-1 - cut]))
+        u, v, z = u[kept], v[kept], z[kept]
+        turn, at = self._to_map
+        there = turn @ np.array([u * z, v * z, z]) + at
+        edge = int(STRAY * (len(kept) - 1))
+        there.partition((edge, len(kept) - 1 - edge), axis=1)
         # The error of stereo and structured light grows with the square of the distance.
-        return there[:, edge], there[:, -1 - edge], 0.01 + 0.0025 * float(z[len(z) // 2]) ** 2
-
-    def _seen(
-        self, detection: Detection
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the measured points in a box, (3, n), in the colour camera's frame, and their pixels."""
-        metres, own, colour = self._depth.metres, self._depth.camera, self._view.camera
-        # Pixels have their middles at whole numbers.
-        left, top, right, bottom = (edge - 0.5 for edge in detection.box)
-        if self._reach is None:
-            return np.zeros((3, 0)), np.zeros(0), np.zeros(0)
-        # The part of the depth image that can show the box: its corners, as near and as far as anything is.
-        across = (left - colour.cx) / colour.fx, (right - colour.cx) / colour.fx
-        down = (top - colour.cy) / colour.fy, (bottom - colour.cy) / colour.fy
-        corners = np.array([(x * z, y * z, z) for z in self._reach for x in across for y in down])
-        corners = corners @ self._to_colour + np.array(self._to_depth[0])
-        columns, rows = own.project(np.maximum(corners, (-np.inf, -np.inf, NEAREST_M)))
-        (first_row, last_row), (first, last) = (
-            (int(max(0.0, np.floor(ends.min()))), int(min(size, np.ceil(ends.max()) + 1.0)))
-            for ends, size in ((rows, own.height), (columns, own.width))
-        )
-        step = max(1, int(math.sqrt(max(last_row - first_row, 0) * max(last - first, 0) / MOST_POINTS)))
-        part = metres[first_row:last_row:step, first:last:step]
-        row, column = np.nonzero((part > NEAREST_M) & (part < FARTHEST_M))
-        z = part[row, column].astype(np.float64)
-        rays = self._rays[0][first:last:step], self._rays[1][first_row:last_row:step]
-        points = self._to_colour @ np.stack([rays[0][column] * z, rays[1][row] * z, z]) + self._beside
-        z = np.maximum(points[2], NEAREST_M)
-        u, v = points[0] / z * colour.fx + colour.cx, points[1] / z * colour.fy + colour.cy
-        inside = (u >= left) & (u <= right) & (v >= top) & (v <= bottom) & (points[2] > NEAREST_M)
-        found = np.flatnonzero(inside)
-        return points[:, found], u[found], v[found]
+        return there[:, edge], there[:, -1 - edge], 0.01 + 0.0025 * float(ordered[len(ordered) // 2]) ** 2
 
     def _foreground(
-        self, z: NDArray[np.float64], u: NDArray[np.float64], v: NDArray[np.float64], detection: Detection
+        self, z: NDArray[np.float64], u: NDArray[np.float64], v: NDArray[np.float64], edges: Sequence[float]
     ) -> NDArray[np.bool_]:
         """Return which points of a box are its thing's: those in one piece with what its middle shows."""
-        left, top, right, bottom = (edge - 0.5 for edge in detection.box)
+        left, top, right, bottom = edges
         wide, high = right - left, bottom - top
         # How far from the middle, as parts of the sides.
         across, down = np.abs(u - (left + right) / 2.0) / wide, np.abs(v - (top + bottom) / 2.0) / high
