@@ -196,6 +196,8 @@ def is_called(known: KnownObject, text: str) -> bool:
 
 def interval_added(intervals: Sequence[Interval], stamp_ns: int) -> tuple[Interval, ...]:
     """Return the intervals with one more sighting; of too many the first one and the newest."""
+    if intervals and 0 <= stamp_ns - intervals[-1][1] <= ONE_INTERVAL_NS:
+        return (*intervals[:-1], (intervals[-1][0], stamp_ns))
     found = joined((*intervals, (stamp_ns, stamp_ns)), ONE_INTERVAL_NS)
     return (found[0], *found[1 - INTERVALS :]) if len(found) > INTERVALS else found
 

@@ -30,7 +30,7 @@ BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centim
 SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
 TENTATIVE_NS = 1800 * NS  # what is not confirmed is forgotten after that
 
-REVIEW_FRAMES = 5  # between two looks for those that are one
+REVIEW_FRAMES = 10  # between two looks for those that are one
 TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by less, and a part of their size
 SAME_LABEL, SAME_LOOK = 0.3, 0.6  # least share of labels and least cosine of two that are one
 TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one

@@ -1,6 +1,7 @@
 """One thing while it is followed: what its sightings come to."""
 
 import base64
+import math
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 
@@ -221,7 +222,7 @@ class ObjectTrack:
             return
         kept = min(KEPT_LOOK, 1.0 - 1.0 / (self.hits + 1))
         mixed = kept * self.appearance + (1.0 - kept) * look
-        self.appearance = np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), np.float32)
+        self.appearance = np.asarray(mixed / max(math.sqrt(float(mixed @ mixed)), 1e-9), np.float32)
 
     def _fit(self) -> None:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
