@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from remembr_ros.geometry import Point, Pose, quaternion_from_yaw, rotate
+from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
@@ -102,7 +102,14 @@ class KnownObject:
     @property
     def sightings(self) -> tuple[Sighting, ...]:
         """Some of them, oldest first."""
-        return tuple((ns, self._in_map(at), self._in_map(eye)) for ns, at, eye in self.facts.sightings)
+        (ox, oy, oz), yaw = self._pose.position, self._pose.yaw
+        cosine, sine = math.cos(yaw), math.sin(yaw)
+
+        def in_map(place: Point) -> Point:
+            x, y, z = place
+            return (ox + cosine * x - sine * y, oy + sine * x + cosine * y, oz + z)
+
+        return tuple((ns, in_map(at), in_map(eye)) for ns, at, eye in self.facts.sightings)
 
     @property
     def appearance(self) -> NDArray[np.float32] | None:
@@ -113,10 +120,6 @@ class KnownObject:
     @property
     def _pose(self) -> Pose:
         return self.memory.pose or Pose(0.0, 0.0)
-
-    def _in_map(self, offset: Point) -> Point:
-        x, y, z = rotate(quaternion_from_yaw(self._pose.yaw), offset)
-        return (x + self._pose.x, y + self._pose.y, z + self._pose.z)
 
 
 def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:

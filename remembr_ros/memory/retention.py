@@ -249,6 +249,8 @@ def _compared(candidate: _Candidate, following: _Candidate) -> _Tells:
 
 def is_meant(memory: Memory, ids: Collection[str] | None, scope: Scope, text: str) -> bool:
     """Tell whether a forgetting with these conditions means a memory, see MemoryStore.matching."""
-    if (ids is not None and memory.id not in ids) or not scope.admits(memory) or not seen_in(memory, scope):
+    if (ids is not None and memory.id not in ids) or not scope.admits(memory):
+        return False
+    if (scope.after_ns, scope.before_ns) != (None, None) and not seen_in(memory, scope):
         return False
     return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

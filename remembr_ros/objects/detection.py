@@ -76,20 +76,16 @@ class Detector(Protocol):
         """Let go of the model."""
 
 
-def get_detector(
-    name: str, labels: str | None = None, min_score: float = MIN_SCORE, threads: int = 1
-) -> Detector:
+def get_detector(name: str, labels: str | None = None) -> Detector:
     """Return a detector.
 
     :param name: its kind and its model: 'onnx:yolox.onnx'
     :param labels: path of the list of classes
-    :param min_score: what is less certain is left out
-    :param threads: that one image may use
     :raises InvalidRequest: there is no such detector
     """
     kind, _, model = name.partition(':')
     if kind == 'onnx' and model:
         from remembr_ros.objects.yolox import YoloxDetector
 
-        return YoloxDetector(model, labels, min_score=min_score, threads=threads)
+        return YoloxDetector(model, labels)
     raise InvalidRequest(f'there is no detector {name!r}; give onnx:MODEL.onnx, of the YOLOX family')

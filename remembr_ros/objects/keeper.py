@@ -2,8 +2,6 @@
 
 import gc
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
@@ -32,15 +30,18 @@ class ObjectKeeper:
         self.images = self.detections = 0
         self.dropped: Counter[str] = Counter()
         self._store = store
-        with _without_collecting():
+        gc.disable()  # else it looks through all that is read again and again: half of the time
+        try:
             stored = store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
             known = known_objects(stored)
             self._map = ObjectMap(robot, map_id, frame_id, known)
+        finally:
+            gc.enable()
         aliases = {alias for one in known for alias in one.facts.aliases}
         self._gone = [memory.id for memory in stored if memory.id in aliases]
         self._waiting: dict[str, Memory] = {}
         self._pictures: dict[str, bytes] = {}
-        self._kept_ns = 0
+        self._now_ns = self._kept_ns = 0
 
     def __len__(self) -> int:
         """Return how many objects there are."""
@@ -51,12 +52,15 @@ class ObjectKeeper:
         self.images += 1
         self.detections += len(detections)
         self._map.update(view.stamp_ns, view.pose[0], lift(detections, view, self.dropped))
-        if abs(view.stamp_ns - self._kept_ns) >= EVERY_NS:
-            self._kept_ns = view.stamp_ns
+        self._now_ns = view.stamp_ns
+        self._kept_ns = self._kept_ns or self._now_ns
+        if abs(self._now_ns - self._kept_ns) >= EVERY_NS:
+            self._kept_ns = self._now_ns
             self.keep()
 
     def keep(self) -> None:
         """Store what has changed since the last time."""
+        self._map.review(self._now_ns)
         for memory, crop in self._map.changed():
             self._waiting[memory.id] = memory
             if crop is not None:
@@ -75,18 +79,3 @@ class ObjectKeeper:
         if self._gone:
             self._store.forget(self._gone, leave_traces=True)
             self._gone.clear()
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Keep Python's collector from looking through 5,000 objects again and again while they are read.
-
-    That is half of the time that a memory of so many takes to open.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

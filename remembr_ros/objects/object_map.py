@@ -9,7 +9,6 @@ an object nor steals one.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -193,10 +192,12 @@ class ObjectMap:
             if (
                 other is not track
                 # That they were seen beside each other is not stored.
-                and not (track.covered and other.covered and _side_by_side(track, other, apart[j]))
+                and not (
+                    track.covered and other.covered and np.any(apart[j] > (other.high - other.low) / 2.0)
+                )
                 and other.measured == track.measured
                 and together <= TOGETHER * min(track.hits, other.hits)
-                and min(track.share(_shares(other)), other.share(_shares(track))) >= SAME_LABEL
+                and track.share(other.labels) >= SAME_LABEL
                 and _alike(track.appearance, other.appearance) >= SAME_LOOK
             ):
                 return other
@@ -250,7 +251,7 @@ class _Boxes:
         self.low = np.array([thing.low for thing in things], np.float64).reshape(-1, 3)
         self.high = np.array([thing.high for thing in things], np.float64).reshape(-1, 3)
         self.std_m = np.array([thing.std_m for thing in things], np.float64)
-        self.log_volume = _log_volume(self.low, self.high)
+        self.log_volume = np.log(np.maximum(self.high - self.low, THIN_M)).sum(axis=1)
         self.cut = np.array([thing.cut for thing in things], np.bool_)
 
     def some(self, rows: NDArray[np.intp]) -> '_Boxes':
@@ -268,7 +269,7 @@ class _Boxes:
 
     def set(self, row: int, thing: ObjectTrack | Lifted) -> None:
         self.low[row], self.high[row], self.std_m[row] = thing.low, thing.high, thing.std_m
-        self.log_volume[row] = _log_volume(thing.low, thing.high)
+        self.log_volume[row] = np.log(np.maximum(thing.high - thing.low, THIN_M)).sum()
         self.cut[row] = thing.cut
 
     def apart(self, others: '_Boxes') -> NDArray[np.float64]:
@@ -285,10 +286,6 @@ class _Boxes:
         room = np.where(cut, np.maximum(half[:, None], halves[None]), inside)
         found: NDArray[np.float64] = np.maximum(off - room, 0.0)
         return found
-
-
-def _log_volume(low: NDArray[np.float64], high: NDArray[np.float64]) -> Any:
-    return np.log(np.maximum(high - low, THIN_M)).sum(axis=-1)
 
 
 def _distinct(lifted: Sequence[Lifted]) -> dict[int, Lifted]:
@@ -324,12 +321,3 @@ def _alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> floa
 def _is_sure(track: ObjectTrack) -> bool:
     """Tell whether something was seen often enough, and called the same most of the time."""
     return track.evidence >= EVIDENCE and track.labels[track.label] >= PURE * sum(track.labels.values())
-
-
-def _side_by_side(a: ObjectTrack, b: ObjectTrack, apart: NDArray[np.float64]) -> bool:
-    return bool(np.any(apart > 0.5 * np.minimum(a.high - a.low, b.high - b.low)))
-
-
-def _shares(track: ObjectTrack) -> dict[str, float]:
-    total = sum(track.labels.values())
-    return {label: score / total for label, score in track.labels.items()}

@@ -15,7 +15,7 @@ from remembr_ros.errors import BagUnreadable
 from remembr_ros.objects.depth_image import depth_of
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
-from remembr_ros.timestamps import NS, is_stamp
+from remembr_ros.timestamps import NS
 
 EVERY_NS = 150 * NS // 1000  # images nearer to the last one show nothing else
 
@@ -64,23 +64,20 @@ class RecordedViews:
         pairing, recording, now_ns = self.pairing, self._recording, 0
         for message in self._survey.statics:
             add_recorded(pairing.tree, recording, message)
-        topics = {*self._survey.topics, *self._infos, self._image, self._depth or self._image}
+        topics = {*self._survey.topics, *self._infos.values(), self._image, self._depth or self._image}
         for message in recording.messages(topics):
             if message.topic in self._survey.topics:
                 add_recorded(pairing.tree, recording, message)
             elif (received := recording.deserialize_or_skip(message)) is None:
                 pairing.dropped['messages that are garbage'] += 1
             else:
-                now_ns = self._take(message, received) or now_ns
+                now_ns = self._take(message, received)
             yield from pairing.ready(now_ns)
         yield from pairing.ready(now_ns, last=True)
 
     def _take(self, message: RawMessage, received: Any) -> int:
         """Take an image, depth or intrinsics; return its stamp [ns]."""
         stamp_ns = stamp_of(received.header, message.log_ns)
-        if not is_stamp(stamp_ns):
-            self.pairing.dropped['messages of a time that cannot be'] += 1
-            return 0
         if message.topic == self._image:
             if not 0 <= stamp_ns - self._last_ns < EVERY_NS:
                 self._last_ns = stamp_ns
@@ -88,17 +85,18 @@ class RecordedViews:
         elif message.topic == self._depth:
             frame_id = received.header.frame_id.lstrip('/')
             self.pairing.take_depth(stamp_ns, frame_id, partial(depth_of, received))
-        for what in self._infos.get(message.topic, ()):
-            self.pairing.take_info(what, received)
+        for what, topic in self._infos.items():
+            if topic == message.topic:
+                self.pairing.take_info(what, received)
         return stamp_ns
 
-    def _find_infos(self) -> dict[str, list[str]]:
-        """Return of what each topic with intrinsics is: of the image, of the depth, or of both."""
-        found: dict[str, list[str]] = {}
+    def _find_infos(self) -> dict[str, str]:
+        """Return the topics with the intrinsics of the 'image' and of the 'depth'."""
+        found: dict[str, str] = {}
         for what, topic in (('image', self._image), ('depth', self._depth)):
             info = camera_info_topic(self._recording, topic) if topic else None
             if info:
-                found.setdefault(info, []).append(what)
+                found[what] = info
             elif topic:
                 raise BagUnreadable(
                     f'{self._recording.path} has no sensor_msgs/msg/CameraInfo that belongs to {topic}, '

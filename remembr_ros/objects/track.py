@@ -136,7 +136,8 @@ class ObjectTrack:
         self.hits += 1
         self.evidence += CUT_WORTH if placed.cut else 1.0
         self.camera = detection.camera
-        self.labels.update({label: float(score) for label, score in detection.scores.items()})
+        for label, score in detection.scores.items():
+            self.labels[label] += float(score)
         if placed.appearance.colour:
             self._colours[placed.appearance.colour] += 1
         if placed.measured and not self.measured:

@@ -270,9 +270,10 @@ def test_a_merger_of_what_could_not_be_stored_leaves_one(store: MemoryStore) -> 
     older, younger = twins(store)
     unreliable: Any = Unreliable(store)
     keeper = ObjectKeeper(unreliable, 'robbie')
+    shown(keeper, (TWIN, 'mug'), seconds=[0])
     unreliable.failing = {'add'}
     with pytest.raises(StoreUnavailable):
-        shown(keeper, (TWIN, 'mug'), seconds=[0])
+        keeper.keep()
     shown(keeper, (TWIN, 'mug'), seconds=range(1, 5))
     keeper.keep()
     [known] = known_objects(store.all())
