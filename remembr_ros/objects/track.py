@@ -147,7 +147,8 @@ class ObjectTrack:
         if placed.measured or not self.measured:
             edges = np.concatenate((placed.low, -placed.high))
             (self._parts if placed.cut else self._whole).append((edges, placed.std_m))
-            self._fit()
+            if len(self._whole) < BOXES or self.hits % 2 == 0:  # of many, one more changes little
+                self._fit()
         if placed.appearance.vector is not None and not placed.cut:
             self._blend(placed.appearance.vector)
         left, top, right, bottom = detection.box
