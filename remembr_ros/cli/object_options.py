@@ -1,8 +1,6 @@
 """The options of a detector, and the objects of a recording that it finds."""
 
 import argparse
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,9 +9,8 @@ from tqdm import tqdm
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.objects.detection import Detection, get_detector
+from remembr_ros.objects.detection import get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
-from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.recorded import RecordedViews
 
 
@@ -28,7 +25,7 @@ def add_detector(parser: argparse.ArgumentParser) -> None:
 
 
 class RecordedObjects:
-    """What a detector finds in a recording; see add_detector. Use as a context manager.
+    """What a detector finds in a recording; see add_detector. Close it.
 
     :raises BagUnreadable: the recording has no such topics, or does not tell where its camera is
     :raises DetectorFailed: the detector cannot be loaded
@@ -45,17 +42,9 @@ class RecordedObjects:
         self._detector.detect(np.zeros((32, 32, 3), np.uint8), 0)  # what is wrong with it is known now
         map_frame = args.tf[0].strip().lstrip('/') if args.tf else None
         self._views = RecordedViews(args.bag, args.image_topic, args.depth_topic, map_frame)
-        self._seen = self._detected(self._views)
-        try:
-            self._first = next(self._seen, None)  # what is wrong is known before anything is stored
-        except BaseException:
-            self._views.close()
-            raise
 
-    def __enter__(self) -> 'RecordedObjects':
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of the recording and the model."""
         if self._views:
             self._views.close()
             self._detector.close()
@@ -77,12 +66,10 @@ class RecordedObjects:
         if not self._views:
             return {}
         keeper = ObjectKeeper(store, self._args.robot, self._args.map_id, self._views.map_frame)
-        seen = chain([self._first] if self._first else [], self._seen)
+        views = tqdm(self._views, 'objects', self._views.frame_count, unit='frame', disable=None)
         try:
-            for view, detections in tqdm(
-                seen, 'objects', self._views.frame_count, unit='frame', disable=None
-            ):
-                keeper.see(view, detections)
+            for view in views:
+                keeper.see(view, self._detector.detect(view.image, view.stamp_ns, self._args.camera))
         finally:
             keeper.keep()
         left_out = keeper.dropped + self._views.pairing.dropped
@@ -92,7 +79,3 @@ class RecordedObjects:
             'detections': keeper.detections,
             'objects_left_out': {reason: count for reason, count in left_out.items() if count},
         }
-
-    def _detected(self, views: RecordedViews) -> Iterator[tuple[CameraView, list[Detection]]]:
-        for view in views:
-            yield view, self._detector.detect(view.image, view.stamp_ns, self._args.camera)

@@ -136,8 +136,7 @@ class ObjectTrack:
         self.hits += 1
         self.evidence += CUT_WORTH if placed.cut else 1.0
         self.camera = detection.camera
-        for label, score in detection.scores.items():
-            self.labels[label] += float(score)
+        self.labels.update({label: float(score) for label, score in detection.scores.items()})
         if placed.appearance.colour:
             self._colours[placed.appearance.colour] += 1
         if placed.measured and not self.measured:

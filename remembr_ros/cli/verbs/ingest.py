@@ -105,7 +105,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             tf=tf,
             max_position_std_m=args.max_position_std,
         ) as bag,
-        RecordedObjects(args) as things,
+        closing(RecordedObjects(args)) as things,
         closing(captioner_from(args, name)) as captioner,
     ):
         poses = f'poses from {bag.pose_source}' if bag.pose_source else 'no poses: memories are unplaced'
