@@ -27,7 +27,9 @@ from remembr_ros.nodes.base.conversions import (
     time_to_msg,
 )
 
-_AS_THEY_ARE = [n for n in FIELDS if n not in {'start_ns', 'end_ns', 'pose', 'frame_id', 'facts'}]
+_AS_THEY_ARE = [
+    n for n in FIELDS if n not in {'start_ns', 'end_ns', 'pose', 'frame_id', 'travelled', 'facts'}
+]
 OUTLINE_PAGE = 20_000  # memories; two megabytes
 
 
@@ -44,6 +46,8 @@ def memory_to_msg(memory: Memory, keyframes: Iterable[bytes] = ()) -> MemoryMsg:
         end=time_to_msg(memory.end_ns),
         placed=memory.pose is not None,
         facts=json.dumps(plain['facts'], ensure_ascii=False) if memory.facts else '',
+        # An integer, which the message class takes, ends the process when it is sent.
+        travelled=float(memory.travelled),
         distance=math.nan,
         time_offset=math.nan,
     )
@@ -76,6 +80,7 @@ def memory_from_msg(msg: MemoryMsg) -> Memory:
         raise errors.InvalidRequest(f'travelled is {msg.travelled} m')
     fields = {name: getattr(msg, name) for name in _AS_THEY_ARE}
     fields |= {'id': caption_id(msg), 'source': source, 'merged': max(1, msg.merged)}
+    fields['travelled'] = msg.travelled
     fields |= {name: list(fields[name]) for name in LISTS}
     fields |= {'start_ns': start_ns, 'end_ns': end_ns, 'frame_id': frame_name(msg.pose.header.frame_id)}
     try:

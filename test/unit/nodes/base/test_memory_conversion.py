@@ -7,6 +7,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 from builtin_interfaces.msg import Time
 from hypothesis import given
 from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros import errors
@@ -81,6 +82,12 @@ def test_hit_round_trip(memory, score, distance, offset):
     back = m.hit_from_msg(m.hit_to_msg(Hit(memory, score, distance, offset)))
     assert alike(back.memory, memory)
     assert (back.score, back.distance_m, back.offset_s) == (score, distance, offset)
+
+
+def test_whole_metres_are_sent_as_any_others():
+    memory = Memory('i', 'r', T, T + NS, 'text', Pose(1, 2, 0, 0), travelled=0, facts={'size': [1, 2]})
+    sent = deserialize_message(serialize_message(m.memory_to_msg(memory)), MemoryMsg)
+    assert m.memory_from_msg(sent) == memory
 
 
 def broken(**fields) -> MemoryMsg:
