@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from remembr_ros.bags.chain import ChainPoses
@@ -74,24 +75,21 @@ class TransformSurvey:
         static = {name for name in self.topics if is_static(name)}
         moving = self.topics - static
         stop_ns = None if asked else recording.start_ns + SURVEY_NS
-        try:
+        # What lies before a damage will be delivered, and the damage reported then.
+        with suppress(BagUnreadable):
             # Latched transforms are few and mostly at the start, and a cut-out part may have them late.
             for message in itertools.islice(recording.messages(static), MAX_STATIC_MESSAGES):
                 if add_recorded(self.tree, recording, message):
                     self.statics.append(message)
-        except BagUnreadable:
-            pass  # as below; what moves lies before the damage, too
-        try:
-            if self._enough(asked):
-                return
+        if self._enough(asked):
+            return
+        with suppress(BagUnreadable):
             for message in recording.messages(moving, stop_ns):
                 if not self._add(message) or not self._enough(asked):
                     continue
                 # Of several topics one may contradict the other, later.
                 if len(moving) == 1 or message.log_ns >= recording.start_ns + SURVEY_NS:
                     return
-        except BagUnreadable:
-            return  # what lies before the damage will be delivered, and the damage reported then
 
     def only(self, chain: Chain) -> Chain:
         """Return the chain.

@@ -24,6 +24,7 @@ from remembr_ros.timestamps import NS, format_iso
 _log = logging.getLogger(__name__)
 
 SIGHTINGS = 16  # of an object that are kept, the first and the last among them
+ALIASES = 500  # ids that are remembered, the latest ones
 INTERVALS = 100  # in which it was seen that are kept, the first one and the newest ones
 _SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
 _NEAR = ' near the '
@@ -201,8 +202,12 @@ def interval_added(intervals: Sequence[Interval], stamp_ns: int) -> tuple[Interv
     """Return the intervals with one more sighting; of too many the first one and the newest."""
     if intervals and 0 <= stamp_ns - intervals[-1][1] <= ONE_INTERVAL_NS:
         return (*intervals[:-1], (intervals[-1][0], stamp_ns))
-    found = joined((*intervals, (stamp_ns, stamp_ns)), ONE_INTERVAL_NS)
-    return (found[0], *found[1 - INTERVALS :]) if len(found) > INTERVALS else found
+    return fewer(joined((*intervals, (stamp_ns, stamp_ns)), ONE_INTERVAL_NS))
+
+
+def fewer(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+    """Return as many intervals as are kept, in their order: the first one and the newest."""
+    return intervals if len(intervals) <= INTERVALS else (intervals[0], *intervals[1 - INTERVALS :])
 
 
 def joined(intervals: Iterable[Interval], gap_ns: int = 0) -> tuple[Interval, ...]:

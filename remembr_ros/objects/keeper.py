@@ -30,13 +30,15 @@ class ObjectKeeper:
         self.images = self.detections = 0
         self.dropped: Counter[str] = Counter()
         self._store = store
+        collecting = gc.isenabled()
         gc.disable()  # else it looks through all that is read again and again: half of the time
         try:
             stored = store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
             known = known_objects(stored)
             self._map = ObjectMap(robot, map_id, frame_id, known)
         finally:
-            gc.enable()
+            if collecting:
+                gc.enable()
         aliases = {alias for one in known for alias in one.facts.aliases}
         self._gone = [memory.id for memory in stored if memory.id in aliases]
         self._waiting: dict[str, Memory] = {}

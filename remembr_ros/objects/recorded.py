@@ -1,6 +1,7 @@
 """What a recording's camera saw, with depth, intrinsics and place."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,16 +38,15 @@ class RecordedViews:
         map_frame: str | None = None,
     ) -> None:
         self._recording = Recording(path)
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._recording.close)
             image, frame_id = choose_image_topic(self._recording, image_topic)
             self._image = image.name
             self._depth = depth_topic(self._recording, depth).name if depth else None
             self._infos = self._find_infos()
             self._survey = TransformSurvey(self._recording)
             self.map_frame = map_frame or self._root(frame_id)
-        except BaseException:
-            self._recording.close()
-            raise
+            undo.pop_all()
         self.pairing = Pairing(TransformTree(), self.map_frame, with_depth=self._depth is not None)
         self._last_ns = 0
         self.frame_count = image.count

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects import (
+    ALIASES,
     Interval,
     KnownObject,
     ObjectFacts,
     Sighting,
     best_label,
+    fewer,
     interval_added,
     joined,
     sentence,
@@ -174,9 +176,10 @@ class ObjectTrack:
             self._blend(other.appearance)
         if other.crop and other._crop_worth > self._crop_worth:
             self._crop_worth, self.crop = other._crop_worth, other.crop
-        self._intervals = joined((*self._intervals, *other._intervals))
+        self._intervals = fewer(joined((*self._intervals, *other._intervals)))
         self._sightings = thinned((*self._sightings, *other._sightings))
-        self.aliases = (*self.aliases, *((other.id,) if other.confirmed else ()), *other.aliases)
+        aliases = (*self.aliases, *other.aliases, *((other.id,) if other.confirmed else ()))
+        self.aliases = aliases[-ALIASES:]
         self.confirmed = self.confirmed or other.confirmed
         self.changed = True
 

@@ -52,7 +52,7 @@ class YoloxDetector:
         blob, ratio = self._letterboxed(image)
         try:
             rows = self._session.run(None, {self._input: blob})[0][0]
-        except Exception as error:  # onnxruntime has no common class for what is wrong
+        except _errors() as error:
             raise DetectorFailed(f'{self._path} does not work: {error}') from error
         boxes, scores = self._decoded(rows)
         found = []
@@ -84,7 +84,7 @@ class YoloxDetector:
             session = onnxruntime.InferenceSession(
                 self._path, options, providers=onnxruntime.get_available_providers()
             )
-        except Exception as error:  # as above
+        except _errors() as error:
             raise DetectorFailed(f'{self._path} cannot be loaded as an ONNX model: {error}') from error
         inputs, outputs = session.get_inputs(), session.get_outputs()
         shape = inputs[0].shape if len(inputs) == 1 else []
@@ -138,6 +138,14 @@ class YoloxDetector:
         named = {self._labels[i]: min(float(scores[i]), 1.0) for i in best}
         first = self._labels[best[0]]
         return {label: score for label, score in named.items() if label == first or score >= LEAST_OTHER}
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return what onnxruntime raises: its errors have no class in common."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state  # type: ignore[import-untyped]
+
+    own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    return (*own, RuntimeError, ValueError)
 
 
 def read_labels(path: str) -> list[str]:

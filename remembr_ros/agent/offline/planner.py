@@ -103,6 +103,8 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     elif request.here:
         nearest = Query(place=here.position, scope=scope, limit=POOL) if here else Query(scope=scope, limit=1)
         hits = [hit for hit in recall.find(nearest) if hit.memory.source != OBJECT][:3]
+        if here and not hits:  # so many things are nearer
+            hits = recall.find(replace(nearest, scope=replace(scope, source='captioner'), limit=3))
     elif request.whatever and request.choice is Choice.EARLIEST:
         hits = recall.find(Query(time_ns=0, scope=scope, limit=POOL if request.reading else 1))
     elif request.whatever or window.after_ns is not None or window.before_ns is not None:

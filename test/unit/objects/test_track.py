@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.memory.objects import ALIASES, INTERVALS, known_objects
 from remembr_ros.objects.appearance import Appearance
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.object_map import TENTATIVE_NS, ObjectMap
+from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
 from test.object_scene import AHEAD, CAMERA, T0, Scene, detection, known_object
 
@@ -159,6 +161,20 @@ def test_what_may_become_an_object_holds_no_large_pictures() -> None:
     finally:
         tracemalloc.stop()
     assert held < 10 * 1_000_000
+
+
+def test_what_many_turn_out_to_be_stays_a_row_that_a_store_takes() -> None:
+    days = [((T0 + day * DAY_NS, T0 + day * DAY_NS),) for day in range(INTERVALS)]
+    one = ObjectTrack.of(known_object(intervals=tuple(times for (times,) in days)))
+    first_ns = one.span[0]
+    for number in range(1, ALIASES + 100):
+        times = (T0 + number * DAY_NS // 2, T0 + number * DAY_NS // 2)
+        one.take_in(ObjectTrack.of(known_object(number, position=(1.0, 2.0, 0.8), intervals=(times,))))
+    memory = one.memory('robbie', '', 'map', '')
+    assert storable(memory) == memory
+    facts = known_objects([memory])[0].facts
+    assert (len(facts.aliases), facts.aliases[-1]) == (ALIASES, f'object{ALIASES + 99}')
+    assert (len(facts.intervals), memory.start_ns) == (INTERVALS, first_ns)
 
 
 def facts_that(changes: Mapping[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS
+from test.object_scene import known_object
 from test.unit.agent.listed_recall import ListedRecall
 
 START_NS = 1_700_000_000 * NS
@@ -663,3 +664,29 @@ def test_what_is_near_a_mark_is_looked_for_at_each_of_its_places(
 )
 def test_a_room_is_named_as_it_was_asked_for(ask: Ask, text: str, named: str) -> None:
     assert named in ask(text).text
+
+
+def things(*cups: Point) -> list[Memory]:
+    """Objects called mug and cup, a minute each."""
+    return [known_object(number, position=cup).memory for number, cup in enumerate(cups)]
+
+
+def test_a_thing_is_where_its_own_memory_says_and_not_where_a_scene_was_seen_from(
+    fresh: Fresh, make_memory: Make, ask_store: Ask
+) -> None:
+    scene = make_memory(1, 'A kitchen with a red mug on the table.')
+    store = fresh(scene, *things((40.0, 3.0, 0.8), (41.0, 3.0, 0.8)))
+    answer = ask_store(store, 'Where is the red mug?')
+    assert answer.kind is Kind.POSITION
+    assert {hit.memory.source for hit in answer.evidence} == {'object'}
+    assert '2 are known' in ask_store(store, 'How many red mugs are there?').text
+
+
+def test_where_the_robot_is_no_number_of_things_around_it_hides(
+    fresh: Fresh, make_memory: Make, ask_store: Ask
+) -> None:
+    scene = make_memory(8, 'A hall.')
+    store = fresh(scene, *things(*((42.0 + 0.01 * number, 1.0, 0.8) for number in range(40))))
+    answer = ask_store(store, 'Where are you now?')
+    assert ids(answer) == [scene.id]
+    assert answer.pose == scene.pose
