@@ -86,10 +86,10 @@ def answer_new_clients() -> None:
     """Have the services and actions of this process answer a client that they do not know whole yet.
 
     A client's reader of responses and its writer of requests are announced apart. Where the announcement of
-    the reader was dropped on its way, DDS repeats it within about 1 s, and until then there is nobody to
-    respond to: rmw_fastrtps waits 0.1 s, warns `failed to send response (timeout)` and drops the response,
-    for which the client, whose service_is_ready says that all is well, waits for ever
-    (ros2/rmw_fastrtps#842). services.xml makes that 2 s, which end once the reader is known.
+    the reader was dropped on its way, DDS repeats it, most often within 1 s, at times after 5 s, and until
+    then there is nobody to respond to: rmw_fastrtps waits 0.1 s, warns `failed to send response (timeout)`
+    and drops the response, for which the client, whose service_is_ready says that all is well, waits for ever
+    (ros2/rmw_fastrtps#842). services.xml makes that 10 s, which end once the reader is known.
 
     To be called before rclpy.init. Who has profiles of their own keeps them, and has to add this one.
     """
