@@ -247,13 +247,3 @@ class RigidTransform:
         x, y, _ = rotate(self.rotation, (math.cos(pose.yaw), math.sin(pose.yaw), 0.0))
         yaw = wrap_angle(math.atan2(y, x)) if math.hypot(x, y) > 1e-9 else 0.0
         return Pose(*self.point(pose.position), yaw)
-
-    def after(self, first: 'RigidTransform') -> 'RigidTransform':
-        """Return the transform that does the first and then this one."""
-        return RigidTransform(
-            *compose((self.translation, self.rotation), (first.translation, first.rotation))
-        )
-
-    def inverse(self) -> 'RigidTransform':
-        """Return the transform from the new frame to the old one."""
-        return RigidTransform(*inverse((self.translation, self.rotation)))

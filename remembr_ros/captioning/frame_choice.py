@@ -1,7 +1,9 @@
-"""Which frames of a segment a model sees, and how large."""
+"""Which frames of a segment a model sees: how sharp, how many, how large."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
 
 from remembr_ros.images import Bgr, encode_jpeg, scaled_down
 
@@ -9,6 +11,8 @@ JPEG_QUALITIES = (85, 70, 50)  # tried in turn, before an image that has too man
 SHRINK = 0.75  # of the sides, at each further try
 MIN_BYTES = 4096  # every image fits into so many, if it is made small enough
 _T = TypeVar('_T')
+
+WIDTH = 320  # images are reduced to this first, lest noise and pixel count pass for detail [px]
 
 
 def evenly(images: Sequence[_T], n: int) -> list[_T]:
@@ -39,3 +43,15 @@ def jpeg_within(image: Bgr, max_side: int, max_bytes: int) -> bytes:
             if len(jpeg) <= max_bytes:
                 return jpeg
         side = SHRINK * max(small.shape[:2])
+
+
+def sharpness(image: Bgr) -> float:
+    """Return the variance of the Laplacian of the image, reduced to WIDTH and in shades of grey.
+
+    :param image: shape (height, width, 3)
+    :return: at least 0; comparable between images of one camera only
+    """
+    import cv2
+
+    grey: NDArray[Any] = cv2.cvtColor(scaled_down(image, WIDTH / image.shape[1]), cv2.COLOR_BGR2GRAY)
+    return float(cv2.Laplacian(grey, cv2.CV_32F).var())

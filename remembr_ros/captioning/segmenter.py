@@ -5,7 +5,7 @@ import statistics
 from collections import deque
 from dataclasses import dataclass
 
-from remembr_ros.captioning.sharpness import sharpness
+from remembr_ros.captioning.frame_choice import sharpness
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.images import Bgr, Frame
 from remembr_ros.timestamps import NS
@@ -44,7 +44,7 @@ class SegmenterConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledFrame:
-    """A frame that was decoded, with its :func:`~remembr_ros.captioning.sharpness.sharpness`."""
+    """A frame that was decoded, with its :func:`~remembr_ros.captioning.frame_choice.sharpness`."""
 
     stamp_ns: int
     image: Bgr

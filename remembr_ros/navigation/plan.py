@@ -1,17 +1,19 @@
 """From an answer to places to drive to: checked, in order, facing what was seen."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace, by_place
 from remembr_ros.errors import GoalRejected
-from remembr_ros.geometry import Pose, StampedPose, distance
+from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.navigation.approach import approach, place_seen
 from remembr_ros.navigation.goal import goal_from_answer
-from remembr_ros.navigation.line_of_sight import walls_between
+from remembr_ros.navigation.grid import Grid, walls_between
 from remembr_ros.navigation.route import shortest_order
 from remembr_ros.navigation.terrain import Terrain
 
@@ -19,6 +21,12 @@ from remembr_ros.navigation.terrain import Terrain
 ORDERS = ('shortest', 'as_cited')
 # Sources of memories whose pose is that of the thing itself, not of the camera.
 _MARKED = ('person', 'object')
+
+# How far ahead a thing is taken to be where no map tells: a common distance indoors, and the direction of a
+# thing changes little with it.
+AHEAD_M = 2.0
+SIGHT_M = 6.0  # how far ahead the map is asked for an obstacle that the camera looked at
+AT_LEAST_M = 0.3  # from nearer than this a thing has no direction worth turning to
 
 
 @dataclass(frozen=True)
@@ -154,3 +162,35 @@ def describe(goals: Sequence[StampedPose]) -> str:
     pose = goals[0].pose
     place = f'x {pose.x:.2f} m, y {pose.y:.2f} m'
     return f'to {place}' if len(goals) == 1 else f'to {len(goals)} places, {place} first'
+
+
+def place_seen(pose: Pose, grid: Grid | None = None) -> tuple[float, float]:
+    """Return where the thing is that was seen from a pose, x and y [m].
+
+    That is the first occupied cell of the map in the direction of view, else AHEAD_M ahead.
+
+    :param pose: of the robot when it saw it, which looks ahead
+    """
+    cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
+    away = AHEAD_M
+    if grid is not None:
+        steps = np.arange(0.0, SIGHT_M, grid.resolution / 2.0)
+        points = np.stack([pose.x + cosine * steps, pose.y + sine * steps], axis=1)
+        occupied = grid.values(points) >= grid.occupied_from
+        # The pose itself may lie in what is occupied now.
+        start = int(np.argmin(occupied))
+        hit = occupied[start:].nonzero()[0]
+        if len(hit) and not occupied[start]:
+            away = float(steps[start + hit[0]])
+    return pose.x + cosine * away, pose.y + sine * away
+
+
+def approach(pose: Pose, place: tuple[float, float], thing: tuple[float, float]) -> Pose:
+    """Return how to stand at a place: facing the thing, at the height of the pose it was seen from.
+
+    :param pose: from where it was seen; its heading is kept where the place is the same
+    """
+    dx, dy = thing[0] - place[0], thing[1] - place[1]
+    if place == (pose.x, pose.y) or math.hypot(dx, dy) < AT_LEAST_M:
+        return Pose(*place, pose.z, wrap_angle(pose.yaw))
+    return Pose(*place, pose.z, wrap_angle(math.atan2(dy, dx)))

@@ -12,8 +12,7 @@ from typing import Any
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest, StalePose
 from remembr_ros.images import Frame
-from remembr_ros.objects.camera import Pinhole
-from remembr_ros.objects.depth_image import Depth, has_depth
+from remembr_ros.objects.camera import Depth, Pinhole, has_depth
 from remembr_ros.objects.lifting import CameraView, DepthView
 from remembr_ros.timestamps import NS
 

@@ -13,7 +13,7 @@ from remembr_ros.bags.tf import TransformSurvey, add_recorded
 from remembr_ros.bags.topics import camera_info_topic, choose_image_topic, depth_topic
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import BagUnreadable
-from remembr_ros.objects.depth_image import depth_of
+from remembr_ros.objects.camera import depth_of
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.timestamps import NS

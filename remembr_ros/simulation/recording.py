@@ -10,9 +10,11 @@ Topics:
 """
 
 import heapq
+import math
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,6 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, Quaternion, StampedPose, quaternion_from_yaw, wrap_angle
 from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, FORWARD_M, HEIGHT, UP_M, WIDTH
 from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.odometry import correction, drifting_odometry
 from remembr_ros.simulation.renderer import Renderer, Shot
 from remembr_ros.simulation.tour import Tour
 from remembr_ros.simulation.truth import RecordingTruth, observe, save_truth
@@ -42,6 +43,10 @@ _INTRINSICS = (FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.
 _PROJECTION = (FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 0.0, 1.0, 0.0)
 
 Progress = Callable[[int, int], None]
+
+SCALE_ERROR = 0.01  # standard deviation of the error of the wheels' radius, as a part of it
+YAW_DRIFT_RAD_PER_M = 0.002
+"""Standard deviation of the heading's random walk, per square root of a metre driven."""
 
 
 def record_building(
@@ -200,3 +205,36 @@ class _TourBag(BagWriter):
                 covariance=self._covariance(1e-4, 1e-4, 9e-6),
             ),
         )
+
+
+def drifting_odometry(poses: Sequence[Pose], rng: random.Random) -> list[Pose]:
+    """Return what wheel odometry makes of a drive.
+
+    :param poses: the true poses in the map frame, close together
+    :return: as many poses in the odom frame, whose origin is where the robot started
+    """
+    scale = 1.0 + rng.gauss(0.0, SCALE_ERROR)
+    x = y = yaw = 0.0
+    drifted = [Pose(0.0, 0.0, 0.0, 0.0)]
+    for before, after in pairwise(poses):
+        dx, dy = after.x - before.x, after.y - before.y
+        forward = scale * (dx * math.cos(before.yaw) + dy * math.sin(before.yaw))
+        left = scale * (dy * math.cos(before.yaw) - dx * math.sin(before.yaw))
+        x += forward * math.cos(yaw) - left * math.sin(yaw)
+        y += forward * math.sin(yaw) + left * math.cos(yaw)
+        turned = wrap_angle(after.yaw - before.yaw)
+        yaw = wrap_angle(yaw + turned + rng.gauss(0.0, YAW_DRIFT_RAD_PER_M * math.sqrt(math.hypot(dx, dy))))
+        drifted.append(Pose(x, y, 0.0, yaw))
+    return drifted
+
+
+def correction(in_map: Pose, in_odom: Pose) -> Pose:
+    """Return the transform map -> odom under which both poses of base_link are the same."""
+    yaw = wrap_angle(in_map.yaw - in_odom.yaw)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    return Pose(
+        in_map.x - (in_odom.x * cosine - in_odom.y * sine),
+        in_map.y - (in_odom.x * sine + in_odom.y * cosine),
+        0.0,
+        yaw,
+    )

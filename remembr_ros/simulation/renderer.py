@@ -12,8 +12,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr
 from remembr_ros.simulation.building import WALL_HEIGHT_M, Building, Colour, SignPanel, Solid
 from remembr_ros.simulation.camera import DEPTH_DIVISOR, FOCAL_PX, HEIGHT, WIDTH, optical_centre
-from remembr_ros.simulation.sign_face import draw_sign_face
-from remembr_ros.simulation.surfaces import coloured_surface
+from remembr_ros.simulation.surfaces import coloured_surface, draw_sign_face
 
 NEAR_M, FAR_M = 0.05, 40.0
 

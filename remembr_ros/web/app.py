@@ -1,6 +1,7 @@
 """The application: page, API, events and MCP over one backend."""
 
 import asyncio
+import ctypes
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -16,7 +17,6 @@ from starlette.responses import Response
 from starlette.routing import Mount
 
 from remembr_ros import __version__
-from remembr_ros.web.allocation import give_back_freed
 from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
 from remembr_ros.web.backend import Backend, Listeners
@@ -31,6 +31,9 @@ PAGE = Path(__file__).parent / 'page'
 ALWAYS_ASK = {'Cache-Control': 'no-cache'}  # a browser shows what it has once it was told that it is the same
 WATCH_S = 0.5  # how often is looked at what the robot does, while a page is open
 STATE_EVERY = 10  # looks after which that of the parts is looked at, too
+
+_M_MMAP_THRESHOLD = -3  # mallopt(3)
+LARGE_BYTES = 2**18  # what is larger is mapped by itself, and unmapped when it is freed
 
 
 def build_app(
@@ -147,3 +150,14 @@ class _Exactly(Mount):
         if scope['type'] == 'http' and scope['path'] == self.path:
             scope = {**scope, 'path': f'{self.path}/'}
         return super().matches(scope)
+
+
+def give_back_freed() -> None:
+    """Have large arrays given back to the system as soon as they are freed; for the whole process.
+
+    glibc raises that threshold to the largest array that was ever freed, up to 32 MB, and from then on keeps
+    such arrays in an arena for each thread: a server whose requests are answered by many threads grows by a
+    hundred megabytes. Where there is no glibc nothing changes.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)

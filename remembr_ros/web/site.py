@@ -1,6 +1,7 @@
-"""What all routes, and MCP, share."""
+"""What all routes, and MCP, share: one memory as it is shown, and its forgetting."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -19,6 +20,8 @@ from remembr_ros.web.pictures import Pictures
 
 Transcribe = Callable[[bytes], str]
 """Returns what is said in a recording, as a browser makes it; may block, and raises RemembrError."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +88,22 @@ def drop_gone(exchanges: Exchanges, outline: Outline, backend: Backend) -> None:
     with suppress(RemembrError):
         missing.difference_update(memory.id for memory in backend.get(sorted(missing)))
     exchanges.forget(missing)
+
+
+def forget(site: Site, ids: Sequence[str], *, who: str) -> int:
+    """Delete memories with their pictures, thumbnails and the answers that rest on them; return how many.
+
+    :param who: wants that, for the log
+    :raises InvalidRequest: nothing may be forgotten here
+    :raises StoreUnavailable: the memory is out of reach
+    """
+    names = {name for memory in site.backend.get(ids) for name in memory.keyframes}
+    # Before: it may be done where nobody hears so.
+    logger.warning('%s wants %d memories forgotten: %s', who, len(ids), ', '.join(ids))
+    try:
+        count = site.backend.forget(ids)
+    finally:
+        site.pictures.drop(names)
+    site.exchanges.forget(ids)
+    logger.warning('%d of them are forgotten', count)
+    return count

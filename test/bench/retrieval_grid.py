@@ -12,7 +12,7 @@ from pathlib import Path
 
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.evaluation.datasets.sample import Sample
-from remembr_ros.evaluation.metrics.retrieval import found_at, rank
+from remembr_ros.evaluation.metrics.scores import found_at, rank
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run.loading import load
 from remembr_ros.evaluation.run.runner import remember

@@ -23,7 +23,7 @@ _STORE_ALONE = """
 import sys
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.opening import open_store
-from remembr_ros.web.allocation import give_back_freed
+from remembr_ros.web.app import give_back_freed
 give_back_freed()
 with open_store(sys.argv[1], read_only=True, create=False) as store:
     for question in sys.argv[2:]:

@@ -79,7 +79,7 @@ VENDORS = {
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),
-    'matplotlib': ('simulation/plan_picture.py', 'simulation/sign_face.py'),
+    'matplotlib': ('simulation/plan_picture.py', 'simulation/surfaces.py'),
     'networkx': ('memory/exchange/street_view.py',),
     'pyarrow': ('memory/exchange/parquet.py',),
     'jinja2': ('evaluation/report/page.py',),

@@ -56,9 +56,8 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     },
     'captioning': {
         'frame_choice': set(),
-        'sharpness': set(),
-        'captioners': {'frame_choice', 'sharpness'},
-        '': {'frame_choice', 'sharpness', 'captioners'},
+        'captioners': {'frame_choice'},
+        '': {'frame_choice', 'captioners'},
     },
     'speech': {'sound': set(), '': {'sound'}},
     'web': {

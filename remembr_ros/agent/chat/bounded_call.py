@@ -1,13 +1,14 @@
-"""A call of a language model within the time of a question, and charged to it."""
+"""A call of a language model within the time of a question, charged to it and written into its trace."""
 
+import hashlib
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 from remembr_ros.agent.chat.client import Call, ChatClient, Message, Reply, Tool
-from remembr_ros.agent.chat.recording import chat_event
-from remembr_ros.agent.model.usage import Ledger
+from remembr_ros.agent.model.usage import Ledger, Usage
 from remembr_ros.agent.planner import Run, record_nothing
 from remembr_ros.errors import ChatUnavailable, RemembrError
 
@@ -58,3 +59,44 @@ def complete(
         if run.record is not record_nothing and outcome is not None:
             run.record('chat', chat_event(chat.model, messages, must_call, outcome, usage))
     return outcome
+
+
+def chat_event(
+    model: str,
+    messages: Sequence[Message],
+    must_call: str | None,
+    outcome: Reply | RemembrError,
+    usage: Usage,
+) -> dict[str, Any]:
+    """Return one call of a model as JSON-ready.
+
+    :param model: said where the reply does not say it
+    :param usage: of the call, with what it lost on the way
+    :return: model; messages, must_call; reply (content and tool_calls), prompt_tokens and completion_tokens,
+        or error; seconds
+    """
+    event: dict[str, Any] = {
+        'model': model,
+        'messages': [_message_json(message) for message in messages],
+        'must_call': must_call,
+    }
+    if isinstance(outcome, Reply):
+        event['model'] = outcome.model or model
+        event['reply'] = {'content': outcome.content, 'tool_calls': [*map(asdict, outcome.tool_calls)]}
+        event['prompt_tokens'] = usage.prompt_tokens
+        event['completion_tokens'] = usage.completion_tokens
+        if usage.estimated:
+            event['estimated'] = True
+    else:
+        event['error'] = f'{type(outcome).__name__}: {outcome}'
+    return {**event, 'seconds': round(usage.seconds, 3)}
+
+
+def _message_json(message: Message) -> dict[str, Any]:
+    """Return a message without what it lacks; of an image, its text, size and SHA-256."""
+    images = [
+        {'text': image.text, 'bytes': len(image.jpeg), 'sha256': hashlib.sha256(image.jpeg).hexdigest()}
+        for image in message.images
+    ]
+    written = {**asdict(message), 'tool_calls': [*map(asdict, message.tool_calls)], 'images': images}
+    return {name: value for name, value in written.items() if value or name in ('role', 'content')}

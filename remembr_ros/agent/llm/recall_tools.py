@@ -10,9 +10,9 @@ from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.memory_prompt import describe
-from remembr_ros.agent.model.nearest_times import nearest_in_time
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
+from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query

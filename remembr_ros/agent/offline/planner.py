@@ -12,7 +12,6 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
 from remembr_ros.agent.model.memory_prompt import ago
-from remembr_ros.agent.model.nearest_times import nearest_in_time
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -36,6 +35,7 @@ from remembr_ros.agent.offline.relevance_model import (
     objects_among,
 )
 from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import OBJECT

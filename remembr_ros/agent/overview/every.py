@@ -1,6 +1,8 @@
-"""All memories of a scope, where a recall gives a page of them."""
+"""All memories of a scope, where a recall gives a page of them; and those next to a scope without any."""
 
-from remembr_ros.memory.model.recall import ANYTHING, Query, Recall, Scope
+from dataclasses import replace
+
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
 PAGE = 1_000  # Memories that one recall gives at most
@@ -36,3 +38,20 @@ def every(recall: Recall, scope: Scope = ANYTHING, most: int = MOST) -> tuple[li
         found |= {hit.memory.id: hit.memory for hit in recall.find(Query(scope=inside, limit=PAGE))}
     ordered = sorted(found.values(), key=lambda memory: (memory.start_ns, memory.end_ns, memory.id))
     return ordered[-most:], whole and not left and len(ordered) <= most
+
+
+def nearest_in_time(recall: Recall, empty: Scope) -> list[Hit]:
+    """Return the last memory before a time of which nothing is remembered, and the first one after it.
+
+    :param empty: admits no memory; its other conditions hold for what is returned
+    :raises StoreUnavailable: there is no memory to ask
+    """
+    anytime = replace(empty, after_ns=None, before_ns=None)
+    found: list[Hit] = []
+    for edge_ns, side in (
+        (empty.after_ns, anytime.within(None, empty.after_ns)),
+        (empty.before_ns, anytime.within(empty.before_ns, None)),
+    ):
+        if edge_ns is not None and side is not None:
+            found += recall.find(Query(time_ns=edge_ns, scope=side, limit=1))
+    return found

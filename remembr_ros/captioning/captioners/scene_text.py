@@ -9,7 +9,7 @@ from typing import Any
 
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, one_by_one
 from remembr_ros.captioning.captioners.signs import Line, Sign, group_signs, merge_signs
-from remembr_ros.captioning.sharpness import sharpness
+from remembr_ros.captioning.frame_choice import sharpness
 from remembr_ros.errors import CaptionerFailed
 from remembr_ros.images import Bgr
 

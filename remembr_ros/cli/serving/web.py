@@ -50,8 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         from remembr_ros.cli.serving.local_backend import open_backend
-        from remembr_ros.web.allocation import give_back_freed
-        from remembr_ros.web.app import build_app
+        from remembr_ros.web.app import build_app, give_back_freed
         from remembr_ros.web.door.access import Access, new_tokens
         from remembr_ros.web.door.door import Door
         from remembr_ros.web.door.serving import WebServer

@@ -1,17 +1,32 @@
 """Scores of answers. Knows no files, no store and no planner.
 
 Correctness as in the ReMEmbR paper (arXiv 2409.13682, section V-B): within 15 m, within 2 min, yes or no
-exactly. A text is right or wrong by the verdict of a judge; without one it is unscored.
+exactly. A text is right or wrong by the verdict of a judge; without one it is unscored. Texts are compared
+as in SQuAD (arXiv 1606.05250, section 5): lower case, no punctuation, no articles.
 """
 
 import math
+import re
+import statistics
+import string
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+
+import numpy as np
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.evaluation.datasets.sample import Truth
 from remembr_ros.geometry import distance
 from remembr_ros.timestamps import NS
+
+CUTOFFS = (1, 5, 10, 15)  # numbers of memories among which an answer is looked for
+_ARTICLES = re.compile(r'\b(a|an|the)\b')
+_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + '\u2018\u2019\u201c\u201d', ' '))
+
+Z = 1.959963984540054  # of the standard normal distribution: 95 % lie within
+RESAMPLES = 10_000
 
 
 class Outcome(str, Enum):
@@ -81,3 +96,74 @@ def _error(truth: Truth, answer: Answer) -> float | None:
         elif truth.kind is Kind.DURATION and answer.duration_s is not None and truth.duration_min is not None:
             error = abs(answer.duration_s / 60.0 - truth.duration_min)
     return error if error is not None and math.isfinite(error) else None
+
+
+def rank(found: Sequence[str], relevant: frozenset[str]) -> int | None:
+    """Return the place, from 1, of the first relevant id; None if there is none."""
+    return next((i for i, memory_id in enumerate(found, 1) if memory_id in relevant), None)
+
+
+def found_at(k: int, ranks: Iterable[int | None]) -> int:
+    """Return of how many questions the answer is among the first k found."""
+    return sum(r is not None and r <= k for r in ranks)
+
+
+def retrieval_json(ranks: Sequence[int | None]) -> dict[str, float | None]:
+    """Return recall@k and the mean of one over the rank, of zero where it is None; None over nothing."""
+    n = len(ranks)
+    return {
+        **{f'recall@{k}': found_at(k, ranks) / n if n else None for k in CUTOFFS},
+        'mrr': statistics.fmean(0.0 if r is None else 1.0 / r for r in ranks) if n else None,
+    }
+
+
+def normalised(text: str) -> list[str]:
+    """Return the words that count."""
+    return _ARTICLES.sub(' ', text.lower().translate(_PUNCTUATION)).split()
+
+
+def exact_match(answer: str, reference: str) -> bool:
+    """Tell whether the texts have the same words in the same order."""
+    return normalised(answer) == normalised(reference)
+
+
+def token_f1(answer: str, reference: str) -> float:
+    """Return the harmonic mean of precision and recall of the words, 0 to 1; 1 if both texts have none."""
+    given, asked = normalised(answer), normalised(reference)
+    if not given or not asked:
+        return float(given == asked)
+    shared = sum((Counter(given) & Counter(asked)).values())
+    return 2.0 * shared / (len(given) + len(asked))
+
+
+def wilson_interval(successes: float, n: int) -> tuple[float, float] | None:
+    """Return the 95 % score interval of a fraction (Wilson 1927), good for small n and near 0 and 1.
+
+    :param successes: out of n; not whole where each question counts by its mean over seeds
+    :return: None over nothing
+    """
+    if n == 0:
+        return None
+    p, z2 = successes / n, Z * Z
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    # Rounding must not take the fraction itself out of its interval.
+    return min(max(centre - half, 0.0), p), max(min(centre + half, 1.0), p)
+
+
+def bootstrap_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> tuple[float, float] | None:
+    """Return the 95 % percentile interval of the mean over all values, resampling whole groups.
+
+    :param groups: values that belong together, such as the seeds of one question
+    :param seed: of the resampling: the same values give the same interval, in whatever order
+    :return: None over nothing
+    """
+    # In an order of their own: questions that run at once end in any.
+    groups = sorted(sorted(group) for group in groups if group)
+    if not groups:
+        return None
+    sums = np.array([math.fsum(group) for group in groups])
+    sizes = np.array([len(group) for group in groups])
+    drawn = np.random.default_rng(seed).integers(0, len(groups), (RESAMPLES, len(groups)))
+    low, high = np.quantile(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [0.025, 0.975])
+    return float(low), float(high)

@@ -19,7 +19,7 @@ class QuestionTrace:
     """Grows while a question is answered.
 
     :ivar recalls: JSON-ready
-    :ivar chat: see :func:`remembr_ros.agent.chat.recording.chat_event`; its seconds are the model's own
+    :ivar chat: see :func:`remembr_ros.agent.chat.bounded_call.chat_event`; its seconds are the model's own
     :ivar pace: what made the calls wait for their turn
     """
 

@@ -8,7 +8,7 @@ from html import escape
 from itertools import pairwise
 
 from remembr_ros.evaluation.datasets.sample import CORRECT_WITHIN_M, CORRECT_WITHIN_MIN
-from remembr_ros.evaluation.metrics.intervals import wilson_interval
+from remembr_ros.evaluation.metrics.scores import wilson_interval
 from remembr_ros.evaluation.report.tabulation import Fraction, Records, fraction, scored
 from remembr_ros.evaluation.report.track_map import round_step
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
+from remembr_ros.evaluation.metrics.scores import bootstrap_interval
 from remembr_ros.evaluation.records.reading import Key
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report.tabulation import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.retrieval import found_at
+from remembr_ros.evaluation.metrics.scores import found_at
 from remembr_ros.evaluation.records.reading import ANSWERS, RecordedRun, load_run, read_traces, read_tracks
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.report import charts

@@ -8,8 +8,7 @@ from typing import Any
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS, Excluded
-from remembr_ros.evaluation.metrics.retrieval import retrieval_json
-from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.metrics.scores import Outcome, retrieval_json
 from remembr_ros.evaluation.report.tabulation import (
     Records,
     by_group,

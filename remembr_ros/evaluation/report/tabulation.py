@@ -8,9 +8,13 @@ from functools import partial
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.evaluation.datasets.sample import LENGTHS
-from remembr_ros.evaluation.metrics.intervals import bootstrap_interval
-from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, found_at, retrieval_json
-from remembr_ros.evaluation.metrics.scores import Outcome
+from remembr_ros.evaluation.metrics.scores import (
+    CUTOFFS,
+    Outcome,
+    bootstrap_interval,
+    found_at,
+    retrieval_json,
+)
 from remembr_ros.evaluation.records.record import QuestionRecord
 
 Records = Sequence[QuestionRecord]

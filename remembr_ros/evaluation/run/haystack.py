@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.evaluation.datasets.sample import Sample
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
-from remembr_ros.evaluation.metrics.retrieval import CUTOFFS, rank, retrieval_json
+from remembr_ros.evaluation.metrics.scores import CUTOFFS, rank, retrieval_json
 from remembr_ros.evaluation.report.tabulation import quantile
 from remembr_ros.evaluation.run.runner import RETRIEVED
 from remembr_ros.memory.exchange.street_view import distractors

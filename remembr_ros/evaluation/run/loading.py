@@ -1,7 +1,7 @@
 """The sequences that a run is about: memories and questions, from files or out of rosbags."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,15 +9,16 @@ from pathlib import Path
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.building import load_building
-from remembr_ros.evaluation.datasets.captions import joined, timed
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa, sequence_name
 from remembr_ros.evaluation.datasets.navqa_table import EDITIONS, find_sequences
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.run.recorded_drive import remember_bag
+from remembr_ros.geometry import mean_pose
 from remembr_ros.memory.consolidation.rule import consolidate, consolidation_for
-from remembr_ros.memory.exchange.captions_file import ROBOT
+from remembr_ros.memory.exchange.captions_file import ROBOT, TimedMemory
 from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.timestamps import NS
 
 OnFrame = Callable[[str, int, int], None]
 """Called with a sequence's name, the frames read and all frames, while a bag is captioned."""
@@ -104,3 +105,38 @@ def _count(starts: list[int], sample: Sample) -> int:
     before_ns = sample.scope.before_ns
     last = bisect_right(starts, before_ns) if before_ns is not None else len(starts)
     return last - bisect_left(starts, sample.window_ns[0])
+
+
+def timed(memory: Memory) -> TimedMemory:
+    """Return a memory with the middle of its time for its mean."""
+    return TimedMemory(memory, (memory.start_ns + memory.end_ns) // 2)
+
+
+def joined(segments: Iterable[TimedMemory], length_s: float) -> list[TimedMemory]:
+    """Return longer segments: those that begin within length_s of the first of them become one.
+
+    Captions are joined, the pose is the mean. A captioner that sees longer segments may say less: what is
+    compared is how the memory is cut.
+    """
+    groups: list[list[TimedMemory]] = []
+    for segment in segments:
+        # A tenth less: segments of 3 s begin 2.9 to 3.1 s apart.
+        if groups and segment.memory.start_ns - groups[-1][0].memory.start_ns < (length_s - 0.3) * NS:
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+    return [_one(group) if len(group) > 1 else group[0] for group in groups]
+
+
+def _one(group: list[TimedMemory]) -> TimedMemory:
+    memories = [segment.memory for segment in group]
+    poses = [memory.pose for memory in memories if memory.pose is not None]
+    memory = replace(
+        memories[0],
+        end_ns=memories[-1].end_ns,
+        caption='\n\n'.join(memory.caption for memory in memories),
+        scene_text=tuple(dict.fromkeys(text for memory in memories for text in memory.scene_text)),
+        pose=mean_pose(poses) if poses else None,
+        travelled=sum(memory.travelled for memory in memories),
+    )
+    return TimedMemory(memory, sum(segment.mean_ns for segment in group) // len(group))

@@ -12,9 +12,7 @@ from remembr_ros.agent.planner import Planner
 from remembr_ros.errors import RemembrError, StoreUnavailable
 from remembr_ros.evaluation.datasets.sample import Sample, Sequence
 from remembr_ros.evaluation.metrics.judge import Judge
-from remembr_ros.evaluation.metrics.retrieval import rank
-from remembr_ros.evaluation.metrics.scores import Outcome, Score, score
-from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
+from remembr_ros.evaluation.metrics.scores import Outcome, Score, exact_match, rank, score, token_f1
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
 from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall

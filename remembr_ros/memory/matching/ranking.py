@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.bm25 import shares_among
-from remembr_ros.memory.matching.sentences import Kinds
+from remembr_ros.memory.matching.sentences import Kinds, passages
+from remembr_ros.memory.matching.terms import essence, identifiers
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.timestamps import NS
@@ -30,6 +31,8 @@ PERSON_BONUS = 0.1
 SAME_PLACE_M, SAME_STAY_S = 1.0, 3600.0
 # Behind the first ones, of what is this near in time to a better hit nothing new is expected, either.
 FIRST, SAME_MOMENT_S = 5, 5.0
+
+MOST_ASKED = 1_000  # characters of a text that count: of more each memory would take 10 ms
 
 
 def meaning(cosines: NDArray[np.float32], kinds: Kinds, worth: NDArray[np.float32]) -> float:
@@ -199,3 +202,22 @@ def _tells_nothing_new(a: Memory, b: Memory, *, further: bool) -> bool:
 def newest_first(memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories by end, newest first; ties by start and id: the order is always the same."""
     return sorted(memories, key=lambda m: (-m.end_ns, -m.start_ns, m.id))
+
+
+def best_passage(text: str, memory: Memory) -> str | None:
+    """Return the sentence or text of a memory that has most of a text's words; the shortest of several.
+
+    By words alone, numbers and names first. A memory may fit by meaning and share no word: of that nothing
+    can be told without the vectors.
+
+    :return: None: none has any
+    """
+    text = text[:MOST_ASKED]
+    parts = [part.text for part in passages(memory) if part.is_sentence]
+    if not parts:
+        return None
+    named = [identifier.pattern for identifier in identifiers(text)]
+    exact = [sum(bool(pattern.search(part)) for pattern in named) for part in parts]
+    shares = shares_among(essence(text), parts)
+    best = max(range(len(parts)), key=lambda i: (exact[i], float(shares[i]), -len(parts[i])))
+    return parts[best] if exact[best] or shares[best] > 0.0 else None

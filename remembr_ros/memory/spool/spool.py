@@ -1,6 +1,7 @@
 """A spool: observations on disk, in order, until the server that they belong to is back."""
 
 import fcntl
+import json
 import logging
 import os
 import struct
@@ -15,8 +16,8 @@ from pathlib import Path
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.durable import sync_folder, write_at
+from remembr_ros.memory.model.codec import from_plain, to_plain
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.spool.entry import decode, encode
 
 logger = logging.getLogger(__name__)
 
@@ -286,3 +287,20 @@ def _failed(path: Path, error: OSError) -> StoreUnavailable:
         f'the spool {path} cannot be used: {error.strerror or error}. Make room or mend its disk; what was '
         'spooled before is safe'
     )
+
+
+def encode(observation: Observation) -> bytes:
+    """Return an observation as bytes: a line of JSON with the sizes of the images, then the images."""
+    head = {**to_plain(observation.memory), 'images': [len(image) for image in observation.images]}
+    return b'\n'.join((json.dumps(head).encode(), b''.join(observation.images)))
+
+
+def decode(data: bytes) -> Observation:
+    """Return the observation that :func:`encode` made bytes of."""
+    line, _, rest = data.partition(b'\n')
+    head = json.loads(line)
+    images = []
+    for size in head['images']:
+        images.append(rest[:size])
+        rest = rest[size:]
+    return Observation(from_plain(head), tuple(images))

@@ -10,11 +10,13 @@ from sensor_msgs.msg import CompressedImage, Image
 from std_srvs.srv import Trigger
 
 from remembr_ros.captioning.backlog import Backlog
+from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Captioner
+from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.captioning.observation import Describer, Remembering
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS, PlacedSegment, Placer
 from remembr_ros.captioning.pose_buffer import PoseBuffer
-from remembr_ros.captioning.segmenter import Segmenter
+from remembr_ros.captioning.segmenter import Segmenter, SegmenterConfig
 from remembr_ros.captioning.still_scene import StillScene
 from remembr_ros.geometry import Lost, StampedPose
 from remembr_ros.nodes.base import qos
@@ -26,7 +28,6 @@ from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import ended_in_time
-from remembr_ros.nodes.captioner.config import make_captioner, segmenter_config
 from remembr_ros.nodes.captioner.outbox import Outbox
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.captioner.worker import CaptionWorker
@@ -251,3 +252,32 @@ def main(args: list[str] | None = None) -> None:
 
 if __name__ == '__main__':
     main()
+
+
+def make_captioner(p: CaptionerParameters) -> Captioner:
+    """Return the captioner that the parameters name; errors as of :func:`get_captioner`."""
+    options = VlmOptions(
+        prompt=p.captioner_prompt,
+        max_images=p.captioner_images,
+        max_side=p.captioner_image_side,
+        max_tokens=p.captioner_max_tokens,
+        timeout_s=p.captioner_timeout,
+        device=p.captioner_device,
+        dtype=p.captioner_dtype,
+        quantization=p.captioner_quantization,
+        trust_remote_code=p.captioner_trust_remote_code,
+        batch_size=p.batch_size,
+    )
+    return get_captioner(
+        p.captioner,
+        model=p.captioner_model or None,
+        base_url=p.captioner_url or None,
+        captions=p.captioner_captions,
+        describer=p.captioner_describer,
+        options=options,
+    )
+
+
+def segmenter_config(p: CaptionerParameters) -> SegmenterConfig:
+    """Return how frames become segments."""
+    return SegmenterConfig(length_s=p.segment_length, rate_hz=p.sample_rate, max_gap_s=p.max_gap)

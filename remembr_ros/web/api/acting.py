@@ -14,11 +14,11 @@ from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.timestamps import format_iso
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.looking import MemoryId, memory_of
-from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right, needs
-from remembr_ros.web.forgetting import forget as forget_for_good
 from remembr_ros.web.site import Site
+from remembr_ros.web.site import forget as forget_for_good
 
 logger = logging.getLogger(__name__)
 

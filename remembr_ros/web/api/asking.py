@@ -12,7 +12,7 @@ from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
-from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.live import Stream

@@ -12,8 +12,7 @@ from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web import overview
 from remembr_ros.web.activity import activity as activity_of
 from remembr_ros.web.api import forms
-from remembr_ros.web.api.scope import ScopeQuery, box_of, near_of, scope_of
-from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.api.scope import SITE, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
 from remembr_ros.web.ways import Trail, tracks

@@ -3,7 +3,7 @@
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.model.confidence import how_well
-from remembr_ros.memory.matching.best_passage import best_passage
+from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
 from remembr_ros.timestamps import NS

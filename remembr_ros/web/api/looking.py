@@ -23,8 +23,7 @@ from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.api import event_forms, forms
-from remembr_ros.web.api.scope import ScopeQuery, near_of, scope_of
-from remembr_ros.web.api.site_of import SITE
+from remembr_ros.web.api.scope import SITE, ScopeQuery, near_of, scope_of
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site

@@ -1,8 +1,10 @@
-"""Which memories count, as a request's parameters say."""
+"""What a request is about: its site, and which memories count as its parameters say."""
 
 import math
+from typing import Annotated
 
 import numpy as np
+from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from remembr_ros.errors import InvalidRequest
@@ -11,6 +13,16 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.site import Site
+
+
+async def site_of(request: Request) -> Site:
+    """Return the site of the application."""
+    site: Site = request.app.state.site
+    return site
+
+
+SITE = Annotated[Site, Depends(site_of)]
+
 
 _TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
 

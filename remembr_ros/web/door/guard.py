@@ -11,8 +11,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from remembr_ros.web.door.access import Access, Right, TooManyFailures
-from remembr_ros.web.door.allowance import Allowance
+from remembr_ros.web.door.access import Access, Allowance, Right, TooManyFailures
 from remembr_ros.web.door.door import Door, client_of
 from remembr_ros.web.door.login import cookie_name
 from remembr_ros.web.door.origin import check_origin, is_of_page, own_names

@@ -16,9 +16,9 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.drives import Drive
-from remembr_ros.web.forgetting import forget
 from remembr_ros.web.mcp.reading_tools import MemoryId, Name, Place, ReadingTools, place_of, told_errors
 from remembr_ros.web.mcp.told import Answered, told_answer
+from remembr_ros.web.site import forget
 
 logger = logging.getLogger(__name__)
 

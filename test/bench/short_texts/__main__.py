@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.evaluation.metrics.retrieval import found_at, rank
+from remembr_ros.evaluation.metrics.scores import found_at, rank
 from remembr_ros.memory.matching.bm25 import WordIndex
 from remembr_ros.memory.matching.terms import essence
 from remembr_ros.memory.model.recall import Query

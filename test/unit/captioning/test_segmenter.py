@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from remembr_ros.captioning.frame_choice import sharpness
 from remembr_ros.captioning.segmenter import Segment, Segmenter, SegmenterConfig
-from remembr_ros.captioning.sharpness import sharpness
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.images import Frame
 from remembr_ros.timestamps import NS

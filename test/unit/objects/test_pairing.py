@@ -11,8 +11,8 @@ import pytest
 
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.images import Frame
-from remembr_ros.objects import depth_image
-from remembr_ros.objects.depth_image import Depth
+from remembr_ros.objects import camera
+from remembr_ros.objects.camera import Depth
 from remembr_ros.objects.lifting import CameraView
 from remembr_ros.objects.pairing import Pairing
 from remembr_ros.timestamps import NS
@@ -117,7 +117,7 @@ def test_reasons_do_not_become_more_with_time(tree: TransformTree) -> None:
         cut_off = SimpleNamespace(
             encoding='16UC1', width=160, height=120, step=320, is_bigendian=0, data=bytes(number)
         )
-        pairing.take_depth(now_ns, 'cam', partial(depth_image.depth_of, cut_off))
+        pairing.take_depth(now_ns, 'cam', partial(camera.depth_of, cut_off))
         pairing.take_image(frame(now_ns))
         assert list(pairing.ready(now_ns)) == []
     assert sum(pairing.dropped.values()) == 20
@@ -136,6 +136,4 @@ def test_a_depth_image_that_says_it_is_huge_is_garbage() -> None:
         + chunk(b'IEND', b'')
     )
     with pytest.raises(ValueError, match=r'60000|16UC1'):
-        depth_image.depth_of(
-            SimpleNamespace(format='16UC1; png compressed', data=np.frombuffer(png, np.uint8))
-        )
+        camera.depth_of(SimpleNamespace(format='16UC1; png compressed', data=np.frombuffer(png, np.uint8)))

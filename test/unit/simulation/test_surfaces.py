@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.simulation.building import SignPanel, Solid
-from remembr_ros.simulation.sign_face import draw_sign_face
-from remembr_ros.simulation.surfaces import coloured_surface
+from remembr_ros.simulation.surfaces import coloured_surface, draw_sign_face
 
 SHAPES = ('box', 'cylinder', 'ball')
 

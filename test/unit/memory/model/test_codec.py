@@ -10,7 +10,7 @@ from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.codec import FIELDS, checked, facts_size, from_plain, to_plain
 from remembr_ros.memory.model.record import SOURCES, Memory, Observation
 from remembr_ros.memory.server import schema as server_schema
-from remembr_ros.memory.spool import entry
+from remembr_ros.memory.spool import spool
 from remembr_ros.timestamps import MAX_NS
 
 numbers = st.floats(-1e6, 1e6)
@@ -54,7 +54,7 @@ def test_a_memory_comes_back_from_plain_types_as_it_was(memory: Memory) -> None:
 def test_rows_and_files_hold_the_whole_memory(memory: Memory) -> None:
     assert schema.memory_from_row(schema.record_row(memory, False)) == memory
     assert server_schema.memory_from_row(server_schema.record_row(memory, True)) == memory
-    assert entry.decode(entry.encode(Observation(memory, (b'jpeg',)))) == Observation(memory, (b'jpeg',))
+    assert spool.decode(spool.encode(Observation(memory, (b'jpeg',)))) == Observation(memory, (b'jpeg',))
 
 
 @given(st.dictionaries(texts, json_values, max_size=3))

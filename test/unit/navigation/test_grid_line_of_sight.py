@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Point, Pose
-from remembr_ros.navigation.grid import Grid
-from remembr_ros.navigation.line_of_sight import walls_between
+from remembr_ros.navigation.grid import Grid, walls_between
 from test.unit.navigation.grids import drawn, grids
 
 ROOMS = drawn(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.memory.matching.best_passage import best_passage
+from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.record import Memory
 

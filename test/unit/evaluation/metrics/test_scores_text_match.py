@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.evaluation.metrics.text_match import exact_match, token_f1
+from remembr_ros.evaluation.metrics.scores import exact_match, token_f1
 
 
 @pytest.mark.parametrize(

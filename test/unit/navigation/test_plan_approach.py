@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose
-from remembr_ros.navigation.approach import AHEAD_M, AT_LEAST_M, approach, place_seen
+from remembr_ros.navigation.plan import AHEAD_M, AT_LEAST_M, approach, place_seen
 from test.unit.navigation.grids import POSES, drawn
 
 ROOM = drawn('#######', '#.....#', '#.....#', '#######')

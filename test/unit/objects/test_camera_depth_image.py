@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.objects.depth_image import Depth, depth_of, has_depth
+from remembr_ros.objects.camera import Depth, depth_of, has_depth
 
 
 def depth_from_raw(*fields: object) -> Depth:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.web.door.allowance import MOST_KEYS, Allowance
+from remembr_ros.web.door.access import MOST_KEYS, Allowance
 
 
 class Clock:

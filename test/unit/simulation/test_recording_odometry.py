@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.geometry import Pose, wrap_angle
 from remembr_ros.simulation.floor_plan import generate_building
-from remembr_ros.simulation.odometry import correction, drifting_odometry
+from remembr_ros.simulation.recording import correction, drifting_odometry
 from remembr_ros.simulation.tour import Tour
 
 metres = st.floats(-50.0, 50.0)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.speech.sound.audio_ring_buffer import Tape
+from remembr_ros.speech.utterances import Tape
 
 
 @given(st.lists(st.tuples(st.integers(0, 40_000), st.floats(0.0, 1.0)), max_size=12))

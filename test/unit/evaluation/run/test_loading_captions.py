@@ -1,7 +1,7 @@
 import pytest
 
-from remembr_ros.evaluation.datasets.captions import joined, timed
 from remembr_ros.evaluation.datasets.navqa import load_captions
+from remembr_ros.evaluation.run.loading import joined, timed
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from email.utils import formatdate
 
 import pytest
 
-from remembr_ros.retrying import FIRST_S, LONGEST_S, may_help, wait_s
+from remembr_ros.chat_endpoint import FIRST_S, LONGEST_S, may_help, wait_s
 
 
 def test_waits_are_spread_over_a_bound_that_doubles() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from remembr_ros.evaluation.metrics.intervals import bootstrap_interval, wilson_interval
+from remembr_ros.evaluation.metrics.scores import bootstrap_interval, wilson_interval
 
 
 def test_wilson_as_published():

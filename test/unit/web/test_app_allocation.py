@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from remembr_ros.web.allocation import give_back_freed
+from remembr_ros.web.app import give_back_freed
 
 class Info(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in 'arena ordblks smblks hblks hblkhd a b c d e'.split()]
