@@ -245,15 +245,6 @@ class CaptionerNode(ManagedNode):
         return response
 
 
-def main(args: list[str] | None = None) -> None:
-    """Run the captioner node until it is told to end."""
-    run(CaptionerNode, args)
-
-
-if __name__ == '__main__':
-    main()
-
-
 def make_captioner(p: CaptionerParameters) -> Captioner:
     """Return the captioner that the parameters name; errors as of :func:`get_captioner`."""
     options = VlmOptions(
@@ -281,3 +272,12 @@ def make_captioner(p: CaptionerParameters) -> Captioner:
 def segmenter_config(p: CaptionerParameters) -> SegmenterConfig:
     """Return how frames become segments."""
     return SegmenterConfig(length_s=p.segment_length, rate_hz=p.sample_rate, max_gap_s=p.max_gap)
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the captioner node until it is told to end."""
+    run(CaptionerNode, args)
+
+
+if __name__ == '__main__':
+    main()
