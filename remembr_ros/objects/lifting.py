@@ -5,7 +5,6 @@ of the two cameras. A mask names its points. A box also holds background: of its
 depths lie together, around what its middle shows. The nearest and the farthest tenth are left out.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,18 +20,22 @@ from remembr_ros.objects.camera import Depth, Pinhole, rotation_matrix, to_paren
 from remembr_ros.objects.detection import Detection
 
 MOST = 300  # detections of a frame that are looked at, the most certain ones
-LEAST_POINTS = 6  # fewer are noise
+LEAST_POINTS = 4  # fewer are noise
 NEAREST_M, FARTHEST_M = 0.15, 12.0  # depth cameras measure no nearer and no further
 TRIMMED = 0.1  # share of the nearest and of the farthest points that is left out
 BORDER_PX, CUT_STD_M = 2.0, 0.1  # a box so near to the image's border is cut by it, and less certain
+NONE = 1e9  # in place of a coordinate [m] that does not count
 STRAY = 0.02  # share of the outermost points along each axis
-MOST_POINTS = 500  # of a detection that are looked at
+MOST_POINTS = 250  # of a detection that are looked at
+GOLDEN = 0.6180339887498949  # so far apart, round a side, they leave the most even gaps
 SHRUNK = 0.08  # of a box's sides, where it holds background
 BREAK_M = 0.12  # a jump in depth ends a thing, where nothing else tells; more with its size
 SIGHT_M, SIGHT_STD_M = 2.0, 1.2  # where a thing is put that has no depth, and how uncertain that is
 
-
-_Box = tuple[NDArray[np.float64], NDArray[np.float64], float]
+_Numbers = NDArray[np.float64]
+_Mask = NDArray[np.bool_]
+_Indices = NDArray[np.intp]
+_Box = tuple[_Numbers, _Numbers, float]
 """Least and greatest coordinates, shape (3,), and the standard deviation of the middle [m]."""
 
 
@@ -131,11 +134,8 @@ def _clipped(detection: Detection, view: CameraView) -> Detection:
 
 def _is_cut(detection: Detection, camera: Pinhole) -> bool:
     left, top, right, bottom = detection.box
-    return (
-        min(left, top) <= BORDER_PX
-        or right >= camera.width - BORDER_PX
-        or bottom >= camera.height - BORDER_PX
-    )
+    beyond = max(right - camera.width, bottom - camera.height)
+    return min(left, top, -beyond) <= BORDER_PX
 
 
 def _within_sight(detection: Detection, view: CameraView) -> _Box:
@@ -173,70 +173,89 @@ class _Cloud:
         ends = np.concatenate([turn @ (corners * z) + at for z in self._reach], axis=2)
         pixels = ends[:, :2] / np.maximum(ends[:, 2:], NEAREST_M)
         size = np.array(self._metres.shape[::-1])
-        first = np.clip(np.floor(pixels.min(axis=2)), 0, size).astype(int).tolist()
-        last = np.clip(np.ceil(pixels.max(axis=2)) + 1.0, 0, size).astype(int).tolist()
-        return [self._box(*each) for each in zip(detections, edges.tolist(), first, last, strict=True)]
-
-    def _box(
-        self, detection: Detection, edges: Sequence[float], first: Sequence[int], last: Sequence[int]
-    ) -> _Box | None:
-        (left, top, right, bottom), (column, row) = edges, first
-        area = max(last[0] - column, 0) * max(last[1] - row, 0)
-        step = max(1, int(math.sqrt(area / MOST_POINTS)))
-        part = self._metres[row : last[1] : step, column : last[0] : step]
-        down, across = np.nonzero((part > NEAREST_M) & (part < FARTHEST_M))
-        z = part[down, across].astype(np.float64)
-        turn, at = self._to_colour
-        u, v, z = turn @ np.array([(across * step + column) * z, (down * step + row) * z, z]) + at
-        z = np.maximum(z, NEAREST_M)
-        u /= z
-        v /= z
-        inside = np.flatnonzero((u >= left) & (u <= right) & (v >= top) & (v <= bottom) & (z > NEAREST_M))
-        u, v, z = u[inside], v[inside], z[inside]
-        if detection.mask is not None:
-            height, width = detection.mask.shape
-            rows = np.clip(np.rint(v), 0, height - 1).astype(np.intp)
-            own = detection.mask[rows, np.clip(np.rint(u), 0, width - 1).astype(np.intp)]
-        else:
-            own = self._foreground(z, u, v, edges)
-            # What lies near the edges of the box was left out: as wide as the box.
-            u = (u - (left + right) / 2.0) / (1.0 - 2.0 * SHRUNK) + (left + right) / 2.0
-            v = (v - (top + bottom) / 2.0) / (1.0 - 2.0 * SHRUNK) + (top + bottom) / 2.0
-        ordered = np.sort(z[own])
-        if len(ordered) < LEAST_POINTS:
-            return None
-        cut = int(TRIMMED * (len(ordered) - 1))
-        kept = np.flatnonzero(own & (z >= ordered[cut]) & (z <= ordered[-1 - cut]))
-        u, v, z = u[kept], v[kept], z[kept]
-        turn, at = self._to_map
-        there = turn @ np.array([u * z, v * z, z]) + at
-        edge = int(STRAY * (len(kept) - 1))
-        there.partition((edge, len(kept) - 1 - edge), axis=1)
-        # The error of stereo and structured light grows with the square of the distance.
-        return there[:, edge], there[:, -1 - edge], 0.01 + 0.0025 * float(ordered[len(ordered) // 2]) ** 2
-
-    def _foreground(
-        self, z: NDArray[np.float64], u: NDArray[np.float64], v: NDArray[np.float64], edges: Sequence[float]
-    ) -> NDArray[np.bool_]:
-        """Return which points of a box are its thing's: those in one piece with what its middle shows."""
-        left, top, right, bottom = edges
+        first = np.clip(np.floor(pixels.min(axis=2)), 0, size).astype(np.intp)
+        last = np.clip(np.ceil(pixels.max(axis=2)) + 1.0, 0, size).astype(np.intp)
+        u, v, z, own = self._points(first, last - first)
+        left, top, right, bottom = edges.T[:, :, None]
+        own &= (u >= left) & (u <= right) & (v >= top) & (v <= bottom) & (z > NEAREST_M)
         wide, high = right - left, bottom - top
-        # How far from the middle, as parts of the sides.
-        across, down = np.abs(u - (left + right) / 2.0) / wide, np.abs(v - (top + bottom) / 2.0) / high
-        off = np.maximum(across, down)
-        inner = off <= 0.5 - SHRUNK
-        core = z[off <= 0.25]
-        core = np.sort(core if len(core) >= LEAST_POINTS // 2 else z[inner])
-        if not len(core):
-            return inner
+        # From the middle, as parts of the sides.
+        across, down = (u - (left + right) / 2.0) / wide, (v - (top + bottom) / 2.0) / high
+        far = np.maximum(np.abs(across), np.abs(down))
+        shown = self._foreground(z, own & (far <= 0.5 - SHRUNK), own & (far <= 0.25), np.maximum(wide, high))
+        # What lies near the edges of the box was left out: as wide as the box.
+        wider = np.full((len(detections), 1), 2.0 * SHRUNK / (1.0 - 2.0 * SHRUNK))
+        for i, mask in enumerate(detection.mask for detection in detections):
+            if mask is not None:
+                at = np.clip(np.rint((v[i], u[i])).T, 0, np.array(mask.shape) - 1).astype(np.intp)
+                shown[i], wider[i] = own[i] & mask[at[:, 0], at[:, 1]], 0.0
+        u, v = u + wider * wide * across, v + wider * high * down
+        count = shown.sum(axis=1)
+        ordered = _ordered(z, shown)
+        nearest, farthest = _ends(ordered, count, TRIMMED)
+        kept = shown & (z >= nearest[:, None]) & (z <= farthest[:, None])
+        turn, at = self._to_map
+        there = (turn @ np.stack([u * z, v * z, z]).reshape(3, -1) + at).reshape(3, *z.shape)
+        low, most = _ends(_ordered(there, kept), kept.sum(axis=1), STRAY)
+        # The error of stereo and structured light grows with the square of the distance.
+        std_m = 0.01 + 0.0025 * ordered[np.arange(len(z)), count // 2] ** 2
+        boxes = zip(low.T, most.T, std_m.tolist(), strict=True)
+        return [box if points >= LEAST_POINTS else None for box, points in zip(boxes, count, strict=True)]
+
+    def _points(self, first: _Indices, sizes: _Indices) -> tuple[_Numbers, _Numbers, _Numbers, _Mask]:
+        """Return columns, rows and depths of points in the colour image, and which are points at all.
+
+        :param first: column and row of the depth image where each part begins, shape (n, 2)
+        :param sizes: columns and rows of each
+        :return: each of shape (n, points)
+        """
+        columns, rows = np.maximum(sizes, 1).T[:, :, None]
+        count = np.minimum(sizes.prod(axis=1), MOST_POINTS)[:, None]
+        number = np.arange(max(1, int(count.max())))
+        # All points; of too many some whose columns and rows fill the sides evenly (a Kronecker sequence).
+        every = columns * rows <= MOST_POINTS
+        across = np.where(every, number % columns, number * GOLDEN % 1.0 * columns)
+        down = np.where(every, number // columns, (number + 0.5) / MOST_POINTS * rows)
+        x, y = first[:, :1] + across.astype(np.intp), first[:, 1:] + down.astype(np.intp)
+        height, width = self._metres.shape
+        z = self._metres[np.minimum(y, height - 1), np.minimum(x, width - 1)].astype(np.float64)
+        some = (number < count) & (z > NEAREST_M) & (z < FARTHEST_M)
+        z = np.where(some, z, 1.0)
+        turn, at = self._to_colour
+        u, v, z = (turn @ np.stack([x * z, y * z, z]).reshape(3, -1) + at).reshape(3, *z.shape)
+        away = np.maximum(z, NEAREST_M)
+        return u / away, v / away, away, some
+
+    def _foreground(self, z: _Numbers, inner: _Mask, core: _Mask, sides: _Numbers) -> _Mask:
+        """Return which points of boxes are their things': those in one piece with what the middle shows.
+
+        :param inner: those that lie not at the box's edges
+        :param core: those in its middle
+        :param sides: the longer one of each box [px], shape (n, 1)
+        """
+        few = core.sum(axis=1) < LEAST_POINTS // 2
+        core[few] = inner[few]
         # What one sees through a thing, or beside it, is behind it: its own is the nearer half of the middle.
-        near = float(core[int(0.35 * (len(core) - 1))])
-        extent = max(wide, high) / self._focal * near  # as wide as it looks: few things are deeper
-        ordered = np.sort(z[inner])
-        at = int(np.searchsorted(ordered, near))
-        breaks = np.flatnonzero(np.diff(ordered) > max(BREAK_M, 0.25 * extent))
-        before, behind = breaks[breaks < at], breaks[breaks >= at]
-        start = ordered[before[-1] + 1] if len(before) else ordered[0]
-        end = ordered[behind[0]] if len(behind) else ordered[-1]
-        own: NDArray[np.bool_] = inner & (z >= max(start, near - extent)) & (z <= min(end, near + extent))
-        return own
+        near = _ends(_ordered(z, core), core.sum(axis=1), 0.35)[0][:, None]
+        extent = sides / self._focal * near  # as wide as it looks: few things are deeper
+        ordered = _ordered(z, inner)
+        number = np.arange(ordered.shape[1] - 1)
+        at = (ordered < near).sum(axis=1)[:, None]
+        breaks = np.diff(ordered, axis=1) > np.maximum(BREAK_M, 0.25 * extent)  # one is behind the last point
+        begin = np.where(breaks & (number < at), number + 1, 0).max(axis=1, initial=0, keepdims=True)
+        end = np.where(breaks & (number >= at), number, last := len(number))
+        end = end.min(axis=1, initial=last, keepdims=True)
+        start, stop = np.take_along_axis(ordered, begin, axis=1), np.take_along_axis(ordered, end, axis=1)
+        return inner & (z >= np.maximum(start, near - extent)) & (z <= np.minimum(stop, near + extent))
+
+
+def _ordered(values: _Numbers, which: _Mask) -> _Numbers:
+    """Return some of the values along the last axis in order, NONE behind them."""
+    return np.sort(np.where(which, values, NONE), axis=-1)
+
+
+def _ends(ordered: _Numbers, count: _Indices, left_out: float) -> tuple[_Numbers, _Numbers]:
+    """Return the least and the greatest of so many ordered values, but for a share of the outermost ones."""
+    at = (left_out * np.maximum(count - 1, 0)).astype(np.intp)
+    row = np.arange(len(count))
+    return ordered[..., row, at], ordered[..., row, np.maximum(count - 1, 0) - at]

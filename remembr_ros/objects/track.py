@@ -86,11 +86,8 @@ class ObjectTrack:
     def of(cls, known: KnownObject) -> 'ObjectTrack':
         """Return the track of an object that is stored."""
         track, facts = cls(known.id), known.facts
-        track.camera, track.labels, track.hits = (
-            known.memory.camera,
-            Counter(facts.labels),
-            facts.observations,
-        )
+        track.camera, track.hits = known.memory.camera, facts.observations
+        track.labels = Counter(facts.labels)
         centre, half = np.array(known.position), np.array(known.size) / 2.0
         track._whole.append((np.concatenate((centre - half, -centre - half)), facts.std))
         track.measured = facts.measured
@@ -230,13 +227,9 @@ class ObjectTrack:
 
     def _fit(self) -> None:
         """Make the box of those that were seen whole; of all, where none was or the thing is large."""
-        third = len(self._whole) // 3
-        if (
-            third
-            and self.hits % 4 == 0
-            and not _overlap(list(self._whole)[:third], list(self._whole)[-third:])
-        ):
-            self._whole = deque(list(self._whole)[-third:], BOXES)  # it moves
+        whole, third = [*self._whole], len(self._whole) // 3
+        if third and self.hits % 4 == 0 and not _overlap(whole[:third], whole[-third:]):
+            self._whole = deque(whole[-third:], BOXES)  # it moves
         boxes = [*self._whole] or [*self._parts]
         self._bound(boxes, INNER)
         self.cut = not self._whole or float((self.high - self.low)[:2].max()) > LARGE_M
