@@ -24,9 +24,7 @@ _PARSING = (ReplyInvalid, ValueError, TypeError, AttributeError, RuntimeError, O
 """Raised by the HTTP client, or by the package's own parsing of a body that is no chat reply, or too deep."""
 
 _Found = TypeVar('_Found')
-
-FIRST_S = 0.5
-"""The first wait is at most so long, each further one at most twice as long as the one before [s]."""
+FIRST_S = 0.5  # [s] the first wait is at most so long, each further one at most twice the one before
 LONGEST_S = 8.0  # [s] no wait is longer, unless the server asks for it
 
 

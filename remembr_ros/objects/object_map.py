@@ -189,12 +189,11 @@ class ObjectMap:
         for j in np.flatnonzero(off < TOUCH_M + TOUCH_PART * sides):
             other = self._tracks[j]
             together = max(track.beside[other.id], other.beside[track.id])
+            # Of known ones that is not stored: they are two where the one does not lie in the other.
+            two = track.covered and other.covered and np.any(apart[j] > (other.high - other.low) / 2.0)
             if (
                 other is not track
-                # That they were seen beside each other is not stored.
-                and not (
-                    track.covered and other.covered and np.any(apart[j] > (other.high - other.low) / 2.0)
-                )
+                and not two
                 and other.measured == track.measured
                 and together <= TOGETHER * min(track.hits, other.hits)
                 and track.share(other.labels) >= SAME_LABEL

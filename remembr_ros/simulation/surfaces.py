@@ -1,4 +1,4 @@
-"""Solids as one coloured surface. Light is part of the colours, which makes a frame cheap without a GPU."""
+"""Solids as coloured surfaces, and faces of signs. Light is part of the colours: a frame needs no GPU."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +14,7 @@ _SECTORS, _RINGS = 20, 10
 Array = NDArray[np.float64]
 Patch = tuple[Array, Array, list[list[int]]]
 """Points (n, 3) and unit normals (n, 3) in a cube from -1 to 1, and polygons of their indices."""
-
-_PX_PER_LETTER_HEIGHT = 96
+_PX_PER_LETTER_HEIGHT = 96  # of what is printed on a sign
 
 
 def coloured_surface(

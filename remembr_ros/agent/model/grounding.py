@@ -8,6 +8,7 @@ from enum import Enum
 from fractions import Fraction
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Ungrounded, Unsupported
 from remembr_ros.geometry import distance
@@ -15,13 +16,6 @@ from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
-
-TO_TWENTY = (
-    'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen '
-    'seventeen eighteen nineteen twenty'
-).split()
-TENS = 'twenty thirty forty fifty sixty seventy eighty ninety hundred'.split()
-"""Numbers in words, as questions and answers have them."""
 
 Placed = Answer | Memory | Question  # What has places, in a frame and on a map
 

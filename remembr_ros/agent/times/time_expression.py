@@ -3,7 +3,7 @@
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 
-from remembr_ros.agent.model.grounding import TENS, TO_TWENTY
+from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
 from remembr_ros.agent.times.reach import Reach, at_reach, clock_now
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS, parse_time

@@ -17,11 +17,12 @@ from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
 from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
+from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.day_service import DayService
 from remembr_ros.nodes.agent.go_to import GoToAction
 from remembr_ros.nodes.agent.markers import AnswerMarkers
 from remembr_ros.nodes.agent.navigator import Navigator
-from remembr_ros.nodes.agent.parameters import AgentParameters, agent_config
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base.bounds import check_names
 from remembr_ros.nodes.base.lifecycle import run

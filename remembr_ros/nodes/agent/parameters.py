@@ -1,8 +1,7 @@
-"""The parameters of the agent node, also as the configuration of the agent."""
+"""The parameters of the agent node."""
 
 import dataclasses
 
-from remembr_ros.agent.build import AgentConfig
 from remembr_ros.agent.model.same_place import SAME_PLACE_M
 from remembr_ros.nodes.base.parameter_field import NodeParameters, parameter
 from remembr_ros.nodes.base.pose_parameters import PoseParameters
@@ -59,10 +58,3 @@ class AgentParameters(NodeParameters, PoseParameters, NavigationParameters):
     )
     trace: str = parameter('', 'file to append what happens to each question to; empty: none')
     trace_max_mb: float = parameter(50.0, 'the trace may take so much of the disk', '0.01 to 100000 MB')
-
-
-def agent_config(p: AgentParameters) -> AgentConfig:
-    """Return how an agent with these parameters answers: they are called alike, but for the unit seconds."""
-    return AgentConfig(
-        **{field.name: getattr(p, field.name.removesuffix('_s')) for field in dataclasses.fields(AgentConfig)}
-    )

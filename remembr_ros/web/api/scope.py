@@ -14,6 +14,8 @@ from remembr_ros.timestamps import parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.site import Site
 
+_TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
+
 
 async def site_of(request: Request) -> Site:
     """Return the site of the application."""
@@ -22,9 +24,6 @@ async def site_of(request: Request) -> Site:
 
 
 SITE = Annotated[Site, Depends(site_of)]
-
-
-_TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
 
 
 class ScopeQuery(BaseModel):

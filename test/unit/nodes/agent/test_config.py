@@ -1,6 +1,7 @@
 import dataclasses
 
-from remembr_ros.nodes.agent.parameters import AgentParameters, agent_config
+from remembr_ros.nodes.agent.config import agent_config
+from remembr_ros.nodes.agent.parameters import AgentParameters
 
 RENAMED = {'follow_up_s': 'follow_up', 'timeout_s': 'timeout', 'call_timeout_s': 'call_timeout'}
 
