@@ -185,7 +185,9 @@ class MemoryStore(ConnectedStore):
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
         waiting = 0
         if self._spooling:
-            waiting = self._spooling.forget(lambda m: is_meant(m, ids, scope, text))
+            waiting = self._spooling.forget(
+                lambda m: is_meant(m, ids, scope, text), leave_traces=leave_traces
+            )
         with self._changing() as engine:
             doomed_ones = [m for m in engine.select(scope) if is_meant(m, ids, scope, text)]
             self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)

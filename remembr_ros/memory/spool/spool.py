@@ -3,14 +3,16 @@
 import fcntl
 import json
 import logging
+import mmap
 import os
 import struct
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from io import FileIO
 from pathlib import Path
 
@@ -24,9 +26,14 @@ logger = logging.getLogger(__name__)
 MAX_BYTES = 512_000_000
 """A day of a driving robot, one memory with two keyframes every 10 s, is about as much."""
 
-_MAGIC = b'remembr spool 1\n'
-_FRAME = struct.Struct('<II')  # before each entry: its length, and the CRC-32 of its bytes
-_DRAINED = 0x80  # in the last byte of the length: the entry was dropped
+_MAGIC = b'remembr spool 2\n'
+_MARKER = b'\x9eobs'  # where a frame can begin: found again after one that is damaged
+_FRAME = struct.Struct(
+    '<4sBII'
+)  # before each entry: the marker, its state, its length, and the CRC-32 of both
+_LENGTH = struct.Struct('<I')
+_STATE = 4  # [byte] of the state in a frame
+_DRAINED = 0xFF  # the state of an entry that was dropped; no bit alone makes 0 this
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,9 @@ class Spool:
     """A durable, bounded queue. Safe to share between threads; one process has it at a time.
 
     The file is only appended to, so that a process or a machine that ends at any moment leaves whole entries
-    and torn ones at the end, which were not acknowledged and are cut off. What is drained is marked where it
-    lies; when all is, the file is emptied.
+    and torn ones at the end, which were not acknowledged. What cannot be read, there or between others, is
+    moved to a file of its own, ``<path>.damaged``. What is drained is marked where it lies; when all is, the
+    file is emptied.
 
     :param path: of the file; its folder is made
     :param max_bytes: the most that it holds
@@ -86,7 +94,7 @@ class Spool:
             return len(self._places)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """How many bytes those take."""
         with self._lock:
             return self._end - self._places[0].start if self._places else 0
@@ -103,7 +111,7 @@ class Spool:
         :raises StoreUnavailable: the spool or its disk is full, or the disk does not work
         """
         entries = [(encode(observation), observation.memory.end_ns) for observation in observations]
-        frames = [_FRAME.pack(len(data), zlib.crc32(data)) + data for data, _ in entries]
+        frames = [_FRAME.pack(_MARKER, 0, len(data), _checksum(data)) + data for data, _ in entries]
         with self._lock:
             size = sum(map(len, frames))
             if self._end + size > self._max_bytes:
@@ -147,8 +155,7 @@ class Spool:
                     self._end = len(_MAGIC)
                 for place in dropped if self._places else ():
                     # Not synced: after a power cut the same entries are drained again, which changes nothing.
-                    byte = (place.size - _FRAME.size) >> 24 | _DRAINED
-                    os.pwrite(self._file.fileno(), bytes([byte]), place.start + 3)
+                    os.pwrite(self._file.fileno(), bytes([_DRAINED]), place.start + _STATE)
             except OSError as error:
                 self._places.extendleft(reversed(dropped))
                 raise _failed(self.path, error) from error
@@ -162,9 +169,10 @@ class Spool:
             waiting = (self._read(place).memory for place in self._places)
             return [memory for memory in waiting if predicate(memory)]
 
-    def forget(self, predicate: Callable[[Memory], bool]) -> int:
+    def forget(self, predicate: Callable[[Memory], bool], *, leave_traces: bool = False) -> int:
         """Remove the observations whose memories meet a condition; no file has them when this returns.
 
+        :param leave_traces: keep what was drained or is damaged, of which nobody knows whether it meets it
         :return: how many were removed
         :raises StoreUnavailable: the disk does not work; all are still there
         """
@@ -173,17 +181,11 @@ class Spool:
             removed = len(self._places) - len(kept)
             if removed:
                 self._rewrite(kept)
-            else:
+            elif not leave_traces:
                 self._compact()  # it may have been drained already
+            if not leave_traces:
+                self._damaged_path.unlink(missing_ok=True)
             return removed
-
-    def vacuum(self) -> None:
-        """Remove what has been drained from the file.
-
-        :raises StoreUnavailable: the disk does not work
-        """
-        with self._lock:
-            self._compact()
 
     def close(self) -> None:
         """Let go of the files; what waits stays in them."""
@@ -213,33 +215,40 @@ class Spool:
         return file
 
     def _read_places(self) -> None:
-        """Find the entries; cut off what is torn at the end."""
-        size = os.fstat(self._file.fileno()).st_size
-        end = whole = len(_MAGIC)
-        damaged = lost = 0
-        while end + _FRAME.size <= size:
-            length, checksum = _FRAME.unpack(os.pread(self._file.fileno(), _FRAME.size, end))
-            drained, length = length >> 31, length & 0x7FFFFFFF
-            start, end_of_entry = end, end + _FRAME.size + length
-            if end_of_entry > size:
-                break
-            if not length:
-                break
-            data = os.pread(self._file.fileno(), length, start + _FRAME.size)
-            end = end_of_entry
-            if zlib.crc32(data) != checksum:
-                damaged += not drained
-                continue
-            whole = end
-            if not drained:
-                self._places.append(_Place(start, end - start, decode(data).memory.end_ns))
-                lost, damaged = lost + damaged, 0
-        if lost:
-            logger.error('%d memories in the spool %s are damaged and lost', lost, self.path)
-        if whole < size:
-            self._file.truncate(whole)
+        """Find the entries; move away what is none."""
+        self._end = len(_MAGIC)
+        damaged = []
+        with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            for start, end, data in _frames(content):
+                if data is None:
+                    damaged.append((start, end))
+                    continue
+                self._end = end
+                if content[start + _STATE] != _DRAINED:
+                    self._places.append(_Place(start, end - start, decode(data).memory.end_ns))
+        for start, end in damaged:
+            self._move_away(start, os.pread(self._file.fileno(), end - start, start))
+        if damaged:
+            self._file.truncate(self._end)
             os.fsync(self._file.fileno())
-        self._end = whole
+
+    def _move_away(self, start: int, data: bytes) -> None:
+        """Move what is no entry to a file for that."""
+        if not any(data):  # a power cut left it, or it was moved before
+            return
+        with open(self._damaged_path, 'ab', opener=partial(os.open, mode=0o600)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(self.path.parent)
+        logger.error(
+            '%d bytes of the spool %s cannot be read and lie in %s now: %s',
+            *(len(data), self.path, self._damaged_path),
+            'memories that were acknowledged are lost'
+            if start < self._end
+            else 'what was being written when the process or the power ended, or a memory that is lost',
+        )
+        write_at(self._file, start, bytes(len(data)), sync=False)
 
     def _read(self, place: _Place) -> Observation:
         start, length = place.start + _FRAME.size, place.size - _FRAME.size
@@ -250,7 +259,7 @@ class Spool:
         return decode(data)
 
     def _compact(self) -> None:
-        if self._end > len(_MAGIC) + self.bytes:
+        if self._end > len(_MAGIC) + self.size:
             self._rewrite(list(self._places))
 
     def _rewrite(self, kept: list[_Place]) -> None:
@@ -280,6 +289,45 @@ class Spool:
     @property
     def _new_path(self) -> Path:
         return self.path.with_name(self.path.name + '.part')
+
+    @property
+    def _damaged_path(self) -> Path:
+        return self.path.with_name(self.path.name + '.damaged')
+
+
+def _checksum(data: bytes) -> int:
+    """Return the checksum of an entry: of its length, too, by which the next one is found."""
+    return zlib.crc32(data, zlib.crc32(_LENGTH.pack(len(data))))
+
+
+def _frames(content: mmap.mmap) -> Iterator[tuple[int, int, bytes | None]]:
+    """Yield start and end of each frame with its entry, and with None those of what lies between them."""
+    at = begin = len(_MAGIC)
+    while at < len(content):
+        data = _entry(content, at)
+        if data is not None:
+            if begin < at:
+                yield begin, at, None
+            begin = at + _FRAME.size + len(data)
+            yield at, begin, data
+            at = begin
+        else:
+            found = content.find(_MARKER, at + 1)
+            at = found if found > 0 else len(content)
+    if begin < at:
+        yield begin, at, None
+
+
+def _entry(content: mmap.mmap, at: int) -> bytes | None:
+    """Return the entry of the frame at a byte; None: there is no whole one."""
+    start = at + _FRAME.size
+    if start >= len(content):
+        return None
+    _, _, length, checksum = _FRAME.unpack(content[at:start])
+    if not 0 < length <= len(content) - start:
+        return None
+    data = content[start : start + length]
+    return data if _checksum(data) == checksum else None
 
 
 def _failed(path: Path, error: OSError) -> StoreUnavailable:

@@ -84,10 +84,10 @@ class SpoolingWriter:
             self._wake.notify_all()
         return [observation.memory for observation in observations]
 
-    def forget(self, predicate: Callable[[Memory], bool]) -> int:
+    def forget(self, predicate: Callable[[Memory], bool], *, leave_traces: bool = False) -> int:
         """Remove waiting memories that meet a condition; see :meth:`Spool.forget`."""
         with self._draining:  # nothing is on its way meanwhile
-            return self._spool.forget(predicate)
+            return self._spool.forget(predicate, leave_traces=leave_traces)
 
     def matching(self, predicate: Callable[[Memory], bool]) -> list[Memory]:
         """Return the waiting memories that meet a condition; see :meth:`Spool.matching`."""
@@ -97,7 +97,7 @@ class SpoolingWriter:
         """Return what waits."""
         spool = self._spool
         problem = self._problem
-        return SpoolState(spool.count, spool.bytes, spool.oldest_ns, bool(problem), problem)
+        return SpoolState(spool.count, spool.size, spool.oldest_ns, bool(problem), problem)
 
     def wait_until_stored(self, timeout_s: float) -> bool:
         """Wait until nothing waits; return whether that is so."""
