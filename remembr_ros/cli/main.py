@@ -13,7 +13,7 @@ from keyword import iskeyword
 from typing import Any, NoReturn
 
 from remembr_ros import __version__
-from remembr_ros.cli.output import plain_output
+from remembr_ros.cli.terminal import plain_output
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.stop import ignore_signals_at_exit
 
@@ -67,12 +67,17 @@ def _run(argv: Sequence[str] | None) -> int:
     parser.add_argument('--version', action='version', version=__version__)
     parser.add_argument('-v', '--verbose', action='store_true', help='log what is being done')
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
-    modules = {name: importlib.import_module(_module(name)) for name in VERBS}
-    for name, summary in VERBS.items():
-        modules[name].add_arguments(
-            verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
-        )
-    args = parser.parse_args(argv)
+    parsers = {
+        name: verbs.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
+        for name, summary in VERBS.items()
+    }
+    # What stands before the verb are options without a value. Only the verb that is used is imported.
+    words = sys.argv[1:] if argv is None else argv
+    verb = next((word for word in words if not word.startswith('-')), '')
+    if verb in VERBS:
+        module = importlib.import_module(_module(verb))
+        module.add_arguments(parsers[verb])
+    args = parser.parse_args(words)
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO if args.verbose else logging.WARNING,
@@ -81,7 +86,7 @@ def _run(argv: Sequence[str] | None) -> int:
     for name in ('httpx', 'httpx2'):  # they log whole URLs, with what is secret in them
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
-        code: int = modules[args.verb].run(args)
+        code: int = module.run(args)
     except InvalidRequest as error:
         print(f'remembr {args.verb}: {error}', file=sys.stderr)
         return 2

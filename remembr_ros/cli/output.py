@@ -2,59 +2,18 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from datetime import timezone, tzinfo
-from typing import Any, TextIO
+from typing import Any
 
 from tqdm import tqdm
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.printable import printable
 from remembr_ros.timestamps import format_clock
-
-_BAR = re.compile(r'\r|(\x1b\[A)+\Z')
-"""How a progress bar begins what it writes: with the line's begin, or lines up alone."""
-
-
-class _Plain:
-    """A stream to a terminal on which nothing that was read anywhere is obeyed: see :func:`printable`.
-
-    :param bars: progress bars may draw themselves; nothing else that is written there begins as they do
-    """
-
-    def __init__(self, stream: TextIO, *, bars: bool = False) -> None:
-        self._stream = stream
-        self._bars = bars
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        drawn = _BAR.match(text) if self._bars else None
-        head = drawn[0] if drawn else ''
-        self._stream.write(head + printable(text[len(head) :]))
-        return len(text)
-
-    def writelines(self, lines: Any) -> None:
-        for line in lines:
-            self.write(line)
-
-
-@contextmanager
-def plain_output() -> Iterator[None]:
-    """Show captions, file names and servers' words on a terminal, whatever they contain.
-
-    All that is printed, logged or refused goes through here. What is JSON stays JSON with the same meaning.
-    """
-    with ExitStack() as stack:
-        stack.enter_context(redirect_stdout(_Plain(sys.stdout)))
-        stack.enter_context(redirect_stderr(_Plain(sys.stderr, bars=True)))
-        yield
 
 
 @contextmanager

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +38,56 @@ def test_every_verb_is_documented(verb: str) -> None:
 
 def test_the_version_is_told(command: Run) -> None:
     assert command('--version')[:2] == (0, f'{__version__}\n')
+
+
+IMPORTS = """
+import sys
+from remembr_ros.cli.main import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    """Return the modules that a process of the command has in the end."""
+    ended = subprocess.run(
+        [sys.executable, '-c', IMPORTS, *arguments], capture_output=True, text=True, timeout=60.0, check=True
+    )
+    return set(ended.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize('option', ['--version', '--help'])
+def test_without_a_verb_nothing_heavy_is_imported(option: str) -> None:
+    modules = imported(option)
+    rooms = ('remembr_ros.cli.verbs', 'remembr_ros.cli.evaluation', 'remembr_ros.cli.serving')
+    assert not {name for name in modules if name.startswith(rooms)}
+    assert not modules & {'numpy', 'pymilvus', 'pydantic', 'tqdm', 'dateutil'}
+    assert len([name for name in modules if name.startswith('remembr_ros')]) < 15
+
+
+def test_only_the_verb_that_is_used_is_imported() -> None:
+    modules = imported('-v', 'trace', '--help')
+    assert {name for name in modules if name.startswith('remembr_ros.cli.verbs.')} == {
+        'remembr_ros.cli.verbs.trace'
+    }
+
+
+def test_options_of_the_command_stand_before_the_verb(command: Run, memory_file: str) -> None:
+    code, out, _ = command('-v', 'recall', '--text', 'lift', '--limit', '1', '--memory', memory_file)
+    assert (code, out.count('\n')) == (0, 1)
+    code, out, err = command('-x', 'info', '--memory', memory_file)
+    assert (code, out) == (2, '')
+    assert 'unrecognized arguments: -x' in err
+
+
+def test_a_wrong_verb_is_told_which_there_are(command: Run) -> None:
+    code, _, err = command('dance')
+    assert code == 2
+    assert "invalid choice: 'dance'" in err
+    assert all(verb in err for verb in VERBS)
 
 
 @pytest.mark.parametrize(

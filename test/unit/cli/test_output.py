@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from remembr_ros.cli.output import plain_output
+from remembr_ros.cli.terminal import plain_output
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
