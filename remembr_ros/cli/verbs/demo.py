@@ -75,12 +75,7 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
     database = out / 'memory.db'
-    if database.exists() and not (out / 'logs').is_dir():
-        raise InvalidRequest(
-            f'{database} is of no demo, and would be deleted; choose another folder with --out'
-        )
-    for old in (database, Path(f'{database}.keyframes')):
-        shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
+    remove_earlier(database)
     with DemoGraph(out / 'logs', database) as graph:  # the nodes start while the building is rendered
         truth = _recording(out / f'building_{args.seed}', args.seed)
         _say('the nodes load their models')
@@ -203,6 +198,22 @@ def _recording(folder: Path, seed: int) -> RecordingTruth:
         truth = record_building(folder, seed, progress=progress)
     done.write_text(__version__)
     return truth
+
+
+def remove_earlier(database: Path) -> None:
+    """Remove the memory of an earlier demo, which such a mark lies beside; the next one finds it.
+
+    :raises InvalidRequest: there is a memory that no demo made; it stays
+    """
+    mark = database.with_name(f'{database.name}.of_demo')
+    there = [old for old in (database, Path(f'{database}.keyframes')) if old.exists() or old.is_symlink()]
+    if there and not mark.exists():
+        raise InvalidRequest(
+            f'{there[0]} is of no demo, and would be deleted; choose another --out, or move it away'
+        )
+    for old in there:
+        shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
+    mark.touch()
 
 
 def _goal_json(goal: StampedPose | None) -> dict[str, Any] | None:

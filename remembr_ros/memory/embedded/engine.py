@@ -11,7 +11,7 @@ from remembr_ros.errors import StoreMismatch, StoreUnavailable
 from remembr_ros.memory.embedded.index import MemoryIndex
 from remembr_ros.memory.embedded.index_files import Damaged
 from remembr_ros.memory.embedded.index_state import IndexState
-from remembr_ros.memory.embedded.journal import Change, Journal
+from remembr_ros.memory.embedded.journal import Change, Journal, put_aside
 from remembr_ros.memory.embedded.volumes import Volumes
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.milvus.lite_process import commits, new_token
@@ -60,6 +60,7 @@ class EmbeddedEngine(MemoryIndex):
         self._writing = threading.RLock()
         self._lags = False  # files of the index lack something
         self._state = IndexState(self._folder)
+        noted = Path(f'{self._path}.{collection}.journal')
         with ExitStack() as undo:
             mark = new_token()
             with suppress(OSError):  # then it is made anew next time
@@ -74,6 +75,7 @@ class EmbeddedEngine(MemoryIndex):
                     raise no_such_memory(self._client, collection, uri)
                 else:
                     milvus.check_room(self._path)
+                    put_aside(noted)
                     self.stamp = new()
                     Volumes.create(self._client, collection, self.stamp.dimension, self.stamp.to_text())
                 try:
@@ -81,7 +83,7 @@ class EmbeddedEngine(MemoryIndex):
                 except OSError as error:
                     raise StoreUnavailable(f'cannot write {self._folder}: {error}') from error
                 undo.callback(self.let_go)
-                journal = Journal(Path(f'{self._path}.{collection}.journal'))
+                journal = Journal(noted, self.stamp.identity)
                 self._volumes = Volumes(self._client, collection, self.stamp.dimension, journal, self.held)
                 self._restore()
             undo.pop_all()

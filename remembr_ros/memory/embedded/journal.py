@@ -7,6 +7,7 @@ time.
 
 import base64
 import json
+import logging
 import os
 import re
 import zlib
@@ -24,6 +25,8 @@ from remembr_ros.memory.model.codec import checked, to_plain
 from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -39,12 +42,13 @@ class Change:
     deleted: tuple[tuple[int, str], ...] = ()
 
 
-_START = b'{"replaced":'  # of every note
+_START = b'{"of":'  # of every note
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class _Note(BaseModel):
     model_config = ConfigDict(strict=True, extra='forbid')
+    of: str
     replaced: list[tuple[Number, dict[str, Any], str, Number]]
     updated: list[tuple[Number, dict[str, Any]]]
     deleted: list[tuple[Number, str]]
@@ -54,11 +58,13 @@ class Journal:
     """Keeps a change until it is done. Not safe to share between threads.
 
     :param path: made when first needed
-    :raises StoreMismatch: the file is something else, or of another version; it stays as it is
+    :param of: identity of the memory
+    :raises StoreMismatch: the file is something else, of another memory or version; it stays as it is
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, of: str) -> None:
         self._path = path
+        self._of = of
         self.pending = self._read()
         """What was begun and is not known to be done; None: nothing."""
 
@@ -68,6 +74,7 @@ class Journal:
         :raises StoreUnavailable: the disk is full; nothing must be changed
         """
         rows = {
+            'of': self._of,
             'replaced': [
                 [n, to_plain(e.memory), _to_text(e.vectors), e.vectors.shape[1]] for n, e in change.replaced
             ],
@@ -110,7 +117,10 @@ class Journal:
         head, _, data = content.partition(b'\n')
         if data and head == b'%08x' % zlib.crc32(data):
             try:
-                return _from_note(_Note.model_validate_json(data))
+                note = _Note.model_validate_json(data)
+                if note.of != self._of:
+                    raise self.mismatch()
+                return _from_note(note)
             except (ValidationError, ValueError) as error:
                 raise self.mismatch() from error
         if not _is_torn(head, data):
@@ -125,6 +135,21 @@ class Journal:
             f'{self._path} is not a journal of this memory, or is one of another version; open the memory '
             'with that version, or move the file away: what was being written when it ended may be lost then'
         )
+
+
+def put_aside(path: Path) -> None:
+    """Move a journal away whose memory is no longer there; a new one begins in its place.
+
+    :raises StoreUnavailable: the disk does not work
+    """
+    aside = path.with_name(f'{path.name}.aside')
+    try:
+        if path.exists() and path.stat().st_size:
+            os.replace(path, aside)
+            sync_folder(path.parent)
+            logger.warning('%s is of a memory that was removed, and lies in %s now', path, aside)
+    except OSError as error:
+        raise StoreUnavailable(f'cannot move {path} away: {error}') from error
 
 
 def _is_torn(head: bytes, data: bytes) -> bool:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass
+import uuid
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from remembr_ros.embedding.embedder import Embedder
@@ -14,11 +15,18 @@ VERSION = 3  # of the schema
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Which schema a collection has, the model that made its vectors, and their dimension."""
+    """What a collection says of itself.
+
+    :param version: of its schema
+    :param embedder: that made its vectors
+    :param dimension: of these
+    :param identity: no other collection has it
+    """
 
     version: int
     embedder: str
     dimension: int
+    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def to_text(self) -> str:
         """Return what is kept as the description of the collection."""
@@ -33,7 +41,7 @@ def read_stamp(client: Any, collection: str) -> Stamp:
     """
     description = client.describe_collection(collection).get('description', '')
     try:
-        stamp = Stamp(**json.loads(description))
+        stamp = Stamp(**{'identity': ''} | json.loads(description))
     except (ValueError, TypeError):
         raise StoreMismatch(
             f'the collection {collection!r} was not made by remembr_ros; choose another file or collection'

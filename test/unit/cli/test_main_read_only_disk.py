@@ -14,6 +14,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory import read_only as reading
+from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.embedded.journal import Change, Journal
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory, Observation
@@ -126,7 +127,9 @@ def test_of_the_copy_no_name_is_left_while_it_is_read(locked: Path, temporary: P
 
 
 def test_a_change_that_was_cut_off_before_is_finished_in_what_is_read(memory: Path) -> None:
-    Journal(Path(f'{memory}.memories.journal')).begin(Change(deleted=((0, 'm0'),)))
+    engine = open_embedded(str(memory), 'memories', None)
+    engine.close()
+    Journal(Path(f'{memory}.memories.journal'), engine.stamp.identity).begin(Change(deleted=((0, 'm0'),)))
     with read_only(memory.parent), open_store(str(memory), create=False, read_only=True) as store:
         assert [one.id for one in store.all()] == ['m1']
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind
-from remembr_ros.cli.verbs.demo import DemoQuestion, is_right, questions
-from remembr_ros.errors import RemembrError
+from remembr_ros.cli.verbs.demo import DemoQuestion, is_right, questions, remove_earlier
+from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose
 from remembr_ros.simulation.truth import RecordingTruth, SignTruth, View
 
@@ -96,3 +96,29 @@ def test_a_memory_that_no_demo_made_is_not_deleted(command: Callable[..., Any], 
     code, _, err = command('demo', '--out', tmp_path)
     assert (code, database.read_bytes()) == (2, b'of a robot')
     assert '--out' in err
+
+
+@pytest.mark.parametrize('name', ['memory.db', 'memory.db.keyframes'])
+def test_what_no_demo_made_is_not_deleted(tmp_path: Path, name: str) -> None:
+    (tmp_path / 'logs').mkdir()  # as many programs have
+    mine = tmp_path / name
+    mine.mkdir()
+    (mine / 'a.jpg').write_bytes(b'mine')
+    for _ in range(2):
+        with pytest.raises(InvalidRequest, match=f'{mine} is of no demo'):
+            remove_earlier(tmp_path / 'memory.db')
+    assert (mine / 'a.jpg').read_bytes() == b'mine'
+
+
+def test_what_an_earlier_demo_made_is_deleted(tmp_path: Path) -> None:
+    database, keyframes = tmp_path / 'memory.db', tmp_path / 'memory.db.keyframes'
+    mine = tmp_path / 'mine'
+    mine.mkdir()
+    remove_earlier(database)
+    for _ in range(2):  # the second one was killed before it had a database
+        keyframes.symlink_to(mine)
+        database.touch()
+        remove_earlier(database)
+        assert not database.exists()
+        assert not keyframes.is_symlink()
+        assert mine.exists()

@@ -137,7 +137,7 @@ def test_a_journal_of_another_memory_is_said_and_nothing_is_changed(
     engine.put([entry(make(1))])
     engine.close()
     file = Path(f'{path}.memories.journal')
-    Journal(file).begin(change)
+    Journal(file, engine.stamp.identity).begin(change)
     with pytest.raises(StoreMismatch, match='move the file away'):
         opened(path)
     file.rename(f'{file}.away')
@@ -146,10 +146,54 @@ def test_a_journal_of_another_memory_is_said_and_nothing_is_changed(
     again.close()
 
 
-def test_a_note_that_was_cut_off_leaves_no_text_behind(path: str, make: Make) -> None:
-    opened(path).close()
+@pytest.mark.parametrize('removed', [['memory.db'], ['memory.db', 'memory.db.index']])
+def test_a_new_memory_has_nothing_of_one_that_was_removed_in_a_write(
+    path: str, make: Make, caplog: pytest.LogCaptureFixture, removed: list[str]
+) -> None:
+    engine = opened(path)
+    engine.put([entry(make(1)), entry(make(2))])
+    engine.close()
     file = Path(f'{path}.memories.journal')
-    Journal(file).begin(Change(updated=((0, make(1, caption='A secret.')),)))
+    before = entry(make(1, caption='What was before.'))
+    Journal(file, engine.stamp.identity).begin(Change(replaced=((0, before),)))
+    for name in removed:
+        old = Path(path).with_name(name)
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
+    new = opened(path)
+    assert ids(new) == []
+    assert f'{file}.aside' in caplog.text
+    new.put([entry(make(1))])
+    new.close()
+    again = opened(path)
+    assert [memory.caption for memory in again.select()] == [make(1).caption]
+    again.close()
+
+
+def test_a_journal_is_not_done_to_another_memory_that_was_put_in_the_place_of_its_own(
+    path: str, make: Make
+) -> None:
+    for name, number in (('one', 1), ('two', 2)):
+        engine = opened(path)
+        engine.put([entry(make(number))])
+        engine.close()
+        Path(path).rename(f'{path}.{name}')
+        identity = engine.stamp.identity
+    Path(f'{path}.one').rename(path)
+    file = Path(f'{path}.memories.journal')
+    Journal(file, identity).begin(Change(deleted=((0, 'm1'),)))
+    with pytest.raises(StoreMismatch, match='move the file away'):
+        opened(path)
+    file.unlink()
+    again = opened(path)
+    assert ids(again) == ['m1']
+    again.close()
+
+
+def test_a_note_that_was_cut_off_leaves_no_text_behind(path: str, make: Make) -> None:
+    engine = opened(path)
+    engine.close()
+    file = Path(f'{path}.memories.journal')
+    Journal(file, engine.stamp.identity).begin(Change(updated=((0, make(1, caption='A secret.')),)))
     file.write_bytes(file.read_bytes()[:-3])
     opened(path).close()
     assert not file.read_bytes()
