@@ -61,12 +61,11 @@ def run(args: argparse.Namespace) -> int:
             'nothing says what to forget; give --id, --after, --before, --older-than, --near with --radius, '
             '--robot, --map-id, --source or --text'
         )
-    conditions = (args.id, scope, args.text or '')
     asks = not (args.dry_run or args.yes)
     if asks and (args.json or not sys.stdin.isatty()):
         raise InvalidRequest('nobody can be asked here; --dry-run lists what would go, --yes deletes it')
     with stdout_for_json(args.json), open_memory(args, read_only=args.dry_run) as store:
-        found = store.matching(*conditions)
+        found = store.matching(args.id, scope, args.text or '')
         unknown = set(args.id or ()) - {memory.id for memory in found}
         if unknown and store.waiting is None:  # else it may be of one that waits for the server
             print(
@@ -78,12 +77,13 @@ def run(args: argparse.Namespace) -> int:
             if not _confirmed(len(found)):
                 print('nothing was deleted')
                 return 1
-        # Even if none was found: some may wait on this machine for the server.
-        count = len(found) if args.dry_run else store.forget(*conditions)
+        # Nothing that came while a person read. Even if none was found: a forgetting may have been cut off.
+        shown = [memory.id for memory in found]
+        count = len(found) if args.dry_run else store.forget(shown, scope, args.text or '')
     if args.json:
         listed = [memory_json(memory) for memory in found]
         # What was forgotten shall not live on in a log.
-        said = {'memories': listed} if args.dry_run else {'ids': [memory.id for memory in found]}
+        said = {'memories': listed} if args.dry_run else {'ids': shown}
         print_json({'dry_run': args.dry_run, 'count': count, **said})
     elif args.dry_run:
         print('\n'.join([f'{_counted(count)} would be deleted', *_lines(found)]))

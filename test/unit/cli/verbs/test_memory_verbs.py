@@ -208,6 +208,23 @@ def test_a_person_is_asked(
         assert len(ids(command_json, memory)) == left
 
 
+def test_what_comes_while_a_person_reads_is_not_deleted_unseen(
+    command: Run, command_json: RunJson, memory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(Terminal):
+        def readline(self, *_: Any) -> str:
+            with open_store(memory, HashingEmbedder(64)) as store:
+                store.add(
+                    [Observation(Memory('new', 'r', 1_800_000_000 * NS, 1_800_000_001 * NS, 'Corridor.'))]
+                )
+            return 'y\n'
+
+    monkeypatch.setattr('sys.stdin', Slow())
+    code, out, _ = command('forget', '--memory', memory, '--text', 'corridor')
+    assert (code, out.splitlines()[-1]) == (0, '4 memories deleted')
+    assert ids(command_json, memory) == ['new', 'id2']
+
+
 def test_nobody_to_ask_is_told(command: Run, memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr('sys.stdin', io.StringIO('y\n'))
     code, out, err = command('forget', '--memory', memory, '--id', 'id2')
