@@ -41,7 +41,8 @@ class RobotPlace:
 class Situation:
     """What is going on now.
 
-    :param proposal: goals that wait for a person's yes, in the order of the visit; empty: none do
+    :param proposal: goals that wait for a person's yes, in the order of the visit; empty: none do. What was
+        proposed at another time has another stamp
     :param goals: where the robot was sent last
     """
 
@@ -49,6 +50,11 @@ class Situation:
     proposal: tuple[StampedPose, ...] = ()
     goals: tuple[StampedPose, ...] = ()
     keep_out: tuple[KeepOut, ...] = ()
+
+    @property
+    def proposal_id(self) -> str:
+        """Which proposal this is; empty: there is none."""
+        return str(self.proposal[0].stamp_ns) if self.proposal else ''
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +178,11 @@ class Backend(Protocol):
         :raises RemembrError: it is not driven there, and why
         """
 
-    def confirm(self, yes: bool) -> str:
+    def confirm(self, yes: bool, proposal: str) -> str:
         """Say yes or no to the goals that wait, and return what comes of it, for a person.
 
-        :raises InvalidRequest: no goal waits
+        :param proposal: the id of those that are meant; a no may leave it empty
+        :raises InvalidRequest: no goal waits, or others do
         """
 
     def stop(self) -> str:

@@ -50,6 +50,7 @@ class Drives:
         self._backend = backend
         self._changed = changed
         self._lock = threading.Lock()
+        self._stopping = threading.Lock()  # what becomes of a drive is told once a stop is known to work
         self._cancel = threading.Event()
         self._current: Drive | None = None
 
@@ -79,24 +80,28 @@ class Drives:
         ).start()
         return drive
 
-    def confirm(self, yes: bool, *, asker: str) -> str:
+    def confirm(self, yes: bool, proposal: str, *, asker: str) -> str:
         """Say yes or no to the goals that wait, and return what comes of it, for a person.
 
-        :raises InvalidRequest: no goal waits
+        :param proposal: the id of those that are meant; a no may leave it empty
+        :raises InvalidRequest: no goal waits, or others do
         """
-        told = self._backend.confirm(yes)
+        told = self._backend.confirm(yes, proposal)
         logger.warning('%s said %s to the goals that waited: %s', asker, 'yes' if yes else 'no', told)
         return told
 
     def stop(self, *, asker: str) -> str:
         """End every drive, and return what came of it, for a person."""
         logger.warning('%s stops the robot', asker)
-        with self._lock:
-            self._cancel.set()
-            drive = self._current
-        told = self._backend.stop()  # where that fails nothing is stopped yet, and nobody is told so
-        if drive is not None:
-            self._stopped(drive.id, asker)
+        with self._stopping:
+            with self._lock:
+                drive, cancel = self._current, self._cancel
+            try:
+                told = self._backend.stop()
+            finally:  # also where that fails: the drive of this page can be ended in another way
+                cancel.set()
+            if drive is not None:
+                self._stopped(drive.id, asker)
         return told
 
     def cancel(self, drive_id: str, *, asker: str) -> None:
@@ -131,13 +136,15 @@ class Drives:
 
         try:
             there = self._backend.go(target, map_id=map_id, asker=asker, on_progress=tell, cancel=cancel)
-            self._change(drive_id, stage='arrived' if there else 'sent', detail='', distance_m=None)
+            stage, detail = 'arrived' if there else 'sent', ''
         except RemembrError as error:
             logger.warning('the drive of %s ended: %s', asker, error)
-            self._change(drive_id, stage='failed', detail=str(error), distance_m=None)
+            stage, detail = 'failed', str(error)
         except Exception:
             logger.exception('the drive of %s failed', asker)
-            self._change(drive_id, stage='failed', detail='the drive failed; the log of the server says why')
+            stage, detail = 'failed', 'the drive failed; the log of the server says why'
+        with self._stopping:
+            self._change(drive_id, stage=stage, detail=detail, distance_m=None)
 
     def _stopped(self, drive_id: str, asker: str) -> None:
         self._change(drive_id, stage='stopped', detail=f'stopped by {asker}', distance_m=None)

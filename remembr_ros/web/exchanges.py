@@ -25,7 +25,7 @@ class TooManyQuestions(BudgetExceeded):
     """Raised when so many questions wait already that one more would be answered too late."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: weakly referenced
 class Exchange:
     """A question and what became of it.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from remembr_ros.errors import BudgetExceeded
 
 MOST_STREAMS = 200  # open at a time
-MOST_WAITING = 50  # events for one page, the newest of each kind; as many more make it read all anew
+MOST_WAITING = 50  # events for one page, the newest of each kind; one more, and ANEW waits in their place
 HEARTBEAT_S = 15.0  # without an event a page hears this often that it is still connected
 
 
@@ -29,6 +29,9 @@ class Event:
     about: object = None
     key: str = ''
 
+
+ANEW = Event('anew')
+"""So much has happened that it is not told: whoever reads this reads everything anew."""
 
 Merge = Callable[[Event, Event], Event]
 
@@ -53,8 +56,8 @@ class Stream:
             place = (event.kind, event.key)
             before = self._waiting.pop(place, None)
             self._waiting[place] = event if before is None else self._merge(before, event)
-            while len(self._waiting) > MOST_WAITING:
-                del self._waiting[next(iter(self._waiting))]
+            if len(self._waiting) > MOST_WAITING:
+                self._waiting = {(ANEW.kind, ''): ANEW}
         self._wake()
 
     def end(self) -> None:

@@ -133,7 +133,7 @@ class LocalBackend:
     ) -> bool:
         raise NavigationUnavailable(NO_ROBOT)
 
-    def confirm(self, yes: bool) -> str:
+    def confirm(self, yes: bool, proposal: str) -> str:
         raise InvalidRequest(NO_ROBOT)
 
     def stop(self) -> str:

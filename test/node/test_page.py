@@ -145,15 +145,16 @@ def test_two_look_at_one_robot(robot, processes, page, tmp_path):
     robot.wait(lambda: other.get('/api/situation').get('proposal'), 'the proposal, to the other one')
     situation = other.get('/api/situation')
     assert situation['proposal'][0]['position'][:2] == [10.0, 1.0]
+    yes = {'yes': True, 'proposal': situation['proposal_id']}
     assert situation['drive']['asker'] == 'act token from 127.0.0.1'
-    assert other.call('POST', '/api/confirm', {'yes': True})[0] == 403
+    assert other.call('POST', '/api/confirm', yes)[0] == 403
     assert goals == []
-    assert me.call('POST', '/api/confirm', {'yes': True}) == (200, {'detail': 'the robot drives'})
+    assert me.call('POST', '/api/confirm', yes) == (200, {'detail': 'the robot drives'})
     robot.wait(lambda: goals, 'a goal')
     assert (goals[0].pose.position.x, goals[0].header.frame_id) == (10.0, 'map')
     robot.wait(lambda: other.get('/api/situation')['drive']['stage'] == 'sent', 'the end of the drive')
     assert 'act token from 127.0.0.1' in processes.log('agent')
-    assert me.call('POST', '/api/confirm', {'yes': True})[0] == 409
+    assert me.call('POST', '/api/confirm', yes)[0] == 409
 
     # Forget: the picture is gone from the disk, and the other page hears of it.
     chair = page.recalled('chair')

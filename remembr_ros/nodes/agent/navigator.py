@@ -1,6 +1,7 @@
 """What the agent node does with a place: check it, have it confirmed, drive there."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.errors import Cancelled, GoalRejected, RemembrError
 from remembr_ros.geometry import StampedPose
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
@@ -22,7 +24,7 @@ from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.base.worker_pool import settle
+from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.nav2.action import Nav2Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
@@ -32,10 +34,13 @@ from remembr_ros.nodes.nav2.map_layers import MapLayers
 class Navigator:
     """Turns answers into drives, or into a pose on goal_pose; there until :meth:`destroy`.
 
+    :param get: returns those memories of some ids that are there; called on a thread
     :raises InvalidRequest: a parameter makes no sense, or nav2_msgs is missing
     """
 
-    def __init__(self, node: ManagedNode, parameters: AgentParameters) -> None:
+    def __init__(
+        self, node: ManagedNode, parameters: AgentParameters, get: Callable[[Sequence[str]], list[Memory]]
+    ) -> None:
         p = parameters
         self._node = node
         self._layers: MapLayers | None = None
@@ -52,6 +57,9 @@ class Navigator:
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
         node.while_configured.callback(node.destroy_publisher, self._goals)
         self._confirmation = Confirmation(node, p.confirm_timeout)
+        self._get = get
+        self._pool = WorkerPool(node, 1, 'evidence')
+        node.while_configured.callback(self._pool.close)
         self.adapt(p)
         stop = node.create_service(Trigger, '~/stop', self._on_stop)
         node.while_configured.callback(node.destroy_service, stop)
@@ -160,6 +168,8 @@ class Navigator:
                 log.info(f'waits for a yes to drive {wanted}')
                 inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}')
                 await self._confirmation.wait(plan.goals, drive.stopped)
+                await self._raise_if_forgotten(inquiry)
+                self._raise_if_stopped(drive.stopped)
                 self._raise_if_barred(plan)
             log.info(f'drives {wanted}')
             inquiry.sent = True
@@ -211,6 +221,12 @@ class Navigator:
         if plan.confidence >= p.min_confidence_to_drive:  # what is no number is not
             return ''
         return f'{plan.confidence:.2f} sure, min_confidence_to_drive is {p.min_confidence_to_drive:g}'
+
+    async def _raise_if_forgotten(self, inquiry: Inquiry) -> None:
+        """Refuse goals that rest on what was forgotten while they waited for confirmation."""
+        ids = {memory.id for memory in inquiry.answer.evidence if memory.id}
+        if ids and len(await self._pool.call(self._get, sorted(ids))) < len(ids):
+            raise GoalRejected('meanwhile a memory that the goal rests on was forgotten; ask again')
 
     def _raise_if_barred(self, plan: Plan) -> None:
         """Refuse goals that became impossible while they waited for confirmation."""

@@ -70,7 +70,7 @@ class AgentNode(ManagedNode):
         self._recall = RecallClient(self, p.recall_timeout)
         self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
-        self._navigator = Navigator(self, p)
+        self._navigator = Navigator(self, p, self._recall.get)
         self._markers = AnswerMarkers(self)
         self._pool = WorkerPool(self, p.parallel_questions, 'question')
         self._endpoints = AskEndpoints(

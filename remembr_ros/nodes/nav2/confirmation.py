@@ -1,25 +1,25 @@
 """Goals that a person confirms before the robot drives."""
 
-import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from geometry_msgs.msg import PoseArray
 from rclpy.task import Future
-from std_srvs.srv import SetBool
 
+from remembr_msgs.srv import Confirm
 from remembr_ros.errors import NotConfirmed, Preempted
 from remembr_ros.geometry import StampedPose
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
+from remembr_ros.nodes.base.conversions import pose_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
 
-LOOK_S = 1.0  # no yes counts so soon after one goal took the place of another: it has to be seen [s]
-
 
 class Confirmation:
     """Shows goals on topic proposed_goals and takes yes or no by service ~/confirm.
+
+    A yes names the goals that it is for by the stamp of what was shown: no two are shown with the same.
 
     :param timeout_s: after this time nobody is going to confirm [s]
     """
@@ -28,9 +28,9 @@ class Confirmation:
         self._node = node
         self._timeout_s = timeout_s
         self._waiting: Future | None = None
-        self._replaced_at = -LOOK_S
+        self._shown_ns = 0
         self._proposals = node.create_publisher(PoseArray, 'proposed_goals', qos.MARKERS)
-        self._service = node.create_service(SetBool, '~/confirm', self._on_confirm)
+        self._service = node.create_service(Confirm, '~/confirm', self._on_confirm)
         node.while_configured.callback(node.destroy_publisher, self._proposals)
         node.while_configured.callback(node.destroy_service, self._service)
 
@@ -44,9 +44,9 @@ class Confirmation:
         if self._waiting is not None:
             newer = Preempted('a newer question waits for confirmation')
             settle(self._node, self._waiting, newer)
-            self._replaced_at = time.monotonic()
         waiting = self._waiting = Future()
-        self._publish(goals)
+        self._shown_ns = max(self._node.now_ns(), self._shown_ns + 1)
+        self._publish([replace(goal, stamp_ns=self._shown_ns) for goal in goals])
         try:
             await first_of(self._node, self._timeout_s, waiting, stopped)
         finally:
@@ -67,17 +67,21 @@ class Confirmation:
             msg.header.frame_id, msg.header.stamp = goals[0].frame_id, time_to_msg(goals[0].stamp_ns)
         self._proposals.publish(msg)
 
-    def _on_confirm(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+    def _on_confirm(self, request: Confirm.Request, response: Confirm.Response) -> Confirm.Response:
         waiting = self._waiting
-        response.success = waiting is not None and not waiting.done()
         if waiting is None or waiting.done():
             response.message = 'no goal waits for confirmation'
             return response
-        if request.data and time.monotonic() - self._replaced_at < LOOK_S:
-            response.success = False
-            response.message = 'a newer goal has just taken its place: look at it, and confirm again'
+        meant_ns = time_from_msg(request.goals)
+        if meant_ns != self._shown_ns and (request.yes or meant_ns):
+            response.message = (
+                'other goals wait than these: look at what the robot asks now, and confirm that'
+                if meant_ns
+                else 'a yes names the goals that it is for: set goals to the header.stamp of proposed_goals'
+            )
             return response
-        error = None if request.data else NotConfirmed('a person refused the goal')
+        response.success = True
+        error = None if request.yes else NotConfirmed('a person refused the goal')
         settle(self._node, waiting, error)
         response.message = 'the robot does not drive' if error else 'the robot drives'
         return response

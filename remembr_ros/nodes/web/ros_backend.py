@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from rcl_interfaces.srv import GetParameters
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import parameter_value_to_python
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask, GoTo
+from remembr_msgs.srv import Confirm
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -25,7 +27,7 @@ from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.agent.ask_errors import ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg
+from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.periodic_thread import Chore
 from remembr_ros.nodes.web.action_call import ActionCall
@@ -56,7 +58,7 @@ class RosBackend:
         self._listeners: Listeners | None = None
         self._memory = MemoryClient(node, p.call_timeout)
         node.while_active.callback(self._memory.close)
-        self._confirm = self._service(SetBool, 'agent/confirm')
+        self._confirm = self._service(Confirm, 'agent/confirm')
         self._stop = self._service(Trigger, 'agent/stop')
         self._get_parameters = self._service(GetParameters, 'agent/get_parameters')
         self._ask = ActionCall(node, Ask, 'ask', p.call_timeout)
@@ -155,8 +157,9 @@ class RosBackend:
             raise ask_error(result.error_code, result.error_msg)
         return self._agent.navigation == 'nav2'  # else nobody tells
 
-    def confirm(self, yes: bool) -> str:
-        response = self._confirm(SetBool.Request(data=yes))
+    def confirm(self, yes: bool, proposal: str) -> str:
+        goals = time_to_msg(int(proposal)) if proposal.isdecimal() else Time()
+        response = self._confirm(Confirm.Request(yes=yes, goals=goals))
         if not response.success:
             raise InvalidRequest(response.message)
         message: str = response.message

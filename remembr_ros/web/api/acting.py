@@ -64,9 +64,15 @@ class ConfirmRequest(_Body):
     """Whether the robot may drive to the goals that wait."""
 
     yes: bool
-    goals: list[tuple[float, float, float]] | None = Field(
-        None, max_length=100, description='where the yes is for; refused if others wait by now'
+    proposal: str = Field(
+        '', max_length=64, description='proposal_id of the situation; refused if other goals wait by now'
     )
+
+    @model_validator(mode='after')
+    def _says_to_what(self) -> 'ConfirmRequest':
+        if self.yes and not self.proposal:
+            raise ValueError('a yes is for the goals that were seen: give their proposal_id as proposal')
+        return self
 
 
 @routes.get('/api/memories/{memory_id}/forgetting')
@@ -124,11 +130,8 @@ def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
 def confirm(site: SITE, request: Request, body: ConfirmRequest) -> forms.DoneJson:
     """Say yes or no to the goals that wait."""
     _can(site, Ability.DRIVE)
-    waiting = [pose.pose.position for pose in site.backend.situation().proposal]
-    if body.yes and body.goals is not None and (not waiting or body.goals != waiting):
-        raise HTTPException(409, 'these goals do not wait any more: look again at what the robot asks')
     try:
-        return {'detail': site.drives.confirm(body.yes, asker=request.state.who)}
+        return {'detail': site.drives.confirm(body.yes, body.proposal, asker=request.state.who)}
     except InvalidRequest as error:
         raise HTTPException(409, str(error)) from None
 

@@ -15,7 +15,7 @@ from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
 from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
-from remembr_ros.web.live import Stream
+from remembr_ros.web.live import ANEW, Stream
 from remembr_ros.web.site import Site
 
 routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
@@ -80,9 +80,10 @@ async def _progress(site: Site, stream: Stream, exchange: Exchange) -> AsyncIter
     try:
         yield exchange
         async for event in stream.events():
-            if event is not None and event.key == exchange.id and isinstance(event.about, Exchange):
-                yield event.about
-                if event.about.is_over:
+            now = site.exchanges.get(exchange.id) if event is ANEW else event and event.about
+            if isinstance(now, Exchange) and now.id == exchange.id:
+                yield now
+                if now.is_over:
                     return
     finally:
         site.live.drop(stream)

@@ -1,6 +1,6 @@
 """What happens, as JSON: situation, drives, questions and their answers, memories that come."""
 
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from typing_extensions import TypedDict
 
@@ -12,7 +12,7 @@ from remembr_ros.timestamps import format_iso
 from remembr_ros.web.api.forms import FoundJson, found_json, unix_s
 from remembr_ros.web.backend import RobotPlace, Situation
 from remembr_ros.web.drives import Drive
-from remembr_ros.web.exchanges import MOST_KEPT, Exchange
+from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.following import News
 
 
@@ -48,10 +48,11 @@ class DriveJson(TypedDict):
 
 class SituationJson(TypedDict):
     """What is going on: robots, goals that wait for a person's yes, goals that it was sent to, keep-out areas
-    (their corners [m]), and the drive that was asked for last."""
+    (their corners [m]), and the drive that was asked for last. proposal_id: what a yes names."""
 
     robots: list[RobotJson]
     proposal: list[PoseJson]
+    proposal_id: str
     goals: list[PoseJson]
     keep_out: list[list[tuple[float, float]]]
     drive: DriveJson | None
@@ -104,9 +105,18 @@ class NewsJson(TypedDict):
     anew: bool
 
 
-@lru_cache(MOST_KEPT)
+_made: WeakKeyDictionary[Exchange, ExchangeJson] = WeakKeyDictionary()  # nothing of what was forgotten
+
+
 def exchange_json(exchange: Exchange) -> ExchangeJson:
     """Return a question and what became of it; made once, however many pages are told."""
+    made = _made.get(exchange)
+    if made is None:
+        made = _made[exchange] = _exchange_json(exchange)
+    return made
+
+
+def _exchange_json(exchange: Exchange) -> ExchangeJson:
     answer = exchange.answer
     return {
         'id': exchange.id,
@@ -127,6 +137,7 @@ def situation_json(situation: Situation, drive: Drive | None) -> SituationJson:
     return {
         'robots': [_robot(robot) for robot in situation.robots],
         'proposal': [pose_json(pose) for pose in situation.proposal],
+        'proposal_id': situation.proposal_id,
         'goals': [pose_json(pose) for pose in situation.goals],
         'keep_out': [list(area.corners) for area in situation.keep_out],
         'drive': None if drive is None else drive_json(drive),

@@ -13,7 +13,7 @@ from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.following import News
-from remembr_ros.web.live import Event, Stream
+from remembr_ros.web.live import ANEW, Event, Stream
 from remembr_ros.web.site import Site
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
@@ -27,8 +27,8 @@ EVENT_STREAM = 'text/event-stream'
 async def events(site: SITE) -> StreamingResponse:
     """Tell what happens, until you go: `hello` first, with the version of the memories; `memories` when some
     come or go (anew: more than is told here has changed); `situation`, `exchange`, `map` and `state`. Of what
-    is not read in time only the latest of its kind is kept. The id of an event is the version: who connects
-    again, and is greeted with another one, has missed something."""
+    is not read in time only the latest of its kind is kept; where that is too much, all is told anew. The id
+    of an event is the version: who connects again, and is greeted with another one, has missed something."""
     stream = site.live.open()
     return StreamingResponse(_told(site, stream), media_type=EVENT_STREAM)
 
@@ -51,14 +51,23 @@ async def _told(site: Site, stream: Stream) -> AsyncIterator[str]:
             if event is None:
                 yield ': nothing new\n\n'
                 continue
-            try:
-                told = sse(event.kind, _data(event, site), site.following.contents.version)
-            except ValueError:
-                logger.exception('an event %s cannot be told', event.kind)  # others can
-                continue
-            yield told
+            for each in _everything(site) if event is ANEW else [event]:
+                try:
+                    told = sse(each.kind, _data(each, site), site.following.contents.version)
+                except ValueError:
+                    logger.exception('an event %s cannot be told', each.kind)  # others can
+                    continue
+                yield told
     finally:
         site.live.drop(stream)
+
+
+def _everything(site: Site) -> list[Event]:
+    """Return events that tell all that there is."""
+    contents = site.following.contents
+    news = News(contents.version, len(contents.outline), (), anew=True)
+    exchanges = [Event('exchange', one, one.id) for one in site.exchanges.all()]
+    return [Event('memories', news), *map(Event, ('situation', 'map', 'state')), *exchanges]
 
 
 def _data(event: Event, site: Site) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ export function mountDrive(root, page) {
   let driven = null; // the drive of which that is
   let farthest = 0; // [m]
   let goal = null;
-  let goals = []; // those that are shown as waiting
+  let shown = ''; // id of the goals that are shown as waiting
   let timer;
 
   const act = (path, body, label, drawing, kind) => el('button', {
@@ -28,8 +28,8 @@ export function mountDrive(root, page) {
   const bar = el('progress', { 'aria-label': 'Way driven', max: 1 });
   const where = el('button', { type: 'button', class: 'quiet', onclick: () => showPlace(page, goal.position) },
     icon('place'), 'Where');
-  const yes = act('/api/confirm', () => ({ yes: true, goals }), 'Drive', 'go', 'primary');
-  const no = act('/api/confirm', () => ({ yes: false }), 'No', 'close', '');
+  const yes = act('/api/confirm', () => ({ yes: true, proposal: shown }), 'Drive', 'go', 'primary');
+  const no = act('/api/confirm', () => ({ yes: false, proposal: shown }), 'No', 'close', '');
   const stop = act('/api/stop', () => ({}), 'Stop', 'stop', 'danger');
   root.append(el('div', { class: 'drive-says' }, words, detail, bar), el('div', { class: 'row' }, where, yes, no, stop));
 
@@ -44,7 +44,7 @@ export function mountDrive(root, page) {
     detail.textContent = more;
   }
 
-  function show({ proposal, drive }) {
+  function show({ proposal, proposal_id, drive }) {
     const waits = proposal.length > 0;
     const live = drive && !(drive.stage in ENDS);
     const going = live && !waits;
@@ -53,7 +53,7 @@ export function mountDrive(root, page) {
     if (live) seen = drive.id;
     if (!ended) timer = clearTimeout(timer);
     goal = waits ? proposal[0] : drive?.goal ?? null;
-    goals = proposal.map(({ position }) => position);
+    shown = proposal_id;
     root.hidden = !(waits || going || ended);
     root.dataset.stage = waits ? 'confirming' : drive?.stage ?? '';
     where.hidden = !goal;

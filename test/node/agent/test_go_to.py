@@ -7,9 +7,10 @@ import pytest
 from geometry_msgs.msg import PoseArray, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from rclpy.action import ActionClient
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask, GoTo
+from remembr_msgs.srv import Confirm
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base import qos
 from test.node.agent.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, FakeAgent, FakeMemoryNode
@@ -47,7 +48,8 @@ class Scene:
         return self.proposals[-1]
 
     def say(self, yes: bool) -> None:
-        assert self.robot.call(SetBool, 'agent/confirm', SetBool.Request(data=yes)).success
+        request = Confirm.Request(yes=yes, goals=self.wait_for_proposal().header.stamp)
+        assert self.robot.call(Confirm, 'agent/confirm', request).success
 
 
 @pytest.fixture

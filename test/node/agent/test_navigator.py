@@ -9,10 +9,10 @@ from geometry_msgs.msg import PoseArray, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
-from std_srvs.srv import SetBool
 
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.srv import Ask as AskSrv
+from remembr_msgs.srv import Confirm
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.nodes.agent.node import AgentNode
@@ -30,6 +30,9 @@ class Scene:
         self.robot = robot
         self.agent = robot.start(AgentNode, pose_source='pose', **parameters)
         self.agent._agent = FakeAgent()
+        self.there = ['lift-1']  # of the memories that goals rest on
+        self.agent._navigator._get = lambda ids: [i for i in ids if i in self.there]
+        self.proposals = robot.listen(PoseArray, 'proposed_goals', qos.MARKERS)
         self.goals = robot.listen(PoseStamped, 'goal_pose')
         self.asker = Asker(robot)
 
@@ -222,26 +225,29 @@ def test_of_several_places_goal_pose_has_the_first_and_the_asker_is_told(robot, 
 # Confirmation
 
 
-def proposed(one: Scene) -> list[PoseArray]:
-    return one.robot.listen(PoseArray, 'proposed_goals', qos.MARKERS)
+def proposed(one: Scene) -> PoseArray:
+    """Return the goals that wait, once they are shown."""
+    one.robot.wait(lambda: one.proposals and one.proposals[-1].poses, 'a proposal')
+    return one.proposals[-1]
 
 
-def confirm(one: Scene, yes: bool) -> SetBool.Response:
-    return one.robot.call(SetBool, 'agent/confirm', SetBool.Request(data=yes))
+def confirm(one: Scene, yes: bool, goals: PoseArray | None = None) -> Confirm.Response:
+    """Say yes or no; to the goals that wait unless others are given."""
+    stamp = (goals or proposed(one)).header.stamp
+    return one.robot.call(Confirm, 'agent/confirm', Confirm.Request(yes=yes, goals=stamp))
 
 
 def test_a_goal_is_driven_to_when_a_person_has_confirmed_it(robot, scene):
     one = scene(confirm_goals=True)
-    proposals = proposed(one)
     handle = one.ask()
-    robot.wait(lambda: any(msg.poses for msg in proposals), 'a proposal')
+    proposal = proposed(one)
     robot.wait(lambda: 'confirming' in [f.stage for f in one.asker.feedback], 'feedback')
-    assert proposals[-1].header.frame_id == 'map'
-    assert (proposals[-1].poses[0].position.x, one.goals) == (4.0, [])
+    assert proposal.header.frame_id == 'map'
+    assert (proposal.poses[0].position.x, one.goals) == (4.0, [])
     assert confirm(one, True).success
     assert one.asker.result(handle).result.error_code == CODES.NONE
     assert one.wait_for_goal() == (4.0, 2.0)
-    robot.wait(lambda: not proposals[-1].poses, 'the proposal is taken back')
+    robot.wait(lambda: not one.proposals[-1].poses, 'the proposal is taken back')
 
 
 UNSURE = {'confidence': 0.31}
@@ -251,9 +257,8 @@ UNSURE = {'confidence': 0.31}
 def test_a_place_that_is_not_sure_enough_waits_for_a_yes_whoever_planned_it(robot, scene, sure):
     one = scene()
     one.agent._agent = FakeAgent(confidence=sure)
-    proposals = proposed(one)
     handle = one.ask()
-    robot.wait(lambda: any(msg.poses for msg in proposals), 'a proposal')
+    proposed(one)
     robot.wait(lambda: 'confirming' in [f.stage for f in one.asker.feedback], 'feedback')
     detail = next(f.detail for f in one.asker.feedback if f.stage == 'confirming')
     assert f'{sure:.2f} sure, min_confidence_to_drive is 0.5' in detail
@@ -274,7 +279,7 @@ def test_a_no_to_a_place_that_is_not_sure_enough_ends_it(robot, scene):
     one = scene()
     one.agent._agent = FakeAgent(**UNSURE)
     handle = one.ask()
-    robot.wait(lambda: confirm(one, False).success, 'a proposal')
+    assert confirm(one, False).success
     assert one.asker.result(handle).result.error_code == CODES.NOT_CONFIRMED
     assert not one.goals
 
@@ -295,7 +300,7 @@ def test_how_sure_a_place_has_to_be_can_change(robot, scene):
     assert one.go().result.error_code == CODES.NONE
     assert change(one.agent, min_confidence_to_drive=0.4).successful
     handle = one.ask()
-    robot.wait(lambda: confirm(one, True).success, 'a proposal')
+    assert confirm(one, True).success
     assert one.asker.result(handle).result.error_code == CODES.NONE
     assert not change(one.agent, min_confidence_to_drive=1.5).successful
 
@@ -303,7 +308,7 @@ def test_how_sure_a_place_has_to_be_can_change(robot, scene):
 def test_a_goal_that_a_person_refuses_is_not_driven_to(robot, scene):
     one = scene(confirm_goals=True)
     handle = one.ask()
-    robot.wait(lambda: confirm(one, False).success, 'a proposal')
+    assert confirm(one, False).success
     result = one.asker.result(handle)
     assert (result.status, result.result.error_code) == (ABORTED, CODES.NOT_CONFIRMED)
     assert 'refused' in result.result.error_msg
@@ -315,7 +320,7 @@ def test_a_goal_that_nobody_confirms_is_dropped_in_time(scene):
     result = one.go().result
     assert result.error_code == CODES.NOT_CONFIRMED
     assert '/remembr/agent/confirm' in result.error_msg
-    response = confirm(one, True)
+    response = confirm(one, True, one.proposals[0])
     assert (response.success, response.message) == (False, 'no goal waits for confirmation')
     assert not one.goals
 
@@ -323,11 +328,16 @@ def test_a_goal_that_nobody_confirms_is_dropped_in_time(scene):
 def test_a_newer_goal_waits_in_place_of_the_older(robot, scene):
     one = scene(confirm_goals=True)
     first = one.ask()
-    robot.wait(lambda: one.agent._navigator._confirmation._waiting, 'the first waits')
+    shown = proposed(one)
     second = one.ask()
     assert one.asker.result(first).result.error_code == CODES.PREEMPTED
-    assert 'newer goal' in confirm(one, True).message, 'who confirmed meant the first'
-    robot.wait(lambda: confirm(one, True).success, 'a moment to look')
+    robot.wait(lambda: proposed(one).header.stamp != shown.header.stamp, 'the second is shown')
+    for yes in (True, False):
+        late = confirm(one, yes, shown)  # to the first, at the same place as the second
+        assert (late.success, late.message[:11]) == (False, 'other goals')
+    assert 'goals' in confirm(one, True, PoseArray()).message
+    assert not one.goals
+    assert confirm(one, True).success
     assert one.asker.result(second).status == SUCCEEDED
     one.wait_for_goal()
     assert len(one.goals) == 1
@@ -383,6 +393,18 @@ def test_whether_a_person_confirms_can_change_and_what_waits_goes_on_waiting(rob
     assert one.asker.result(waiting).result.error_code == CODES.NONE
     assert one.go().result.error_code == CODES.NONE
     robot.wait(lambda: len(one.goals) == 3, 'the third goal')
+
+
+@pytest.mark.parametrize('yes', [True, False])
+def test_a_goal_whose_memory_was_forgotten_meanwhile_is_not_driven_to(robot, scene, yes):
+    one = scene(confirm_goals=True)
+    waiting = one.ask()
+    proposal = proposed(one)
+    one.there.clear()
+    assert confirm(one, yes, proposal).success
+    result = one.asker.result(waiting).result
+    assert (result.error_code, one.goals) == (CODES.GOAL_REJECTED if yes else CODES.NOT_CONFIRMED, [])
+    assert ('forgotten' in result.error_msg) == yes
 
 
 def test_a_goal_is_looked_at_again_when_a_person_has_confirmed_it(robot, scene):

@@ -13,7 +13,7 @@ pytest.importorskip('fastapi', reason='the page needs the extra web')
 
 from std_msgs.msg import String
 
-from remembr_ros.errors import Cancelled, GoalRejected, NotConfirmed, StoreUnavailable
+from remembr_ros.errors import Cancelled, GoalRejected, InvalidRequest, NotConfirmed, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base import qos
@@ -87,7 +87,9 @@ def test_a_drive_waits_for_a_yes_and_is_sent(robot_of_drive, backend):
     going.wait_for_proposal(backend)
     assert backend.situation().proposal[0].pose.x == DRIVE[1].pose.x
     assert (going.stages(), going.progress[0].distance_m, goals) == (['confirming'], None, [])
-    assert backend.confirm(True) == 'the robot drives'
+    with pytest.raises(InvalidRequest, match='other goals'):
+        backend.confirm(True, '1')
+    assert backend.confirm(True, backend.situation().proposal_id) == 'the robot drives'
     assert going.end() is None
     assert going.stages() == ['confirming', 'navigating']
     robot_of_drive.wait(lambda: goals, 'a goal')
@@ -99,7 +101,7 @@ def test_a_no_a_cancel_and_a_stop_end_a_drive(robot_of_drive, backend):
     place = StampedPose(0, Pose(3.0, 4.0))
     going = Going(robot_of_drive, backend, place)
     going.wait_for_proposal(backend)
-    backend.confirm(False)
+    backend.confirm(False, '')
     assert isinstance(going.end(), NotConfirmed)
     going = Going(robot_of_drive, backend, place)
     going.wait_for_proposal(backend)
@@ -191,7 +193,7 @@ def test_nodes_that_are_away_are_named_and_come_back(robot_of_drive, backend):
     with pytest.raises(StoreUnavailable, match='takes no goals: is the agent node active'):
         ask()
     robot.agent.trigger_cleanup()
-    for call in (ask, lambda: backend.confirm(True)):
+    for call in (ask, lambda: backend.confirm(True, '1')):
         robot.wait(lambda call=call: away(call, r'lifecycle get /remembr/agent\)'), 'the agent is away')
     robot.memory.trigger_deactivate()
     robot.wait(lambda: away(backend.recall.count, r'lifecycle get /remembr/memory\)'), 'the memory is away')

@@ -137,4 +137,4 @@ class BackendContract:
 
     def test_nothing_waits_for_a_yes(self, backend: Backend) -> None:
         with pytest.raises(InvalidRequest):
-            backend.confirm(True)
+            backend.confirm(True, '1')

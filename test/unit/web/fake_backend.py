@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import OnProgress, Progress
@@ -135,7 +135,8 @@ class FakeBackend:
         cancel: threading.Event,
     ) -> bool:
         self._check()
-        goal = StampedPose(0, (target.pose or Pose(0.0, 0.0)))
+        goal = StampedPose(len(self.driven) + 1, (target.pose or Pose(0.0, 0.0)))
+        self.now = replace(self.now, proposal=(goal,))
         on_progress(DriveProgress('confirming', 'a person has to say yes', goal))
         with self._spoken:
             while not self.said:
@@ -148,7 +149,9 @@ class FakeBackend:
         self.driven.append((target, map_id, asker))
         return self.arrives
 
-    def confirm(self, yes: bool) -> str:
+    def confirm(self, yes: bool, proposal: str) -> str:
+        if proposal and proposal != self.now.proposal_id:
+            raise InvalidRequest('other goals wait than these')
         with self._spoken:
             self.said.append(yes)
             self._spoken.notify_all()

@@ -1,10 +1,13 @@
+import threading
+from typing import Any
+
 import pytest
 
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.web.drives import Drive, Drives
 from test.unit.memory.recall_contract import DRIVE
-from test.unit.web.fake_backend import FakeBackend, eventually
+from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
 
 PLACE = StampedPose(0, Pose(1.0, 2.0))
 
@@ -43,7 +46,7 @@ def test_the_robot_drives_once_a_person_said_yes(
     waiting = at(drives, 'confirming')
     assert (waiting.id, waiting.asker) == (begun.id, 'act token from 10.0.0.3')
     assert waiting.goal is not None
-    assert drives.confirm(True, asker='somebody else') == 'it is told'
+    assert drives.confirm(True, '', asker='somebody else') == 'it is told'
     at(drives, 'arrived')
     assert stages[0] == 'checking'
     assert stages[-2:] == ['navigating', 'arrived']
@@ -56,7 +59,7 @@ def test_a_robot_of_which_nobody_tells_more_was_sent(drives: Drives, backend: Fa
     backend.arrives = False
     drives.begin(PLACE, map_id='', asker='a')
     at(drives, 'confirming')
-    drives.confirm(True, asker='a')
+    drives.confirm(True, '', asker='a')
     assert at(drives, 'sent').is_over
 
 
@@ -65,10 +68,10 @@ def test_one_drive_at_a_time(drives: Drives, backend: FakeBackend) -> None:
     with pytest.raises(InvalidRequest, match='under way'):
         drives.begin(PLACE, map_id='', asker='b')
     at(drives, 'confirming')
-    drives.confirm(False, asker='a')
+    drives.confirm(False, '', asker='a')
     assert 'refused' in at(drives, 'failed').detail
     drives.begin(PLACE, map_id='cellar', asker='b')
-    drives.confirm(True, asker='b')
+    drives.confirm(True, '', asker='b')
     at(drives, 'arrived')
     assert backend.driven == [(PLACE, 'cellar', 'b')]
 
@@ -83,6 +86,37 @@ def test_a_stopped_drive_is_over_whatever_comes_after(drives: Drives, stages: li
     drives.close()
     at(drives, 'failed')
     assert 'stopped' in stages
+
+
+def test_a_drive_that_a_stop_ends_at_the_robot_is_stopped_and_has_not_failed(
+    drives: Drives, backend: FakeBackend, stages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+
+    def stop() -> str:  # as a robot does: the drive ends before the stop is answered
+        assert drives.current is not None
+        assert drives.current.stage == 'confirming', 'nothing is stopped yet'
+        backend.confirm(False, '')
+        assert ended.wait(PATIENCE_S)
+        return 'it stands'
+
+    go = backend.go
+
+    def going(*args: Any, **fields: Any) -> bool:
+        try:
+            return go(*args, **fields)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(backend, 'stop', stop)
+    monkeypatch.setattr(backend, 'go', going)
+    for _ in range(20):
+        ended.clear()
+        drives.begin(PLACE, map_id='', asker='a')
+        at(drives, 'confirming')
+        drives.stop(asker='b')
+        assert at(drives, 'stopped').detail == 'stopped by b'
+    assert 'failed' not in stages
 
 
 def test_a_stop_that_fails_is_told_as_none(

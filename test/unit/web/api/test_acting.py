@@ -103,7 +103,8 @@ def test_the_robot_drives_once_somebody_said_yes(
     assert 'stop it first' in busy.json()['error']
     eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'confirming')
     assert client.get('/api/situation').json()['drive']['goal']['position'] == [2.0, 1.1, 0.0]
-    assert client.post('/api/confirm', json={'yes': True}).json() == {'detail': 'it is told'}
+    yes = {'yes': True, 'proposal': client.get('/api/situation').json()['proposal_id']}
+    assert client.post('/api/confirm', json=yes).json() == {'detail': 'it is told'}
     eventually(lambda: client.get('/api/situation').json()['drive']['stage'] == 'arrived')
     assert [target for target, _, _ in backend.driven] == [DRIVE[1]]
     assert client.post('/api/go', json={'position': [1, 2], 'map_id': 'cellar'}).status_code == 202
@@ -114,24 +115,27 @@ def test_the_robot_drives_once_somebody_said_yes(
 
 
 def test_a_yes_is_for_the_goals_that_were_shown(client: TestClient, backend: FakeBackend) -> None:
-    backend.now = Situation(proposal=(StampedPose(0, Pose(2.0, 1.1)), StampedPose(1, Pose(3.0, 0.1))))
-    shown = [pose['position'] for pose in client.get('/api/situation').json()['proposal']]
-    assert client.post('/api/confirm', json={'yes': True, 'goals': shown}).status_code == 200
-    backend.now = Situation(proposal=(StampedPose(2, Pose(-2.0, 1.1)),))
-    late = client.post('/api/confirm', json={'yes': True, 'goals': shown})
-    assert (late.status_code, late.json()['error'][:11]) == (409, 'these goals')
-    assert client.post('/api/confirm', json={'yes': False, 'goals': shown}).status_code == 200
+    here = Pose(2.0, 1.1)
+    backend.now = Situation(proposal=(StampedPose(2**62, here), StampedPose(2**62, Pose(3.0, 0.1))))
+    shown = client.get('/api/situation').json()['proposal_id']
+    assert client.post('/api/confirm', json={'yes': True, 'proposal': shown}).status_code == 200
+    assert client.post('/api/confirm', json={'yes': True}).status_code == 400
+    backend.now = Situation(proposal=(StampedPose(2**62 + 1, here),))  # the same place, asked for by another
+    for yes in (True, False):
+        late = client.post('/api/confirm', json={'yes': yes, 'proposal': shown})
+        assert (late.status_code, late.json()['error'][:11]) == (409, 'other goals')
+    assert client.post('/api/confirm', json={'yes': False}).status_code == 200
     assert backend.said == [True, False]
 
 
 def test_nothing_waits_for_a_yes(
     client: TestClient, backend: FakeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def confirm(_: bool) -> str:
+    def confirm(_: bool, proposal: str) -> str:
         raise InvalidRequest('no goal waits')
 
     monkeypatch.setattr(backend, 'confirm', confirm)
-    answer = client.post('/api/confirm', json={'yes': True})
+    answer = client.post('/api/confirm', json={'yes': True, 'proposal': '1'})
     assert (answer.status_code, answer.json()) == (409, {'error': 'no goal waits'})
 
 
@@ -139,7 +143,7 @@ def test_what_this_memory_cannot_is_said(client: TestClient, backend: FakeBacken
     backend.abilities = frozenset({Ability.ASK})
     for method, path, body in (
         ('POST', 'go', {'memory_id': 'd01'}),
-        ('POST', 'confirm', {'yes': True}),
+        ('POST', 'confirm', {'yes': True, 'proposal': '1'}),
         ('POST', 'stop', None),
         ('POST', 'notes', {'text': 'x'}),
         ('DELETE', 'memories/d01', None),

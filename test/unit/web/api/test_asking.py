@@ -1,6 +1,7 @@
 import http.client
 import json
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from remembr_ros.timestamps import NS
 from remembr_ros.web.app import build_app
 from remembr_ros.web.door.access import Access
 from remembr_ros.web.door.serving import WebServer
-from remembr_ros.web.exchanges import MOST_UNDER_WAY, MOST_WAITING
+from remembr_ros.web.exchanges import MOST_UNDER_WAY, MOST_WAITING, Exchange
+from remembr_ros.web.live import MOST_WAITING as EVENTS_WAITING
+from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site
 from test.unit.memory.recall_contract import LAST_NS
 from test.unit.web.fake_backend import FakeBackend, eventually
@@ -64,6 +67,23 @@ def test_why_there_is_no_answer_is_told_in_the_exchange(client: TestClient, back
     assert answer.status_code == 200
     assert (answer.json()['stage'], answer.json()['answer']) == ('failed', None)
     assert answer.json()['error'] == 'no answer within the time allowed; ask again'
+
+
+def test_whatever_else_happens_an_asker_hears_the_end(
+    client: TestClient, backend: FakeBackend, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forget that changes many answers, at the moment at which the question is answered."""
+    begin = site.exchanges.begin
+
+    def beginning(*args: Any, **fields: Any) -> Exchange:
+        exchange = begin(*args, **fields)
+        eventually(lambda: (one := site.exchanges.get(exchange.id)) is not None and one.is_over)
+        for number in range(2 * EVENTS_WAITING):
+            site.live.tell(Event('exchange', replace(exchange, id=f'{number}'), f'{number}'))
+        return exchange
+
+    monkeypatch.setattr(site.exchanges, 'begin', beginning)
+    assert client.post('/api/ask', json={'question': 'Where?'}).json()['stage'] == 'answered'
 
 
 def test_a_question_can_be_cancelled_once(client: TestClient, backend: FakeBackend, site: Site) -> None:

@@ -1,3 +1,4 @@
+import asyncio
 import http.client
 import json
 import math
@@ -9,10 +10,10 @@ import pytest
 
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import NS
-from remembr_ros.web.api.event_stream import sse
+from remembr_ros.web.api.event_stream import _told, sse
 from remembr_ros.web.backend import Situation
 from remembr_ros.web.door.serving import WebServer
-from remembr_ros.web.live import Event
+from remembr_ros.web.live import MOST_WAITING, Event
 from remembr_ros.web.site import Site
 from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
 
@@ -72,6 +73,25 @@ def test_a_page_is_greeted_and_hears_what_happens(
     while not (situation := until(page, 'situation')[2])['goals']:
         pass
     assert situation['goals'][0]['position'] == [3.0, 4.0, 0.0]
+
+
+def test_who_reads_slowly_is_told_everything_anew(site: Site) -> None:
+    asked = site.exchanges.begin('Where?', asker='somebody', conversation='')
+
+    async def heard() -> list[str]:
+        stream = site.live.open()
+        for number in range(MOST_WAITING + 1):
+            site.live.tell(Event('exchange', None, f'{number}'))
+        told = _told(site, stream)
+        return [await asyncio.wait_for(anext(told), PATIENCE_S) for _ in range(6)]
+
+    hello, *found = asyncio.run(heard())
+    assert 'event: hello' in hello
+    assert [one.splitlines()[1] for one in found] == [
+        f'event: {kind}' for kind in ('memories', 'situation', 'map', 'state', 'exchange')
+    ]
+    assert '"anew": true' in found[0]
+    assert asked.id in found[4]
 
 
 def test_what_cannot_be_told_is_left_out(

@@ -69,7 +69,7 @@ class DrivingBackend(LocalBackend):
         self.driven.append((target, asker))
         return True
 
-    def confirm(self, yes: bool) -> str:
+    def confirm(self, yes: bool, proposal: str) -> str:
         self.yes = yes
         self.said.set()
         return 'the robot drives' if yes else 'the robot does not drive'

@@ -194,7 +194,7 @@ def test_the_robot_drives_once_a_person_has_said_yes(served: ServedSite, yes: bo
         async def person() -> None:
             await anyio.to_thread.run_sync(served.backend.proposed.wait)
             assert served.backend.driven == []
-            served.backend.confirm(yes)
+            served.backend.confirm(yes, '')
 
         async with anyio.create_task_group() as group:
             group.start_soon(person)
