@@ -48,7 +48,8 @@ def open_embedded(uri: str, collection: str, new: Callable[[], Stamp] | None) ->
 class EmbeddedEngine(MemoryIndex):
     """The engine of a file; see remembr_ros.memory.model.engine.Engine. Made by :func:`open_embedded`.
 
-    It is the index over the rows of a database, and keeps both the same. Reads never wait for the disk.
+    It is the index over the rows of a database, and keeps both the same. Reads wait for
+    no write to either, but for files of the index that a deletion overwrites.
     """
 
     def __init__(self, uri: str, collection: str, new: Callable[[], Stamp] | None) -> None:
@@ -142,6 +143,7 @@ class EmbeddedEngine(MemoryIndex):
             milvus.vacuum_file(self._path)
 
     def summary(self) -> Summary:
+        size = sum(size_on_disk(path) for path in (self._path, self._folder))
         with self._lock:
             first_ns, last_ns = self._columns.span() or (None, None)
             return Summary(
@@ -152,7 +154,7 @@ class EmbeddedEngine(MemoryIndex):
                 robots=self._columns.names('robot'),
                 maps=self._columns.names('map_id'),
                 sources=self._columns.names('source'),
-                bytes=sum(size_on_disk(path) for path in (self._path, self._folder)),
+                bytes=size,
             )
 
     def claim(self, name: str) -> None:

@@ -28,7 +28,10 @@ logger = logging.getLogger(__name__)
 
 
 class MemoryIndex:
-    """Finds memories, and keeps what it finds them by in files. Safe to share between threads.
+    """Finds memories, and keeps what it finds them by in files.
+
+    Any number of threads may look while one changes it; who looks does not wait for a new memory to be
+    written.
 
     :raises OSError: the disk does not work
     """
@@ -100,26 +103,25 @@ class MemoryIndex:
                 self._held[volume] += 1
                 self._count_named(memory.keyframes, 1)
                 self._behind[slot] = postings, entry.vectors
-            self._asked = self._scoped = None
-            try:
-                self.catch_up()
-            finally:
-                self._forget(old)
+            self._forget(old)
+        self.catch_up()
 
     def catch_up(self) -> None:
         """Write to the files what they do not have yet.
 
         :raises OSError: the disk is full
         """
+        if not self._behind:
+            return
         with self._lock:
-            if not self._behind:
-                return
             new = sorted(self._behind)
-            self._files.add_terms(self._words.terms[self._terms_written :])
-            self._terms_written = len(self._words.terms)
             postings, vectors = zip(*(self._behind[slot] for slot in new), strict=True)
             memories = [self._memory(slot) for slot in new]
-            self._files.append(self._columns.table, new, memories, postings, vectors)
+        # Without the lock: a disk may take its time, and nobody looks for these by their vectors yet.
+        self._files.add_terms(self._words.terms[self._terms_written :])
+        self._terms_written = len(self._words.terms)
+        self._files.append(self._columns.table, new, memories, postings, vectors)
+        with self._lock:
             self._behind = {}
             self._passages.add(self._columns.table, new, vectors)
 
@@ -180,11 +182,10 @@ class MemoryIndex:
             return {i: self._passages.vectors(self._slots[i]) for i in ids if i in self._slots}
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
-        """Yield the memories in a scope as they were at the call."""
+        """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
         with self._lock:
             mask = self._admitted(scope)
-            found = self._of(np.arange(len(self._columns)) if mask is None else np.flatnonzero(mask))
-        yield from found
+            return iter(self._of(np.arange(len(self._columns)) if mask is None else np.flatnonzero(mask)))
 
     def named(self, keyframes: Collection[str]) -> set[str]:
         with self._lock:

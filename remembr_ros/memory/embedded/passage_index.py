@@ -162,12 +162,9 @@ class PassageIndex:
         rows = self._files.rows
         if self._closed or (self._building is not None and self._building.is_alive()):
             return
-        if self._clusters is None:
-            if rows > FEW:
-                logger.info('building the index over %d passages', rows)
-                live, whole = self._runs.live, self._runs.is_paragraph
-                self._clusters = VectorClusters.build(self._files.folder, live, whole, self._files.read)
-        elif rows >= GROWTH * max(self._clusters.trained_on, FEW):
+        clusters = self._clusters
+        if rows > FEW if clusters is None else rows >= GROWTH * max(clusters.trained_on, FEW):
+            logger.info('building the index over %d passages', rows)
             self._building = threading.Thread(target=self._rebuild, name='passage-index', daemon=True)
             self._building.start()
 

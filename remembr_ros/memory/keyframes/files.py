@@ -125,13 +125,10 @@ def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
     if not parent.is_dir():
         parent.mkdir(parents=True, exist_ok=True)
         changed |= {parent.parent, parent.parent.parent}
-    temporary = f'{secrets.token_hex(8)}{_PART}'
     with _opened(folder, name) as within:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=within)
+        temporary, handle = _part(within)
         try:
             with os.fdopen(handle, 'wb') as file:
-                with suppress(OSError):  # some network disks have no locks
-                    fcntl.flock(file, fcntl.LOCK_EX)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -141,6 +138,21 @@ def write_whole(folder: Path, name: str, data: bytes) -> set[Path]:
                 os.unlink(temporary, dir_fd=within)
             raise
     return changed
+
+
+def _part(within: int) -> tuple[str, int]:
+    """Make a file in a folder that nobody takes for abandoned; return its name and its descriptor.
+
+    :raises OSError: it cannot be made
+    """
+    while True:
+        name = f'{secrets.token_hex(8)}{_PART}'
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=within)
+        with suppress(OSError):  # some network disks have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return name, handle
+        os.close(handle)  # another process came between and removed it
 
 
 @contextmanager
