@@ -237,7 +237,7 @@ class MemoryStore(ConnectedStore):
                 engine,
                 asked,
                 lambda: [
-                    schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id))
+                    (memory, schema.storable(moved(memory, transform, map_id=new_map_id, frame_id=frame_id)))
                     for memory in engine.select(Scope(map_id=map_id))
                 ],
                 leaves=new_map_id not in (None, map_id),

@@ -25,20 +25,28 @@ from remembr_ros.memory.durable import sync_folder, write_at
 _NEW, _BEGUN, _ROWS = '.part', '.begun', '.rows'
 _NAME = re.compile(r'[0-9a-f]{32}\.(part|begun|rows)')
 
-MAX_BYTES = 2**28  # a larger file is no note: a million memories that are moved take less
+MAX_BYTES = 2**29  # a larger file is no note: a million memories that are moved take less
 
 
-class Placed(BaseModel):
-    """Where a memory is to be, whatever it was before.
+class Place(BaseModel):
+    """Where a memory is.
 
     :param pose: x, y, z [m] and yaw [rad]; None: it has no place
     """
 
     model_config = ConfigDict(strict=True, frozen=True)
-    id: str
     pose: tuple[float, float, float, float] | None
     map_id: str
     frame_id: str
+
+
+class Placed(BaseModel):
+    """Where a memory is to be, and was when that was begun."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+    id: str
+    to: Place
+    was: Place
 
 
 class Work(BaseModel):

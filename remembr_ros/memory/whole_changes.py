@@ -16,11 +16,12 @@ from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.undone import Placed, Undertaking, Undone, Work
+from remembr_ros.memory.undone import Place, Placed, Undertaking, Undone, Work
 
 logger = logging.getLogger(__name__)
 
 BATCH = 500  # memories rewritten at once
+Moved = tuple[Memory, Memory]  # as it is, and as it shall be
 
 
 class WholeChanges:
@@ -73,10 +74,20 @@ class WholeChanges:
         with self._left() as undertakings:
             own = []
             if memories:
-                names = tuple(name for memory in memories for name in memory.keyframes)
-                ids = tuple(memory.id for memory in memories)
-                own = [self._undone.begin(Work(ids=ids, keyframes=names, vacuum=vacuum))]
+                names = [name for memory in memories for name in memory.keyframes]
+                ids = [memory.id for memory in memories]
+                # One note with those that failed: where a server refuses every write they would pile up.
+                failed = [one for one in undertakings if not one.work.asked and one.work.vacuum <= vacuum]
+                ids += [gone for one in failed if one.has_rows for gone in one.work.ids]
+                names += [name for one in failed for name in one.work.keyframes]
+                work = Work(
+                    ids=tuple(dict.fromkeys(ids)), keyframes=tuple(dict.fromkeys(names)), vacuum=vacuum
+                )
+                own = [self._undone.begin(work)]
                 undertakings.extend(own)
+                for one in failed:
+                    one.end()
+                    undertakings.remove(one)
             if vacuum:
                 self._finish_all(engine, undertakings)
             else:
@@ -95,20 +106,24 @@ class WholeChanges:
         engine.update([])  # as in delete: whoever is refused tries again, and would leave a note each time
         undertaking = self._undone.begin(Work(keyframes=tuple(sorted(names))))
         try:
-            yield
+            try:
+                yield
+            except RemembrError:  # nobody names them any more, if at all: they are collected like others
+                undertaking.end()
+                raise
             self._clean(engine, [undertaking])
         finally:
             undertaking.leave()
 
     def move(
-        self, engine: Engine, asked: str, memories: Callable[[], Sequence[Memory]], *, leaves: bool
+        self, engine: Engine, asked: str, memories: Callable[[], Sequence[Moved]], *, leaves: bool
     ) -> int:
         """Place memories anew; return how many. What was asked for, but cut off, is finished, not done twice.
 
         It counts as told when this is closed, or asked for something else.
 
         :param asked: what somebody wants, to recognise it when it is asked for again
-        :param memories: returns them as they shall be
+        :param memories: returns them as they are and as they shall be
         :param leaves: who was moved is not among these any more, so that the others have come since
         :raises StoreUnavailable: the database or the disk does not work; what was begun is finished later
         """
@@ -121,6 +136,7 @@ class WholeChanges:
                 if one.has_ended:
                     continue
                 if one.work.asked == asked and _is_done(engine, one.work.placed):
+                    self._place(engine, _put_back(engine, one.work.placed))
                     self._moved.append(one)
                 else:
                     one.end()
@@ -153,7 +169,7 @@ class WholeChanges:
         self,
         engine: Engine,
         asked: str,
-        memories: Callable[[], Sequence[Memory]],
+        memories: Callable[[], Sequence[Moved]],
         undertakings: list[Undertaking],
     ) -> list[Undertaking]:
         """Place memories anew; none: there is nothing to do."""
@@ -162,7 +178,7 @@ class WholeChanges:
         undertakings.append(claim)
         try:
             engine.claim(claim.name)
-            placed = tuple(map(_place, memories()))
+            placed = tuple(Placed(id=now.id, was=_place(now), to=_place(then)) for now, then in memories())
         except InvalidRequest:
             engine.release(claim.name)
             claim.end()
@@ -215,7 +231,7 @@ class WholeChanges:
     @staticmethod
     def _place(engine: Engine, placed: Sequence[Placed]) -> None:
         for start in range(0, len(placed), BATCH):
-            places = {place.id: place for place in placed[start : start + BATCH]}
+            places = {one.id: one.to for one in placed[start : start + BATCH]}
             engine.update([_placed(memory, places[memory.id]) for memory in engine.get(list(places))])
 
     def _clean(self, engine: Engine, undertakings: Sequence[Undertaking]) -> None:
@@ -245,24 +261,33 @@ def move_asked(
     return json.dumps([map_id, where, new_map_id, frame_id])
 
 
-def _place(memory: Memory) -> Placed:
+def _place(memory: Memory) -> Place:
     pose = (*memory.pose.position, memory.pose.yaw) if memory.pose else None
-    return Placed(id=memory.id, pose=pose, map_id=memory.map_id, frame_id=memory.frame_id)
+    return Place(pose=pose, map_id=memory.map_id, frame_id=memory.frame_id)
 
 
-def _placed(memory: Memory, place: Placed) -> Memory:
+def _placed(memory: Memory, place: Place) -> Memory:
     pose = Pose(*place.pose) if place.pose else None
     return replace(memory, pose=pose, map_id=place.map_id, frame_id=place.frame_id)
 
 
 def _is_done(engine: Engine, placed: Sequence[Placed]) -> bool:
-    """Tell whether memories are where they were moved to.
+    """Tell whether memories are where they were moved to, and were not before.
 
     None of them is, where somebody put back an older copy of the database, or recorded all of them again. One
     is enough: others may have been forgotten since, or extended by a stay.
     """
+    return any(now == one.to for now, one in _changing(engine, placed))
+
+
+def _put_back(engine: Engine, placed: Sequence[Placed]) -> list[Placed]:
+    """Return those that are where they were before: somebody imported an older copy of them since."""
+    return [one for now, one in _changing(engine, placed) if now == one.was]
+
+
+def _changing(engine: Engine, placed: Sequence[Placed]) -> Iterator[tuple[Place, Placed]]:
+    """Yield where memories are that a move puts elsewhere; those without a place may stay where they are."""
     for start in range(0, len(placed), BATCH):
-        places = {place.id: place for place in placed[start : start + BATCH]}
-        if any(_place(memory) == places[memory.id] for memory in engine.get(list(places))):
-            return True
-    return False
+        moves = {one.id: one for one in placed[start : start + BATCH] if one.to != one.was}
+        for memory in engine.get(list(moves)):
+            yield _place(memory), moves[memory.id]

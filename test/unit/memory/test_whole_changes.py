@@ -122,13 +122,13 @@ def retain(changes: WholeChanges, rows: Any) -> None:
 
 def transform(changes: WholeChanges, rows: Any) -> None:
     by = RigidTransform((100.0, 0.0, 0.0))
-    changes.move(rows, 'a by 100', lambda: [moved(m, by) for m in rows.there.values()], leaves=False)
+    changes.move(rows, 'a by 100', lambda: [(m, moved(m, by)) for m in rows.there.values()], leaves=False)
     changes.close()
 
 
 def rename(changes: WholeChanges, rows: Any) -> None:
-    def renamed() -> list[Memory]:
-        return [moved(m, map_id='b') for m in rows.there.values() if m.map_id == 'a']
+    def renamed() -> list[tuple[Memory, Memory]]:
+        return [(m, moved(m, map_id='b')) for m in rows.there.values() if m.map_id == 'a']
 
     changes.move(rows, 'a to b', renamed, leaves=True)
     changes.close()
@@ -255,6 +255,53 @@ def test_an_older_copy_of_the_rows_is_moved_anew(tmp_path: Path, make: Make, ste
     assert not changes.was_cut_off(case.rows, 'a by 100')
     transform(changes, case.rows)
     assert [m.pose and m.pose.x for m in case.rows.there.values()] == [100.0, 101.0, 102.0, 103.0]
+
+
+def test_memories_without_a_place_do_not_tell_that_others_were_moved(
+    tmp_path: Path, make: Make, step: Steps
+) -> None:
+    case = Case(tmp_path, make, step)
+    case.rows.there['m0'] = replace(case.rows.there['m0'], pose=None)  # where it was and is to be alike
+    before = dict(case.rows.there)
+    cut_off(case, step, transform)
+    case.rows.there = before
+    changes = case.opened()
+    assert not changes.was_cut_off(case.rows, 'a by 100')  # type: ignore[arg-type]
+    transform(changes, case.rows)
+    assert [m.pose and m.pose.x for m in case.rows.there.values()] == [None, 101.0, 102.0, 103.0]
+
+
+def test_of_an_older_copy_of_some_rows_these_are_moved(tmp_path: Path, make: Make, step: Steps) -> None:
+    case = Case(tmp_path, make, step)
+    before = dict(case.rows.there)
+    cut_off(case, step, transform)
+    case.rows.there |= {'m1': before['m1'], 'm2': before['m2'], 'm4': make(4, map_id='a')}
+    changes = case.opened()
+    assert changes.was_cut_off(case.rows, 'a by 100')  # type: ignore[arg-type]
+    transform(changes, case.rows)
+    places = [m.pose and m.pose.x for m in case.rows.there.values()]
+    assert places == [100.0, 101.0, 102.0, 103.0, 4.0]  # the last one came since
+
+
+@pytest.mark.parametrize('vacuum', [True, False])
+def test_notes_do_not_pile_up_where_every_write_is_refused(
+    tmp_path: Path, make: Make, step: Steps, vacuum: bool
+) -> None:
+    case = Case(tmp_path, make, step)
+    real = case.rows.delete
+    case.rows.delete = lambda ids: real(ids) if not ids else _away(ids)  # type: ignore[method-assign]
+    changes = case.opened()
+    for i in range(50):
+        case.rows.there[f'm{i}'] = make(i, map_id='a')
+        with pytest.raises(StoreUnavailable):
+            changes.delete(case.rows, [case.rows.there[f'm{i}']], vacuum=vacuum)  # type: ignore[arg-type]
+        with pytest.raises(StoreUnavailable), changes.dropping(case.rows, {'x.jpg'}):  # type: ignore[arg-type]
+            _away([])
+    assert len(list(tmp_path.glob('undone/*'))) == 1
+    case.rows.delete = real  # type: ignore[method-assign]
+    case.opened()
+    assert not case.rows.there
+    assert not list(tmp_path.glob('undone/*'))
 
 
 def test_a_move_is_finished_though_some_were_forgotten_or_extended_since(
