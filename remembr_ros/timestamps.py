@@ -31,15 +31,19 @@ _SECONDS = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
 _FRACTION = re.compile(r'(?:(?<=:\d\d:\d\d)|(?<=[T ]\d{6}))[.,](\d+)')
 
 
-def parse_time(text: str, zone: tzinfo = timezone.utc) -> int:
+def parse_time(text: str | float | datetime, zone: tzinfo = timezone.utc) -> int:
     """Return the time that an ISO 8601 text or a number of Unix seconds stands for.
 
-    :param text: '2026-11-21T09:30:00+01:00', '2026-11-21 09:30', '1700000000.25', ...
+    :param text: '2026-11-21T09:30:00+01:00', '2026-11-21 09:30', '1700000000.25', or a datetime with a zone
     :param zone: the zone of an ISO time that names none
     :return: nanoseconds since the Unix epoch, exact to the last digit
     :raises InvalidRequest: the text is neither, or out of range
     """
-    stripped = text.strip()
+    if isinstance(text, datetime):
+        if text.utcoffset() is None:
+            raise InvalidRequest(f'{text} has no time zone; give it one, as datetime.now().astimezone() has')
+        text = text.isoformat()
+    stripped = str(text).strip()
     if _SECONDS.fullmatch(stripped):
         try:
             # Compared before it becomes an int: '1e999999' would become one with a million digits.

@@ -13,8 +13,8 @@ from keyword import iskeyword
 from typing import Any, NoReturn
 
 from remembr_ros import __version__
-from remembr_ros.cli.terminal import plain_output
 from remembr_ros.errors import InvalidRequest, RemembrError
+from remembr_ros.printable import plain_output
 from remembr_ros.stop import ignore_signals_at_exit
 
 VERBS = {

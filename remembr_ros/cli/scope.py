@@ -3,7 +3,6 @@
 import argparse
 
 from remembr_ros.cli.options import coordinate, metres, time
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Scope
 
@@ -43,8 +42,6 @@ def scope_of(args: argparse.Namespace, near: Point | None = None) -> Scope:
     :param near: the centre of --radius
     :raises InvalidRequest: --radius has no centre
     """
-    if args.radius is not None and near is None:
-        raise InvalidRequest('--radius needs the place around which: near and radius go together')
     return Scope(
         after_ns=args.after,
         before_ns=args.before,

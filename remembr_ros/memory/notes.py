@@ -2,14 +2,30 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.record import Memory, memory_id
+from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import MAX_NS
 
 MAX_BYTES = 60_000  # of a note, as UTF-8: what the store keeps of a caption
 MAX_AT_ONCE = 10_000  # notes of one robot within as many nanoseconds; more are not written by people
+
+
+def store_note(opened: Callable[[], MemoryStore], text: str, robot: str, ns: int, **about: Any) -> Memory:
+    """Store a note; what makes no sense is said before the store is opened, and maybe made.
+
+    Arguments and errors are those of note, errors also those of MemoryStore.add. Call it under one lock.
+    """
+    noted = partial(note, text, robot, ns, **about)
+    storable(noted(existing=lambda _: None))
+    store = opened()
+    memory = noted(existing=lambda identity: next(iter(store.get([identity])), None))
+    return store.add([Observation(memory)])[0]
 
 
 def note(

@@ -15,7 +15,7 @@ from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import QUOTA_BYTES, KeyframeFolder
 from remembr_ros.memory.milvus import client as milvus
 from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.stamp import VERSION, Stamp
+from remembr_ros.memory.model.stamp import VERSION, NoSuchMemory, Stamp
 from remembr_ros.memory.read_only import ReadOnlyEngine, check_writable, is_there
 from remembr_ros.memory.server.connection import Connection
 from remembr_ros.memory.server.opening import open_server
@@ -60,9 +60,7 @@ def open_store(
     """
     server = milvus.is_server(uri)
     if not server and not create and not is_there(milvus.database_path(uri)):
-        raise StoreUnavailable(
-            f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}'
-        )
+        raise NoSuchMemory(f'there is no memory at {uri}; make one with: remembr ingest BAG --memory {uri}')
     is_copied = False
     if not server:
         try:

@@ -13,8 +13,8 @@ from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnava
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Recall
-from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.notes import note
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.navigation.grid import Grid
@@ -96,16 +96,8 @@ class LocalBackend:
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         self._check(Ability.NOTE)
         with self._changing:
-            memory = note(
-                text,
-                self._robot(),
-                self.now_ns(),
-                existing=lambda memory_id: next(iter(self._store.get([memory_id])), None),
-                pose=pose,
-                frame_id=frame_id,
-                map_id=map_id,
-            )
-            (stored,) = self._store.add([Observation(memory)])
+            about = {'pose': pose, 'frame_id': frame_id, 'map_id': map_id}
+            stored = store_note(lambda: self._store, text, self._robot(), self.now_ns(), **about)
         self._on_memories()
         return stored.id
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from remembr_ros import open_memory
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.engine import Entry
@@ -93,6 +94,32 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
     found = shared.like(asked, ANYTHING, 3)[0]
     assert next(iter(found)) == 'm7'
     writer.close()
+
+
+def test_a_script_uses_it_as_it_does_a_file(
+    milvus: MilvusProcess, shared: ServerEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('XDG_DATA_HOME', str(tmp_path))
+    for name in ('REMEMBR_LLM', 'REMEMBR_LLM_URL', 'OPENAI_API_KEY'):
+        monkeypatch.delenv(name, raising=False)
+    with open_memory(milvus.uri, embedder='hashing', time_zone='UTC') as memory:
+        with pytest.raises(StoreUnavailable, match='there is no memory'):
+            memory.recall()
+        key = memory.remember('The spare key is in the drawer.', position=(1, 2, 0), time='2026-11-23T09:00Z')
+        memory.remember('The tap drips.', position=(9, 2, 0), time='2026-11-23T10:00Z')
+    with open_memory(milvus.uri, time_zone='UTC') as memory:
+        for asked in ({'text': 'spare key'}, {'position': (0, 0, 0)}, {'time': '2026-11-23T09:01Z'}):
+            assert memory.recall(**asked, limit=1)[0].memory.id == key
+        assert [hit.memory.id for hit in memory.recall(position=(0, 0, 0), radius=3)] == [key]
+        answer = memory.ask('Where is the spare key?', now='2026-11-23T12:00Z')
+        assert answer.pose is not None
+        assert answer.pose.position == (1.0, 2.0, 0.0)
+        assert memory.ask('Take me there').pose == answer.pose
+        assert '10:00:00 stood 0 seconds at (9.0, 2.0). The tap drips.' in memory.day('2026-11-23').lines(
+            memory.zone
+        )
+    with pytest.raises(StoreUnavailable, match='is closed'):
+        memory.recall()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.floors import on_floor
 from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.agent.times.time_window import parse_span
+from remembr_ros.errors import NothingRemembered
 from remembr_ros.memory.model.recall import ANYTHING, Query, Recall, Scope
 
 MOST_DAYS = 7  # That are named where nothing is remembered of the one asked for
@@ -65,6 +66,17 @@ def recall_day(
         memories, by = list(found.memories), found.by
     after_ns = scope.after_ns if whole else None
     return RecalledDay(diary(memories, zone, after_ns, scope.before_ns, most), by, whole)
+
+
+def day_of(recall: Recall, scope: Scope, zone: tzinfo) -> RecalledDay:
+    """Return what recall_day does.
+
+    :raises NothingRemembered: of that time; the message names days of which there is something
+    """
+    day = recall_day(recall, scope, zone)
+    if not day.diary.days:
+        raise NothingRemembered(nothing_of_day(recall, scope, zone))
+    return day
 
 
 def nothing_of_day(recall: Recall, scope: Scope, zone: tzinfo) -> str:

@@ -4,16 +4,10 @@ import argparse
 import time as clock
 
 from remembr_ros.agent.overview.json_form import day_json
-from remembr_ros.agent.overview.recalled_day import (
-    TODAY,
-    nothing_of_day,
-    recall_day,
-    scope_of_day,
-)
+from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
 from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.errors import NothingRemembered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +42,6 @@ def run(args: argparse.Namespace) -> int:
     now_ns, zone = args.now if args.now is not None else clock.time_ns(), args.time_zone
     scope = scope_of_day(' '.join(args.date) or TODAY, now_ns, zone, tuple(args.robot))
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
-        day = recall_day(store, scope, zone)
-        if not day.diary.days:
-            raise NothingRemembered(nothing_of_day(store, scope, zone))
+        day = day_of(store, scope, zone)
     print_result(args.json, day_json(day, zone), day.lines(zone))
     return 0

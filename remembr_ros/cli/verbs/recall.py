@@ -8,7 +8,7 @@ from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
 from remembr_ros.cli.scope import add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.json_form import hit_json
-from remembr_ros.memory.model.recall import Query
+from remembr_ros.memory.model.recall import query_by
 from remembr_ros.memory.search import MAX_LIMIT
 
 
@@ -43,19 +43,7 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidRequest('--text is empty; leave it out for the newest memories')
     if args.limit > MAX_LIMIT:
         raise InvalidRequest(f'--limit {args.limit}: at most {MAX_LIMIT}; remembr export writes any number')
-    if args.around and (args.time is None or args.text is not None or (near and args.radius is None)):
-        raise InvalidRequest('--around goes with --time, and neither with --text nor with a bare --position')
-    # What was given first ranks, and the scope alone says what else was given.
-    by_text = args.text is not None
-    by_place = near is not None and not by_text and not args.around
-    query = Query(
-        args.text,
-        place=near if by_place else None,
-        time_ns=None if by_text or by_place else args.time,
-        around=args.around,
-        scope=scope,
-        limit=args.limit,
-    )
+    query = query_by(args.text, near, args.time, around=args.around, scope=scope, limit=args.limit)
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         hits = store.find(query)
     lines = [f'{hit.score:.2f}  {memory_line(hit.memory)}' for hit in hits] or ['nothing found']

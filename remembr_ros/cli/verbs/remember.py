@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from collections.abc import Callable
+from contextlib import ExitStack
 
 from remembr_ros.cli.options import add_json, add_memory, coordinate, name, open_memory, radians
 from remembr_ros.cli.options import time as time_option
@@ -10,10 +10,8 @@ from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, wrap_angle
-from remembr_ros.memory.milvus.schema import storable
 from remembr_ros.memory.model.json_form import memory_json
-from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.memory.notes import note
+from remembr_ros.memory.notes import store_note
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,21 +42,9 @@ def run(args: argparse.Namespace) -> int:
     place = point(args.position)
     pose = Pose(*place, wrap_angle(args.yaw or 0.0)) if place else None
     stamp_ns = args.time if args.time is not None else time.time_ns()
-
-    def noted(existing: Callable[[str], Memory | None]) -> Memory:
-        return note(
-            args.text,
-            args.robot,
-            stamp_ns,
-            existing=existing,
-            pose=pose,
-            frame_id=args.frame_id,
-            map_id=args.map_id,
-        )
-
-    storable(noted(lambda _: None))  # what makes no sense is said before a memory is made
-    with stdout_for_json(args.json), open_memory(args, create=True) as store:
-        memory = noted(lambda memory_id: next(iter(store.get([memory_id])), None))
-        (memory,) = store.add([Observation(memory)])
+    about = {'pose': pose, 'frame_id': args.frame_id, 'map_id': args.map_id}
+    with stdout_for_json(args.json), ExitStack() as until_told:
+        made = lambda: until_told.enter_context(open_memory(args, create=True))  # noqa: E731
+        memory = store_note(made, args.text, args.robot, stamp_ns, **about)
     print_result(args.json, memory_json(memory), memory.id)
     return 0

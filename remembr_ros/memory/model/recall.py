@@ -41,7 +41,7 @@ class Scope:
         if self.after_ns is not None and self.before_ns is not None and self.after_ns > self.before_ns:
             raise InvalidRequest('the time window is empty: after lies later than before')
         if (self.near is None) != (self.radius_m is None):
-            raise InvalidRequest('near and radius go together')
+            raise InvalidRequest('near and radius go together: a radius needs near, the place around which')
         if self.near is not None and self.radius_m is not None:
             if not (math.isfinite(self.radius_m) and self.radius_m >= 0.0):
                 raise InvalidRequest(f'{self.radius_m} is not a radius in metres')
@@ -170,6 +170,20 @@ class Query:
             return list(hits[: self.limit])
         middle = min(range(len(hits)), key=lambda i: abs(hits[i].offset_s or 0.0), default=0)
         return consecutive(hits, middle, self.limit)
+
+
+def query_by(
+    text: str | None, place: Point | None, time_ns: int | None, *, around: bool, scope: Scope, limit: int
+) -> Query:
+    """Return the query by the first of text, place and time that is given; the others do not narrow it.
+
+    :raises InvalidRequest: that makes no sense
+    """
+    if around and (time_ns is None or text is not None or (place and scope.near is None)):
+        raise InvalidRequest('around goes with time, not with a text nor with a place without radius')
+    place = place if text is None and not around else None
+    time_ns = time_ns if text is None and place is None else None
+    return Query(text, place=place, time_ns=time_ns, around=around, scope=scope, limit=limit)
 
 
 def consecutive(ordered: Sequence[_T], middle: int, limit: int) -> list[_T]:

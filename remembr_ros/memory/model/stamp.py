@@ -13,6 +13,10 @@ from remembr_ros.errors import StoreMismatch, StoreUnavailable
 VERSION = 3  # of the schema
 
 
+class NoSuchMemory(StoreUnavailable):
+    """Raised when there is no memory, and none shall be made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """What a collection says of itself.
@@ -54,7 +58,7 @@ def read_stamp(client: Any, collection: str) -> Stamp:
     return stamp
 
 
-def no_such_memory(client: Any, collection: str, uri: str) -> StoreUnavailable:
+def no_such_memory(client: Any, collection: str, uri: str) -> NoSuchMemory:
     """Return the error that says that a store lacks a memory, and which others it has.
 
     :param client: pymilvus.MilvusClient
@@ -69,7 +73,7 @@ def no_such_memory(client: Any, collection: str, uri: str) -> StoreUnavailable:
     if others:
         held = ', '.join(map(repr, others[:10])) + (' and more' if len(others) > 10 else '')
         remedy = f"it holds {held} (the memory node's parameter collection names one); or {remedy}"
-    return StoreUnavailable(f'there is no memory {collection!r} at {uri}; {remedy}')
+    return NoSuchMemory(f'there is no memory {collection!r} at {uri}; {remedy}')
 
 
 def check_embedder(stamp: Stamp, embedder: Embedder | str, collection: str) -> None:

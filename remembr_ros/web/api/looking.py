@@ -8,15 +8,10 @@ from pydantic import Field
 
 from remembr_ros import __version__
 from remembr_ros.agent.overview.json_form import DayJson, day_json
-from remembr_ros.agent.overview.recalled_day import (
-    TODAY,
-    nothing_of_day,
-    recall_day,
-    scope_of_day,
-)
-from remembr_ros.errors import InvalidRequest, NothingRemembered, StoreUnavailable
+from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.model.json_form import memory_json
-from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.recall import Query as Recalled
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
@@ -78,17 +73,7 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
     scope = scope_of(query, near)
     text = query.text if query.text and query.text.strip() else None
     time_ns = None if query.time is None else parse_time(query.time)
-    if query.around and (time_ns is None or text is not None or (near and query.radius is None)):
-        raise InvalidRequest('around goes with time, and neither with text nor with a bare near')
-    by_place = near is not None and text is None and not query.around
-    asked = Recalled(
-        text,
-        place=near if by_place else None,
-        time_ns=None if text is not None or by_place else time_ns,
-        around=query.around,
-        scope=scope,
-        limit=query.limit,
-    )
+    asked = query_by(text, near, time_ns, around=query.around, scope=scope, limit=query.limit)
     if query.camera is None:
         hits = site.backend.recall.find(asked)
         total: int | None = site.backend.recall.count(scope)
@@ -123,12 +108,8 @@ def day(
     robot: Annotated[list[str], Query(max_length=50, description='only of these')] = [],  # noqa: B006
 ) -> DayJson:
     """Tell what robots did and saw on a day."""
-    recall_ = site.backend.recall
     scope = scope_of_day(day, site.backend.now_ns(), site.zone, tuple(robot))
-    found = recall_day(recall_, scope, site.zone)
-    if not found.diary.days:
-        raise NothingRemembered(nothing_of_day(recall_, scope, site.zone))
-    return day_json(found, site.zone)
+    return day_json(day_of(site.backend.recall, scope, site.zone), site.zone)
 
 
 @routes.get('/api/state')

@@ -56,8 +56,6 @@ def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
     :param near: see :func:`near_of`
     :raises InvalidRequest: they make no sense
     """
-    if query.radius is not None and near is None:
-        raise InvalidRequest('radius needs the place around which: near and radius go together')
     return Scope(
         after_ns=None if query.after is None else parse_time(query.after),
         before_ns=None if query.before is None else parse_time(query.before),

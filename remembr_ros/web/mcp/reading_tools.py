@@ -13,7 +13,7 @@ from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Point, check_point
-from remembr_ros.memory.model.recall import Hit, Query, Scope
+from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web.mcp.told import ToldMemory, ToldRecall, told_memory
@@ -78,8 +78,6 @@ class ReadingTools:
         """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius
         with near, after, before, robot, map_id and source narrow down."""
         place = place_of(near)
-        if radius is not None and place is None:
-            raise InvalidRequest('radius needs near, the place around which')
         if text is not None and not text.strip():
             raise InvalidRequest('the text is empty; leave it out for the newest memories')
         scope = Scope(
@@ -92,17 +90,7 @@ class ReadingTools:
             source=source,
         )
         at_ns = None if time is None else parse_time(time)
-        if around and (at_ns is None or text is not None):
-            raise InvalidRequest('around goes with time, and not with text')
-        by_place = place is not None and text is None and not around
-        query = Query(
-            text,
-            place=place if by_place else None,
-            time_ns=None if text is not None or by_place else at_ns,
-            around=around,
-            scope=scope,
-            limit=limit,
-        )
+        query = query_by(text, place, at_ns, around=around, scope=scope, limit=limit)
 
         def work() -> ToldRecall:
             hits = self._backend.recall.find(query)

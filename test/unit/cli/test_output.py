@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from remembr_ros.cli.terminal import plain_output
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
+from remembr_ros.printable import plain_output
 from test.scripted.server import ScriptedReply, ScriptedServer
 from test.unit.cli.conftest import START_NS, Run
 
