@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import (
+    EARLIEST_NS,
+    LATEST_NS,
     MAX_NS,
     NS,
     format_clock,
@@ -76,6 +78,16 @@ def test_an_offset_is_subtracted(ns: int, minutes: int) -> None:
 )
 def test_a_time_is_read(text: str, expected: int) -> None:
     assert parse_time(text) == expected
+
+
+@given(st.integers(EARLIEST_NS // 1_000, LATEST_NS // 1_000), st.integers(-14 * 60, 14 * 60))
+def test_a_datetime_is_exact_in_any_zone_and_one_without_a_zone_is_refused(us: int, minutes: int) -> None:
+    zone = timezone(timedelta(minutes=minutes))
+    moment = (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=us)).astimezone(zone)
+    assert parse_time(moment) == us * 1_000
+    with pytest.raises(InvalidRequest, match='has no time zone; give it one'):
+        parse_time(moment.replace(tzinfo=None))
+    assert parse_time(us // 1_000_000) == us // 1_000_000 * NS
 
 
 def test_a_time_without_a_zone_is_in_the_given_one() -> None:

@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Order, Query, Scope, Survey, survey_of
+from remembr_ros.geometry import Point, Pose
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    MapArea,
+    Order,
+    Query,
+    Scope,
+    Survey,
+    query_by,
+    survey_of,
+)
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
@@ -39,6 +49,38 @@ def memory(start_ns: int, end_ns: int) -> Memory:
 def test_a_scope_without_sense_is_refused(given: dict[str, Any], about: str) -> None:
     with pytest.raises(InvalidRequest, match=about):
         Scope(**given)
+
+
+@pytest.mark.parametrize(
+    ('text', 'place', 'time_ns', 'around', 'radius_m', 'order'),
+    [
+        ('lift', HERE, 5, False, None, Order.TEXT),
+        (None, HERE, 5, False, None, Order.PLACE),
+        (None, HERE, 5, False, 1.0, Order.PLACE),
+        (None, None, 5, False, None, Order.TIME),
+        (None, None, None, False, None, Order.NEWEST),
+        (None, None, 5, True, None, Order.AROUND),
+        (None, HERE, 5, True, 1.0, Order.AROUND),
+        (None, HERE, 5, True, None, None),
+        ('lift', None, 5, True, None, None),
+        (None, None, None, True, None, None),
+    ],
+)
+def test_what_is_given_first_ranks_and_around_goes_with_time(  # noqa: PLR0917
+    text: str | None,
+    place: Point | None,
+    time_ns: int | None,
+    around: bool,
+    radius_m: float | None,
+    order: Order | None,
+) -> None:
+    scope = Scope(near=place if radius_m is not None else None, radius_m=radius_m)
+    if order is None:
+        with pytest.raises(InvalidRequest, match='around goes with time'):
+            query_by(text, place, time_ns, around=around, scope=scope, limit=3)
+    else:
+        query = query_by(text, place, time_ns, around=around, scope=scope, limit=3)
+        assert (query.order, query.scope, query.limit) == (order, scope, 3)
 
 
 @given(TIMES, TIMES, TIMES, TIMES, st.integers(0, 9), st.integers(0, 9))
