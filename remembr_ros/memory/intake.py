@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.remembered import MOST_BYTES, RememberedEmbedder
 from remembr_ros.memory.consolidation.merging import merge_stays
 from remembr_ros.memory.consolidation.rule import Consolidation
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
@@ -33,6 +34,9 @@ class Intake:
         rule: Callable[[], Consolidation] | None,
     ) -> None:
         self._embedder = embedder
+        self._remembered: RememberedEmbedder | None = None
+        self.vector_bytes = MOST_BYTES
+        """Of vectors that are kept for when their texts come again; set before anything is stored."""
         self._keyframes = keyframes
         self._rule = rule
 
@@ -50,7 +54,7 @@ class Intake:
         new = [o for memory_id, o in last.items() if not self._is_stored(o, known.get(memory_id))]
         # An object is rewritten often, and its sentence seldom changes: its vectors stay, which are the cost.
         fresh = [o for o in new if not _says_the_same(o.memory, known.get(o.memory.id))]
-        entries = embedded([o.memory for o in fresh], self._embedder()) if fresh else []
+        entries = embedded([o.memory for o in fresh], self._remembering()) if fresh else []
         written = {o.memory.id: self._with_keyframes(o) for o in new}
         kept = [replace(entry, memory=written[entry.memory.id]) for entry in entries]
         new_text = {entry.memory.id for entry in entries}
@@ -70,6 +74,11 @@ class Intake:
                 engine.put(kept)
         stored |= {entry.memory.id: entry.memory for entry in kept}
         return [stored[o.memory.id] for o in observations]
+
+    def _remembering(self) -> Embedder:
+        if self._remembered is None:
+            self._remembered = RememberedEmbedder(self._embedder(), self.vector_bytes)
+        return self._remembered
 
     def _with_keyframes(self, observation: Observation) -> Memory:
         if not observation.images:
@@ -105,10 +114,6 @@ def _named(memories: Sequence[Memory]) -> set[str]:
 def embedded(memories: Sequence[Memory], embedder: Embedder) -> list[Entry]:
     """Return memories with the vectors of their passages."""
     texts = [[passage.text for passage in passages(memory)] or [''] for memory in memories]
-    # Each text once: a robot that drives slowly sees, and says, the same again.
-    unique = list(dict.fromkeys(text for of_one in texts for text in of_one))
-    vectors = dict(zip(unique, embedder.embed(unique), strict=True))
-    return [
-        Entry(memory, np.stack([vectors[text] for text in of_one]))
-        for memory, of_one in zip(memories, texts, strict=True)
-    ]
+    vectors = embedder.embed([text for of_one in texts for text in of_one])
+    ends = np.cumsum([len(of_one) for of_one in texts])
+    return list(map(Entry, memories, np.split(vectors, ends[:-1])))

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from remembr_ros.embedding.embedder import Embedder
+from remembr_ros.embedding.remembered import BULK_BYTES
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import RigidTransform
 from remembr_ros.memory.connected_store import ConnectedStore
@@ -79,6 +80,10 @@ class MemoryStore(ConnectedStore):
     def waiting(self) -> SpoolState | None:
         """What waits on this machine for the server; None: nothing can."""
         return self._spooling.state() if self._spooling else None
+
+    def expect_bulk(self) -> None:
+        """Keep the vectors of many more texts for when they come again; called before the first is stored."""
+        self._intake.vector_bytes = BULK_BYTES
 
     def add(self, observations: Sequence[Observation]) -> list[Memory]:
         """Store memories; they survive whatever happens once this returns. Storing one again changes nothing.

@@ -8,8 +8,8 @@ import numpy as np
 
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
+from remembr_ros.embedding.remembered import RememberedEmbedder
 from remembr_ros.errors import EmbedderUnavailable
-from remembr_ros.evaluation.run.haystack import RememberedEmbedder
 from remembr_ros.memory.consolidation.rule import (
     Consolidation,
     consolidate,

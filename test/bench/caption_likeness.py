@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
-from remembr_ros.evaluation.run.haystack import RememberedEmbedder
+from remembr_ros.embedding.remembered import RememberedEmbedder
 from remembr_ros.memory.consolidation.rule import telling_sentences
 from remembr_ros.memory.model.record import Memory
 from test.simulated.events import HAPPENINGS

@@ -16,7 +16,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS
 from remembr_ros.evaluation.records.config import run_config
 from remembr_ros.evaluation.run import loading as datasets
-from remembr_ros.evaluation.run.haystack import RememberedEmbedder, answerable, haystack_table, measure
+from remembr_ros.evaluation.run.haystack import answerable, haystack_table, measure
 from remembr_ros.memory.exchange.street_view import read_captions
 from remembr_ros.memory.opening import open_store
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), ExitStack() as stack:
         config = run_config(folder=args.data, sequences=tuple(args.sequences or ()), captions=args.captions)
         captions = read_captions(args.graph)
-        embedder = RememberedEmbedder(get_embedder(args.embedder))
+        embedder = get_embedder(args.embedder)
         drives = datasets.load(config, Path(), embedder)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_haystack_'))
         store = stack.enter_context(open_store(f'{folder}/memory.db', embedder))

@@ -5,10 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.evaluation.datasets.sample import Sample
 from remembr_ros.evaluation.datasets.sample import Sequence as Drive
 from remembr_ros.evaluation.metrics.scores import CUTOFFS, rank, retrieval_json
@@ -23,33 +19,6 @@ BATCH = 128
 
 OnProgress = Callable[[int, int], None]
 """Called with how many memories are stored and how many will be."""
-
-
-class RememberedEmbedder:
-    """Embeds each text once: a haystack repeats its sentences."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-
-    @property
-    def name(self) -> str:
-        return self._embedder.name
-
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
-        if not texts:
-            return np.empty((0, self.dimension), np.float32)
-        return np.stack([self._vectors[text] for text in texts])
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self._embedder.embed_query(text)
 
 
 def measure(
@@ -68,6 +37,7 @@ def measure(
     :param store: empty
     :return: the factor, memories in the store, fractions from 0 to 1, and the seconds of one recall by text
     """
+    store.expect_bulk()
     samples = answerable(drives)
     relevant = {memory_id for sample in samples for memory_id in sample.relevant}
     needles = [memory for drive in drives for memory in drive.memories if memory.id in relevant]

@@ -86,6 +86,7 @@ def import_memories(
     :raises StoreUnavailable: the database does not work
     """
     header, items = portable.read(path)
+    store.expect_bulk()
     stamp = store.engine.stamp
     fits = header.vectors and (header.embedder, header.dimension) == (stamp.embedder, stamp.dimension)
     done = Imported()

@@ -5,7 +5,7 @@ import pytest
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.evaluation.datasets.navqa import load_captions, load_navqa
-from remembr_ros.evaluation.run.haystack import RememberedEmbedder, answerable, haystack_table, measure
+from remembr_ros.evaluation.run.haystack import answerable, haystack_table, measure
 from remembr_ros.memory.exchange.street_view import distractors, read_captions
 from remembr_ros.memory.opening import open_store
 
@@ -36,10 +36,12 @@ def test_answers_are_looked_for_among_ever_more_memories(navqa, clock, graph, tm
     folder = navqa.write()
     drive = load_navqa(folder, 7, load_captions(folder, 7))
     steps = []
-    embedder = RememberedEmbedder(HashingEmbedder(64))
+    embedder = Counting()
     with open_store(str(tmp_path / 'memory.db'), embedder) as store:
         sizes = list(measure([drive], read_captions(graph), [3, 1], store, lambda *step: steps.append(step)))
         assert store.count() == 16
+    captions = [text for text in embedder.texts if text.startswith('A street')]
+    assert len(captions) == len(set(captions)), 'each text is embedded once'
     found = [(size['factor'], size['memories']) for size in sizes]
     assert found == [(1, 8), (3, 16)], 'four memories hold an answer'
     assert steps[-1] == (16, 16)
@@ -69,14 +71,3 @@ def test_a_file_that_is_no_graph_of_captions_is_refused(tmp_path, content):
         read_captions(file)
     with pytest.raises(BagUnreadable, match='cannot be read'):
         read_captions(tmp_path / 'missing.gml')
-
-
-def test_each_text_is_embedded_once():
-    counting = Counting()
-    embedder = RememberedEmbedder(counting)
-    first = embedder.embed(['a', 'b', 'a'])
-    second = embedder.embed(['b', 'c'])
-    assert counting.texts == ['a', 'b', 'c']
-    assert (first[1] == second[0]).all()
-    assert embedder.embed([]).shape == (0, 64)
-    assert (embedder.embed_query('a') == first[0]).all()

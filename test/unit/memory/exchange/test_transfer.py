@@ -1,21 +1,35 @@
 """Memories from one store to another, through a file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import BagUnreadable
+from remembr_ros.memory import intake
 from remembr_ros.memory.exchange import transfer
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
+
+
+class Counting(HashingEmbedder):
+    """Keeps what it was asked for."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension)
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts += texts
+        return super().embed(texts)
 
 
 @pytest.fixture
@@ -78,6 +92,27 @@ def test_an_import_goes_on_where_it_was_interrupted(
     done = import_memories(other, tmp_path / 'm.jsonl')
     assert (done.added, done.unchanged) == (7, 5)
     assert other.all() == filled
+
+
+@pytest.mark.parametrize('apart', [2, 10])
+def test_what_repeats_in_a_file_is_embedded_once(
+    store: MemoryStore,
+    make: Callable[..., Memory],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    apart: int,
+) -> None:
+    """Within a batch and over batches; more texts than are kept while a robot drives."""
+    monkeypatch.setattr(transfer, 'BATCH', 5)
+    monkeypatch.setattr(intake, 'MOST_BYTES', 0)
+    store.add([Observation(make(i, caption=f'A shelf of type {i % apart}.')) for i in range(30)])
+    export_memories(store, tmp_path / 'm.jsonl', vectors=False)
+    embedder = Counting(64)
+    with open_store(str(tmp_path / 'counting.db'), embedder) as other:
+        embedder.texts.clear()
+        assert import_memories(other, tmp_path / 'm.jsonl').embedded == 30
+        assert sorted(embedder.texts) == [f'A shelf of type {i}.' for i in range(apart)]
+        assert other.all() == store.all()
 
 
 def test_what_comes_before_damage_is_stored(
