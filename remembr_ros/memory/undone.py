@@ -28,7 +28,7 @@ _NAME = re.compile(r'[0-9a-f]{32}\.(part|begun|rows)')
 MAX_BYTES = 2**29  # a larger file is no note: a million memories that are moved take less
 
 
-class Place(BaseModel):
+class Location(BaseModel):
     """Where a memory is.
 
     :param pose: x, y, z [m] and yaw [rad]; None: it has no place
@@ -45,8 +45,8 @@ class Placed(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True)
     id: str
-    to: Place
-    was: Place
+    to: Location
+    was: Location
 
 
 class Work(BaseModel):

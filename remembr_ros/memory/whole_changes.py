@@ -16,7 +16,7 @@ from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.undone import Place, Placed, Undertaking, Undone, Work
+from remembr_ros.memory.undone import Location, Placed, Undertaking, Undone, Work
 
 logger = logging.getLogger(__name__)
 
@@ -261,12 +261,12 @@ def move_asked(
     return json.dumps([map_id, where, new_map_id, frame_id])
 
 
-def _place(memory: Memory) -> Place:
+def _place(memory: Memory) -> Location:
     pose = (*memory.pose.position, memory.pose.yaw) if memory.pose else None
-    return Place(pose=pose, map_id=memory.map_id, frame_id=memory.frame_id)
+    return Location(pose=pose, map_id=memory.map_id, frame_id=memory.frame_id)
 
 
-def _placed(memory: Memory, place: Place) -> Memory:
+def _placed(memory: Memory, place: Location) -> Memory:
     pose = Pose(*place.pose) if place.pose else None
     return replace(memory, pose=pose, map_id=place.map_id, frame_id=place.frame_id)
 
@@ -285,7 +285,7 @@ def _put_back(engine: Engine, placed: Sequence[Placed]) -> list[Placed]:
     return [one for now, one in _changing(engine, placed) if now == one.was]
 
 
-def _changing(engine: Engine, placed: Sequence[Placed]) -> Iterator[tuple[Place, Placed]]:
+def _changing(engine: Engine, placed: Sequence[Placed]) -> Iterator[tuple[Location, Placed]]:
     """Yield where memories are that a move puts elsewhere; those without a place may stay where they are."""
     for start in range(0, len(placed), BATCH):
         moves = {one.id: one for one in placed[start : start + BATCH] if one.to != one.was}

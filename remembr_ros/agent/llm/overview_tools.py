@@ -1,29 +1,33 @@
 """Tools that go over all memories: what shows something, by stays, and how the robot moved."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
-from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed
+from remembr_ros.agent.llm.arguments import Narrowed
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.evidence import Evidence
+from remembr_ros.agent.llm.recall_tools import Recalled, introduce
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.agent.overview.every import every
-from remembr_ros.agent.overview.journey import journey, turned
-from remembr_ros.agent.overview.listing import listing, naming
+from remembr_ros.agent.overview.journey import around, journey, turned
+from remembr_ros.agent.overview.listing import listing, naming, spelling
 from remembr_ros.agent.overview.motion import Motion, Stretch, legs, stops, turns
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, format_clock
 
 PER_PAGE = 15  # Lines: some 300 tokens
-PLACES = 5  # that are told
+PLACES = 5  # that are told, as are spellings
+MEANT = 3  # memories by meaning: each may take a caption
 EDGE_NS = 60 * NS  # Neighbours tell how a robot moved at the edges of a time
 SURE = 0.8  # What code lists of poses, and of all memories with the words, is there
 FITTING = ('surely', 'likely')  # Where no memory has the words, those of which the recall says so
@@ -39,7 +43,7 @@ class ListAll(Narrowed):
 class HowMoved(Narrowed):
     """Stops, turns, legs, speeds of the robot."""
 
-    page: int = Field(1, ge=1, le=10_000, json_schema_extra=UNTOLD)
+    page: int = Field(1, ge=1, le=10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,15 @@ class ToldLine:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Lines, the first of them a summary, and how many memories were looked at."""
+    """Lines, the first of them a summary, and how many memories were looked at.
+
+    :param by_meaning: what a recall by the text `about` found, of which nobody knows whether it shows it
+    """
 
     lines: Sequence[ToldLine]
     looked_at: int
+    by_meaning: Sequence[Hit] = ()
+    about: str = ''
 
 
 def list_all(call: ListAll, context: CallContext) -> Job:
@@ -85,8 +94,13 @@ def _over_all(call: Narrowed, context: CallContext, look: Callable[[Scope], Over
 
         def tell() -> str:
             context.searched.append((narrowed, found.looked_at))
-            context.sure = max(context.sure, SURE)
-            return '\n'.join(_shown(line, context.evidence) for line in found.lines)
+            shown = [_shown(line, context.evidence) for line in found.lines]
+            if found.by_meaning:
+                recalled = Recalled(found.by_meaning[:MEANT], found.looked_at, found.about)
+                shown.append(introduce(recalled, context))
+            else:
+                context.sure = max(context.sure, SURE)
+            return '\n'.join(shown)
 
         return tell
 
@@ -109,16 +123,26 @@ def _list_all(query: str, page: int, question: Question, recall: Recall, scope: 
     """
     memories, whole = every(recall, scope)
     hits, by = naming(memories, query), 'have these words'
+    named = {hit.memory.id for hit in hits}
+    found = recall.find(Query(query, scope=scope, limit=100)) if memories else []
+    others = [hit for hit in found if hit.memory.id not in named]
+    likely = [hit for hit in others if how_well(hit.score, recall.embedder_name) in FITTING]
     if not hits:
-        found = recall.find(Query(query, scope=scope, limit=100))
-        hits = [hit for hit in found if how_well(hit.score, recall.embedder_name) in FITTING]
-        by = 'may show it, none has all the words'
+        hits, by = likely, 'may show it, none has all the words'
     listed = listing(hits, question.same_place, whole=whole)
     of = f'{len(memories)}{"" if whole else " or more"} memories'
     if not hits:
-        return Overview([ToldLine(f'none of {of} shows it')], len(memories))
+        head = f'none of {of} has these words; by meaning:' if others else f'none of {of} shows it'
+        return Overview([ToldLine(head)], len(memories), others, query)
     head = f'{len(hits)} of {of} {by}: {len(listed.stays)} stays at {len(listed.places)} places'
     places = {hit.memory.id: number for number, place in enumerate(listed.places, 1) for hit in place}
+    said = {hit.memory.id: spelling(hit.memory, query) for hit in hits} if named else {}
+    ways = Counter(said.values())
+    if len(ways) > 1 or any(len(words(way)) > len(content_stems(query)) for way in ways):
+        # A bus stop sign has the words of a stop sign: whoever asks tells which is meant.
+        head += f', as {", ".join(f"{quoted(way)} ({n})" for way, n in ways.most_common(PLACES))}'
+    else:
+        said = {}
     lines = []
     for stay in listed.stays:
         start_ns, end_ns = span(stay)
@@ -126,10 +150,14 @@ def _list_all(query: str, page: int, question: Question, recall: Recall, scope: 
         text = (
             f'{_clock(start_ns, question)} to {_clock(end_ns, question)} at place {places[stay[0].memory.id]}'
         )
-        lines.append(ToldLine(f'{text} {_at(pose)}', (stay[0],)))
+        way = said.get(stay[0].memory.id)
+        lines.append(ToldLine(f'{text} {_at(pose)}{f": {quoted(way)}" if way else ""}', (stay[0],)))
     most = sorted(listed.places, key=len, reverse=True)[:PLACES]
     often = [f'place {places[place[0].memory.id]}: {len(place)} memories' for place in most]
-    return Overview([ToldLine(f'{head}; {", ".join(often)}'), *_page(lines, page)], len(memories))
+    lines = [ToldLine(f'{head}; {", ".join(often)}'), *_page(lines, page)]
+    if by_meaning := (likely if named else hits):
+        lines.append(ToldLine('by meaning:'))
+    return Overview(lines, len(memories), by_meaning, query)
 
 
 def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> Overview:
@@ -137,15 +165,8 @@ def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> O
 
     :param page: from 1 on
     """
-    after_ns, before_ns = scope.after_ns, scope.before_ns
-    wide = Scope(
-        None if after_ns is None else max(after_ns - EDGE_NS, 0),
-        None if before_ns is None else before_ns + EDGE_NS,
-        robots=scope.robots,
-        map_id=scope.map_id,
-    )
-    memories, whole = every(recall, wide)
-    way = journey(memories, after_ns, before_ns)
+    memories, whole = around(recall, replace(scope, near=None, radius_m=None), EDGE_NS)
+    way = journey(memories, scope.after_ns, scope.before_ns)
     events = way.inside([*stops(way.stretches), *turns(way.stretches), *legs(way.stretches)])
     if scope.near is not None:
         events = [

@@ -10,8 +10,7 @@ from remembr_ros.agent.offline.motion_request import MotionRequest, parse_motion
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.overview.every import every
-from remembr_ros.agent.overview.journey import Journey, journey
+from remembr_ros.agent.overview.journey import Journey, around, journey
 from remembr_ros.agent.overview.motion_answer import AROUND_NS, MotionQuestion, Moved, motion_answer
 from remembr_ros.memory.model.recall import Hit, Recall, Scope
 from remembr_ros.timestamps import NS
@@ -96,9 +95,7 @@ def _journey(
         if motion.relation is RelationKind.WHILE:
             after_ns, before_ns = span(anchors[0])
     wide_ns = AROUND_NS if anchors else EDGE_NS
-    earliest_ns = None if after_ns is None else max(after_ns - wide_ns, 0)
-    latest_ns = None if before_ns is None else before_ns + wide_ns
-    memories, whole = every(recall, replace(scope, after_ns=earliest_ns, before_ns=latest_ns))
+    memories, whole = around(recall, replace(scope, after_ns=after_ns, before_ns=before_ns), wide_ns)
     note = '' if whole else 'Of the latest that I remember: '
     way = journey(memories, after_ns, before_ns)
     last = {track.memories[-1].robot: track.memories[-1] for track in way.tracks}

@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from remembr_ros.agent.overview.motion import Motion, Stretch, stretches
+from remembr_ros.agent.overview.every import every
+from remembr_ros.agent.overview.motion import Motion, Stretch, stretches, turns
 from remembr_ros.agent.overview.track import Track, tracks
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Recall, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
+MOST_EDGE_NS = 960 * NS  # A robot that turns for longer drives in circles
 AROUND_RAD = math.radians(120.0)  # Who turns by more turns around
 _AXES = ('+x', '+x +y', '+y', '-x +y', '-x', '-x -y', '-y', '+x -y')
 
@@ -91,6 +94,29 @@ class Journey:
 def journey(memories: Sequence[Memory], after_ns: int | None = None, before_ns: int | None = None) -> Journey:
     """Return the journey of these memories, of which those around the time tell of its edges."""
     return Journey(stretches(memories), tracks(memories), after_ns, before_ns)
+
+
+def around(recall: Recall, scope: Scope, edge_ns: int) -> tuple[list[Memory], bool]:
+    """Return the memories of a scope and of the time around it, and whether these are all.
+
+    It is so long that the turns in the scope are the same wherever that ends.
+
+    :param edge_ns: read at least before and after it; of a turn that takes longer more is, up to a limit
+    :raises StoreUnavailable: there is no store
+    """
+    known: list[tuple[int, int, float]] | None = None
+    while True:
+        wide = replace(
+            scope,
+            after_ns=None if scope.after_ns is None else max(scope.after_ns - edge_ns, 0),
+            before_ns=None if scope.before_ns is None else scope.before_ns + edge_ns,
+        )
+        memories, whole = every(recall, wide)
+        way = journey(memories, scope.after_ns, scope.before_ns)
+        found = [(one.start_ns, one.end_ns, one.turned_rad) for one in way.inside(turns(way.stretches))]
+        if found == known or edge_ns >= MOST_EDGE_NS or wide == scope:
+            return memories, whole
+        known, edge_ns = found, 4 * edge_ns
 
 
 def turned(turn: Stretch) -> str:

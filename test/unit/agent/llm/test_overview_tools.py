@@ -1,6 +1,7 @@
 """The tools that go over all memories: lists, and how the robot moved; asked by a scripted model."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,13 +13,15 @@ from remembr_ros.agent.llm import overview_tools
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import ALL_TOOLS
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.offline import motion_questions
 from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.overview import journey
 from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.planner import Run
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import NS, format_clock
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.agent.offline.test_motion_questions import START_NS as TOUR_NS
@@ -94,7 +97,93 @@ def test_a_list_is_narrowed_by_time_and_place(store: MemoryStore) -> None:
     near, late, none = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
     assert near.startswith('19 of 20 memories')
     assert late.startswith(f'{sum(i >= 170 for i in SHOWN)} of 30 memories')
-    assert none == 'none of 200 memories shows it'
+    assert none.startswith('none of 200 memories has these words; by meaning:')
+
+
+def captioned(*captions: str) -> ListedRecall:
+    starts = [START_NS + 600 * i * NS for i in range(len(captions))]
+    return ListedRecall(
+        [
+            Memory(f's{i}', 'r', start, start + 3 * NS, caption, Pose(50.0 * i, 0.0))
+            for i, (start, caption) in enumerate(zip(starts, captions, strict=True))
+        ]
+    )
+
+
+def test_what_shows_it_in_other_words_is_told() -> None:
+    memories = captioned('A lawn.', 'An elevated walkway over a road, a bridge for people.', 'A parked car.')
+    other = replace(memories.memories[1], caption='An elevated walkway over a road, for people.')
+    for has_words, known in ((True, memories), (False, ListedRecall([*memories.memories[:1], other]))):
+        answer, chat = ask(
+            known,
+            'How many bridges are there?',
+            START_NS + 9_000 * NS,
+            calls(('list_all', {'query': 'bridge people'})),
+            calls(('answer', {'kind': 'not_seen', 'text': 'I saw none.'})),
+        )
+        assert 'elevated walkway' in told(chat) or has_words, told(chat)
+        assert 'shows it' not in told(chat)
+        assert has_words or answer.confidence < 1.0, 'that there is none is not sure'
+
+
+def test_words_that_name_something_else_are_told_as_they_stand() -> None:
+    _, chat = ask(
+        captioned(
+            'A bus stop sign at a kerb.',
+            'Two bus stop signs.',
+            'A stop sign.',
+            'A road, a red stop sign.',
+        ),
+        'How many stop signs are there?',
+        START_NS + 9_000 * NS,
+        calls(('list_all', {'query': 'stop sign'})),
+        calls(('answer', {'kind': 'text', 'text': 'Two.', 'ids': ['m3', 'm4']})),
+    )
+    head, *lines = told(chat).splitlines()
+    assert '"bus stop sign" (1), "bus stop signs" (1), "stop sign" (1)' in head
+    assert [line.rpartition(': ')[2] for line in lines[:4]] == [
+        '"bus stop sign"',
+        '"bus stop signs"',
+        '"stop sign"',
+        '"red stop sign"',
+    ]
+
+
+def test_a_page_that_is_told_of_can_be_asked_for() -> None:
+    for tool in ALL_TOOLS:
+        if tool.name in ('list_all', 'motion'):
+            assert 'page' in tool.parameters['properties'], tool.name
+
+
+def test_a_turn_is_the_same_in_every_window() -> None:
+    """A bend of 96 degrees in five minutes, of which the windows end here and there."""
+
+    def pose(second: int) -> Pose:
+        yaw = math.radians(96.0) * min(max(second - 600, 0), 300) / 300
+        return Pose(0.5 * second, 0.0, 0.0, yaw)
+
+    memories = [
+        Memory(
+            f'b{i}', 'r', TOUR_NS + i * NS, TOUR_NS + (i + 30) * NS, 'A road.', pose(i + 15), travelled=15.0
+        )
+        for i in range(0, 1_500, 30)
+    ]
+    found = set()
+    for after, before in ((0, 1_400), (700, 800), (740, 760), (600, 755)):
+        when = f'between {_clock(after)} and {_clock(before)}'
+        _, chat = ask(
+            ListedRecall(memories),
+            'How did you turn?',
+            TOUR_NS + 1_600 * NS,
+            calls(('motion', {'when': when})),
+            calls(('answer', {'kind': 'not_seen'})),
+        )
+        found |= set(re.findall(r'turned (left|right) by about (\d+) degrees', told(chat)))
+    assert found == {('left', '96')}
+
+
+def _clock(second: int) -> str:
+    return format_clock(TOUR_NS + second * NS, Question('', 0).zone).split(' ')[1]
 
 
 def test_the_way_is_told_with_stops_turns_and_legs() -> None:
@@ -139,7 +228,7 @@ def test_each_of_these_tools_takes_about_a_hundred_tokens() -> None:
 def test_of_more_memories_than_are_read_the_latest_count_and_that_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (overview_tools, motion_questions):
+    for module in (overview_tools, journey):
         monkeypatch.setattr(module, 'every', lambda recall, scope: every(recall, scope, 5))
     tour_end_ns = recall(0).survey().last_ns or 0
     _, chat = ask(
