@@ -1,8 +1,13 @@
 """What lets a node into a server, and what a server says, in the node's log and on its topics."""
 
+import base64
+
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import ParameterEvent
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.parameter import Parameter
 
 from remembr_msgs.srv import Ask
 from remembr_ros.captioning.placer import PlacedSegment
@@ -49,6 +54,33 @@ def test_the_agent_does_not_tell_the_password_of_its_model(robot, server, caplog
     assert server.requests[0].headers['authorization'].startswith('Basic ')
     check(caplog.text)
     check(trace.read_text())
+
+
+def test_no_parameter_shows_a_password(robot, server, monkeypatch):
+    monkeypatch.setenv('OPENAI_API_KEY', 'x')
+    events = robot.listen(ParameterEvent, '/parameter_events', 100)
+    robot.add(FakeMemoryNode([LIFT]))
+    url = server.url.replace('//', f'//anna:{PASSWORD}@')
+    agent = robot.start(AgentNode, pose_source='none', llm='tiny', llm_url=url)
+
+    def shown() -> str:
+        request = GetParameters.Request(names=['llm_url'])
+        return robot.call(GetParameters, 'agent/get_parameters', request).values[0].string_value
+
+    assert shown() == server.url.replace('//', '//***@')
+    agent.trigger_deactivate()
+    agent.trigger_cleanup()
+    other = Parameter('llm_url', value=url.replace('anna', 'bert')).to_parameter_msg()
+    response = robot.call(SetParameters, 'agent/set_parameters', SetParameters.Request(parameters=[other]))
+    assert response.results[0].successful
+    assert shown() == server.url.replace('//', '//***@')
+    agent.trigger_configure()
+    agent.trigger_activate()
+    robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?'))
+    sent = server.requests[-1].headers['authorization']
+    assert base64.b64decode(sent.split()[1]).decode() == f'bert:{PASSWORD}'
+    robot.wait(lambda: any(one.changed_parameters for one in events), 'the change is told')
+    assert PASSWORD not in str(events)
 
 
 def test_the_captioner_does_not_tell_the_password_of_its_model(robot, server, caplog):

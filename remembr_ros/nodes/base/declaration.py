@@ -3,12 +3,14 @@
 import dataclasses
 import difflib
 from typing import Any, ClassVar, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from remembr_ros.nodes.base.parameter_field import objection
+from remembr_ros.redaction import masked_url
 
 
 class Parameters(Protocol):
@@ -16,6 +18,8 @@ class Parameters(Protocol):
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
+
+_hidden_of: WeakKeyDictionary[Node, dict[tuple[str, str], str]] = WeakKeyDictionary()
 
 P = TypeVar('P', bound=Parameters)
 
@@ -31,7 +35,11 @@ def declare_parameters(node: Node, cls: type[P]) -> P:
     :raises rclpy.exceptions.ParameterException: an override has the wrong type or is out of range
     """
     node.add_on_set_parameters_callback(lambda parameters: _check(cls, parameters))
-    node.add_pre_set_parameters_callback(lambda parameters: _typed(cls, parameters))
+    node.add_pre_set_parameters_callback(
+        lambda parameters: [_hidden(node, one) for one in _typed(cls, parameters)]
+    )
+    for name, given in node._parameter_overrides.items():
+        node._parameter_overrides[name] = _hidden(node, given)
     list_types = _list_types(cls)
     for field in dataclasses.fields(cls):
         if (list_type := list_types.get(field.name)) is None:
@@ -61,6 +69,7 @@ def unknown_overrides(node: Node) -> list[str]:
 def read_parameters(node: Node, cls: type[P]) -> P:
     """Return the present values of the declared parameters."""
     values = {field.name: node.get_parameter(field.name).value for field in dataclasses.fields(cls)}
+    values |= {name: url for (name, shown), url in _of(node).items() if values.get(name) == shown}
     return cls(**values | {name: list(values[name]) for name in _list_types(cls)})
 
 
@@ -85,6 +94,20 @@ def _typed(cls: type[Parameters], parameters: list[Parameter]) -> list[Parameter
         Parameter(one.name, types[one.name], []) if one.name in types and _is_empty(one) else one
         for one in parameters
     ]
+
+
+def _hidden(node: Node, given: Parameter) -> Parameter:
+    """Return a parameter without the password of a URL: every node and tool can read parameters."""
+    url = given.value
+    if not isinstance(url, str) or '://' not in url or (shown := masked_url(url)) == url:
+        return given
+    _of(node)[given.name, shown] = url
+    return Parameter(given.name, Parameter.Type.STRING, shown)
+
+
+def _of(node: Node) -> dict[tuple[str, str], str]:
+    """Return the URLs with passwords that a node was given, by parameter and by what is shown of each."""
+    return _hidden_of.setdefault(node, {})
 
 
 def _descriptor(field: 'dataclasses.Field[Any]') -> ParameterDescriptor:
