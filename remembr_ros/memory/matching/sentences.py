@@ -55,6 +55,11 @@ def kinds_of(memory: Memory) -> Kinds:
     return _kinds(memory.caption, memory.scene_text)
 
 
+def forget_kinds() -> None:
+    """Let go of the texts whose kinds are kept: some are of memories that were forgotten."""
+    _kinds.cache_clear()
+
+
 @lru_cache(131_072)  # 300 bytes each; splitting a caption takes 60 microseconds, and a recall ranks a hundred
 def _kinds(caption: str, scene_text: tuple[str, ...]) -> Kinds:
     parts = passages(Memory('', '', 0, 0, caption, scene_text=scene_text))
