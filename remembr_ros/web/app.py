@@ -114,7 +114,8 @@ async def _watch(site: Site) -> None:
             continue
         try:
             state = await asyncio.to_thread(site.backend.state) if looks % STATE_EVERY == 0 else known[2]
-            seen = (site.backend.situation(), site.backend.map(), state)
+            # A drive's change is told at once, and once more here: what it brings along may come later.
+            seen = ((site.backend.situation(), site.drives.current), site.backend.map(), state)
         except Exception:
             logger.exception('what goes on cannot be told')
             continue

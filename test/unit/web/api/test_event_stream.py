@@ -10,9 +10,11 @@ import pytest
 
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import NS
+from remembr_ros.web import app as app_module
 from remembr_ros.web.api.event_stream import _told, sse
 from remembr_ros.web.backend import Situation
 from remembr_ros.web.door.serving import WebServer
+from remembr_ros.web.drives import Drive
 from remembr_ros.web.live import MOST_WAITING, Event
 from remembr_ros.web.site import Site
 from test.unit.web.fake_backend import PATIENCE_S, FakeBackend, eventually
@@ -92,6 +94,24 @@ def test_who_reads_slowly_is_told_everything_anew(site: Site) -> None:
     ]
     assert '"anew": true' in found[0]
     assert asked.id in found[4]
+
+
+def test_what_a_drive_brings_along_is_told_however_short_it_was(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A goal that waits, and is gone, between two looks: pages were told of it when the drive changed."""
+    monkeypatch.setattr(app_module, 'WATCH_S', 0.01)
+
+    async def heard() -> list[Event | None]:
+        events = site.live.open(lambda event: event.kind == 'situation').events()
+        watching = asyncio.ensure_future(app_module._watch(site))
+        first = await asyncio.wait_for(anext(events), PATIENCE_S)
+        site.drives._current = Drive('d', 'somebody', 'stopped')
+        second = await asyncio.wait_for(anext(events), PATIENCE_S)
+        watching.cancel()
+        return [first, second]
+
+    assert all(event and event.kind == 'situation' for event in asyncio.run(heard()))
 
 
 def test_what_cannot_be_told_is_left_out(
