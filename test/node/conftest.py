@@ -22,6 +22,7 @@ with warnings.catch_warnings():
     import milvus_lite  # noqa: F401
     import rosidl_generator_py  # noqa: F401
 
+from geometry_msgs.msg import PoseStamped  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.lifecycle import TransitionCallbackReturn  # noqa: E402
 from rclpy.node import Node  # noqa: E402
@@ -142,3 +143,12 @@ def robot() -> Iterator[Robot]:
     made = Robot()
     yield made
     made.close()
+
+
+@pytest.fixture
+def goals(robot):
+    """Goals that are sent, heard from before a node is there that sends them.
+
+    A subscription's announcement that is lost on its way comes again within 5 s; a goal does not.
+    """
+    return robot.listen(PoseStamped, 'goal_pose')

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import String
 
 pytest.importorskip('fastapi', reason='the page needs the extra web')
@@ -132,10 +131,9 @@ def page(robot, processes, tmp_path, monkeypatch):
 
 
 @pytest.mark.timeout(300)
-def test_two_look_at_one_robot(robot, processes, page, tmp_path):
+def test_two_look_at_one_robot(robot, goals, processes, page, tmp_path):
     me, other = page.me, page.other
     watching = other.watch()
-    goals = robot.listen(PoseStamped, 'goal_pose')
     lift = page.recalled('lift')
 
     # Go there: both see what waits, who may act says yes, and the robot is sent.

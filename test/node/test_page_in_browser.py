@@ -1,7 +1,6 @@
 """Two browsers on the page of one robot, which runs as processes: memory, agent and web node."""
 
 import pytest
-from geometry_msgs.msg import PoseStamped
 from std_msgs.msg import String
 
 pytest.importorskip('fastapi', reason='the page needs the extra web')
@@ -19,8 +18,7 @@ def page(robot, processes, tmp_path, monkeypatch):
 
 
 @pytest.mark.timeout(300)
-def test_a_click_sends_the_robot_and_forgets_and_both_see_it(robot, page, look, tmp_path):  # noqa: F811
-    goals = robot.listen(PoseStamped, 'goal_pose')
+def test_a_click_sends_the_robot_and_forgets_and_both_see_it(robot, goals, page, look, tmp_path):  # noqa: F811
     address = f'http://127.0.0.1:{page.port}'
     mine, other = settled(look(f'{address}/?view=search&q=lift')), settled(look(address, 'phone'))
 
@@ -56,9 +54,8 @@ def test_a_click_sends_the_robot_and_forgets_and_both_see_it(robot, page, look, 
 
 
 @pytest.mark.timeout(300)
-def test_who_may_only_look_sees_the_goal_and_cannot_say_yes(robot, processes, look, tmp_path):  # noqa: F811
+def test_who_may_only_look_sees_the_goal_and_cannot_say_yes(robot, goals, processes, look, tmp_path):  # noqa: F811
     page = Page(robot, processes, tmp_path, guarded=True)
-    goals = robot.listen(PoseStamped, 'goal_pose')
     address = f'http://127.0.0.1:{page.port}/?view=search&q=lift'
     acting, looking = look(address, forgiven='401'), look(address, forgiven='401')
     for one, right in ((acting, 'act'), (looking, 'look')):

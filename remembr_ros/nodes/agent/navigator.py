@@ -23,15 +23,12 @@ from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import duration_to_msg, stamped_pose_to_msg
-from remembr_ros.nodes.base.futures import until
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.nav2.action import Nav2Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
-
-LISTENED_S = 10.0  # [s] that a pose for goal_pose waits for somebody who takes it
 
 
 class Navigator:
@@ -178,9 +175,6 @@ class Navigator:
             inquiry.sent = True
             self._tell(plan, inquiry)
             if self._nav2 is None:
-                # Of a subscriber whose announcement was lost on its way this node learns some seconds later.
-                await until(self._node, LISTENED_S, self._goals.get_subscription_count, drive.stopped)
-                self._raise_if_stopped(drive.stopped)
                 self._goals.publish(stamped_pose_to_msg(plan.goals[0]))
             else:
                 await self._nav2.drive(drive)

@@ -24,7 +24,7 @@ async def first_of(node: Node, timeout_s: float, *futures: Future) -> bool:
         node.destroy_timer(timer)
 
 
-async def until(node: Node, timeout_s: float, condition: Callable[[], object], *futures: Future) -> bool:
+async def until(node: Node, timeout_s: float, condition: Callable[[], bool], *futures: Future) -> bool:
     """Wait until a condition holds, or one of the futures is there; return whether the condition holds."""
     if condition():
         return True
