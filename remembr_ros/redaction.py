@@ -39,16 +39,6 @@ def shown_url(url: str) -> str:
     return f'{url[:start]}{where.rpartition("@")[2]}{hidden}'
 
 
-def masked_url(url: str) -> str:
-    """Return a URL as :func:`shown_url` does, but so that one can tell that something is hidden."""
-    shown = shown_url(url)
-    if shown == url or MASK in shown:
-        return shown
-    scheme = _SCHEME.match(shown)
-    start = scheme.end() if scheme else 0
-    return f'{shown[:start]}{MASK}@{shown[start:]}'
-
-
 def url_secrets(url: str) -> set[str]:
     """Return what in a URL lets somebody in: the password, or else the user, and the values of its query."""
     try:

@@ -1,6 +1,8 @@
 """Deadlines in tests, on machines that do other things besides."""
 
 import os
+import time
+from collections.abc import Callable
 
 
 def patiently(seconds: float) -> float:
@@ -12,3 +14,13 @@ def patiently(seconds: float) -> float:
     cores = os.cpu_count() or 1
     workers = int(os.environ.get('PYTEST_XDIST_WORKER_COUNT', '1'))
     return seconds * max(1.0, workers / cores, os.getloadavg()[0] / cores)
+
+
+def holds_within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Wait until a condition holds; return whether it does in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True

@@ -28,16 +28,8 @@ _NAME = re.compile(r'[0-9a-f]{32}\.(part|begun|rows)')
 MAX_BYTES = 2**29  # a larger file is no note: a million memories that are moved take less
 
 
-class Location(BaseModel):
-    """Where a memory is.
-
-    :param pose: x, y, z [m] and yaw [rad]; None: it has no place
-    """
-
-    model_config = ConfigDict(strict=True, frozen=True)
-    pose: tuple[float, float, float, float] | None
-    map_id: str
-    frame_id: str
+Location = tuple[tuple[float, float, float, float] | None, str, str]
+"""Where a memory is: x, y, z [m] and yaw [rad], None if it has no place; its map and frame."""
 
 
 class Placed(BaseModel):

@@ -265,12 +265,12 @@ def move_asked(
 
 def _place(memory: Memory) -> Location:
     pose = (*memory.pose.position, memory.pose.yaw) if memory.pose else None
-    return Location(pose=pose, map_id=memory.map_id, frame_id=memory.frame_id)
+    return pose, memory.map_id, memory.frame_id
 
 
 def _placed(memory: Memory, place: Location) -> Memory:
-    pose = Pose(*place.pose) if place.pose else None
-    return replace(memory, pose=pose, map_id=place.map_id, frame_id=place.frame_id)
+    pose, map_id, frame_id = place
+    return replace(memory, pose=Pose(*pose) if pose else None, map_id=map_id, frame_id=frame_id)
 
 
 def _is_done(engine: Engine, placed: Sequence[Placed]) -> bool:

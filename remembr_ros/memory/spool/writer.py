@@ -99,11 +99,6 @@ class SpoolingWriter:
         problem = self._problem
         return SpoolState(spool.count, spool.size, spool.oldest_ns, bool(problem), problem)
 
-    def wait_until_stored(self, timeout_s: float) -> bool:
-        """Wait until nothing waits; return whether that is so."""
-        with self._wake:
-            return self._wake.wait_for(lambda: not self._spool.count, timeout_s)
-
     def close(self) -> None:
         """Stop; what waits is stored after the next start."""
         with self._wake:
@@ -136,8 +131,6 @@ class SpoolingWriter:
                 self._wake.wait_for(lambda: self._closing, self._retry_s)
         else:
             self._note('')
-            with self._wake:
-                self._wake.notify_all()
 
     def _store_first(self) -> None:
         """Store the observations that came first, and drop them."""

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from remembr_ros.nodes.base.parameter_field import objection
-from remembr_ros.redaction import masked_url
+from remembr_ros.redaction import MASK, shown_url
 
 
 class Parameters(Protocol):
@@ -99,8 +99,9 @@ def _typed(cls: type[Parameters], parameters: list[Parameter]) -> list[Parameter
 def _hidden(node: Node, given: Parameter) -> Parameter:
     """Return a parameter without the password of a URL: every node and tool can read parameters."""
     url = given.value
-    if not isinstance(url, str) or '://' not in url or (shown := masked_url(url)) == url:
+    if not isinstance(url, str) or '://' not in url or (shown := shown_url(url)) == url:
         return given
+    shown = shown.replace('://', f'://{MASK}@', 1)
     _of(node)[given.name, shown] = url
     return Parameter(given.name, Parameter.Type.STRING, shown)
 

@@ -74,11 +74,7 @@ class Confirmation:
             return response
         meant_ns = time_from_msg(request.goals)
         if meant_ns != self._shown_ns and (request.yes or meant_ns):
-            response.message = (
-                'other goals wait than these: look at what the robot asks now, and confirm that'
-                if meant_ns
-                else 'a yes names the goals that it is for: set goals to the header.stamp of proposed_goals'
-            )
+            response.message = 'other goals wait: look at proposed_goals, and say yes to its header.stamp'
             return response
         response.success = True
         error = None if request.yes else NotConfirmed('a person refused the goal')

@@ -65,14 +65,8 @@ class ConfirmRequest(_Body):
 
     yes: bool
     proposal: str = Field(
-        '', max_length=64, description='proposal_id of the situation; refused if other goals wait by now'
+        '', max_length=64, description='proposal_id of the situation that was seen; a no may do without'
     )
-
-    @model_validator(mode='after')
-    def _says_to_what(self) -> 'ConfirmRequest':
-        if self.yes and not self.proposal:
-            raise ValueError('a yes is for the goals that were seen: give their proposal_id as proposal')
-        return self
 
 
 @routes.get('/api/memories/{memory_id}/forgetting')

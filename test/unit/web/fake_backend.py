@@ -150,7 +150,7 @@ class FakeBackend:
         return self.arrives
 
     def confirm(self, yes: bool, proposal: str) -> str:
-        if proposal and proposal != self.now.proposal_id:
+        if proposal != self.now.proposal_id and (yes or proposal):
             raise InvalidRequest('other goals wait than these')
         with self._spoken:
             self.said.append(yes)

@@ -46,7 +46,7 @@ def test_the_robot_drives_once_a_person_said_yes(
     waiting = at(drives, 'confirming')
     assert (waiting.id, waiting.asker) == (begun.id, 'act token from 10.0.0.3')
     assert waiting.goal is not None
-    assert drives.confirm(True, '', asker='somebody else') == 'it is told'
+    assert drives.confirm(True, backend.now.proposal_id, asker='somebody else') == 'it is told'
     at(drives, 'arrived')
     assert stages[0] == 'checking'
     assert stages[-2:] == ['navigating', 'arrived']
@@ -59,7 +59,7 @@ def test_a_robot_of_which_nobody_tells_more_was_sent(drives: Drives, backend: Fa
     backend.arrives = False
     drives.begin(PLACE, map_id='', asker='a')
     at(drives, 'confirming')
-    drives.confirm(True, '', asker='a')
+    drives.confirm(True, backend.now.proposal_id, asker='a')
     assert at(drives, 'sent').is_over
 
 
@@ -71,7 +71,7 @@ def test_one_drive_at_a_time(drives: Drives, backend: FakeBackend) -> None:
     drives.confirm(False, '', asker='a')
     assert 'refused' in at(drives, 'failed').detail
     drives.begin(PLACE, map_id='cellar', asker='b')
-    drives.confirm(True, '', asker='b')
+    drives.confirm(True, backend.now.proposal_id, asker='b')
     at(drives, 'arrived')
     assert backend.driven == [(PLACE, 'cellar', 'b')]
 

@@ -8,6 +8,7 @@ from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter
+from test.patience import holds_within
 
 WAIT_S = 30.0
 
@@ -81,7 +82,7 @@ def test_while_it_is_away_everything_waits_and_follows_in_order(server: Server, 
     assert 'http://robot:19530' in state.problem
     assert server.stored == []
     server.away = False
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     writer.add([observation(100)])
     assert server.stored == [f'm{i}' for i in range(101)]
 
@@ -93,7 +94,7 @@ def test_a_server_that_never_was_there_costs_nothing(server: Server, opened: Ope
     writer.close()
     server.away = False
     writer = opened()
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     assert server.stored == ['m1']
 
 
@@ -108,7 +109,7 @@ def test_new_ones_do_not_overtake_what_is_on_its_way(server: Server, opened: Ope
     writer.add([observation(2)])  # and this does not wait for it
     assert server.stored == []
     server.go_on.set()
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     assert server.stored == ['m1', 'm2']
 
 
@@ -121,7 +122,7 @@ def test_what_can_never_be_stored_does_not_hold_up_the_others(
     for i in range(4):
         writer.add([observation(i)])
     server.away = False
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     assert server.stored == ['m0', 'm1', 'm3']
     assert 'm2 can never be stored' in caplog.text
 
@@ -141,7 +142,7 @@ def test_what_waits_can_be_forgotten(server: Server, opened: Open) -> None:
         writer.add([observation(i)])
     assert writer.forget(lambda memory: memory.start_ns in (0, 2)) == 2
     server.away = False
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     assert server.stored == ['m1', 'm3']
 
 
@@ -168,7 +169,7 @@ def test_an_error_of_the_program_does_not_end_the_draining(
 
     writer = SpoolingWriter(store, Spool(tmp_path / 'spool'), retry_s=0.01)
     writer.add([observation(1)])
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     assert stored == ['m1']
     writer.close()
 
@@ -188,6 +189,6 @@ def test_a_memory_whose_keyframes_are_damaged_is_stored_without_them(tmp_path: P
     writer = SpoolingWriter(store, Spool(tmp_path / 'spool'), retry_s=0.01)
     writer.add([observation(1), observation(2)])
     away.clear()
-    assert writer.wait_until_stored(WAIT_S)
+    assert holds_within(WAIT_S, lambda: not writer.state().spooled)
     assert stored == ['m1', 'm2']
     writer.close()

@@ -119,7 +119,7 @@ def test_a_yes_is_for_the_goals_that_were_shown(client: TestClient, backend: Fak
     backend.now = Situation(proposal=(StampedPose(2**62, here), StampedPose(2**62, Pose(3.0, 0.1))))
     shown = client.get('/api/situation').json()['proposal_id']
     assert client.post('/api/confirm', json={'yes': True, 'proposal': shown}).status_code == 200
-    assert client.post('/api/confirm', json={'yes': True}).status_code == 400
+    assert client.post('/api/confirm', json={'yes': True}).status_code == 409
     backend.now = Situation(proposal=(StampedPose(2**62 + 1, here),))  # the same place, asked for by another
     for yes in (True, False):
         late = client.post('/api/confirm', json={'yes': yes, 'proposal': shown})
