@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from remembr_ros.errors import InvalidRequest, RemembrError, StoreUnavailable
@@ -81,10 +82,7 @@ class WholeChanges:
                 failed = [one for one in undertakings if not one.work.asked and one.work.vacuum <= vacuum]
                 ids += [gone for one in failed if one.has_rows for gone in one.work.ids]
                 names += [name for one in failed for name in one.work.keyframes]
-                work = Work(
-                    ids=tuple(dict.fromkeys(ids)), keyframes=tuple(dict.fromkeys(names)), vacuum=vacuum
-                )
-                own = [self._undone.begin(work)]
+                own = [self._undone.begin(Work(ids=tuple(ids), keyframes=tuple(names), vacuum=vacuum))]
                 undertakings.extend(own)
                 for one in failed:
                     one.end()
@@ -105,13 +103,11 @@ class WholeChanges:
             yield
             return
         engine.update([])  # as in delete: whoever is refused tries again, and would leave a note each time
-        undertaking = self._undone.begin(Work(keyframes=tuple(sorted(names))))
+        work = Work(keyframes=tuple(sorted(names)))
+        # Named by what it says: who is refused meanwhile tries again, and takes the place of the note.
+        undertaking = self._undone.begin(work, sha256(work.model_dump_json().encode()).hexdigest()[:32])
         try:
-            try:
-                yield
-            except RemembrError:  # nobody names them any more, if at all: they are collected like others
-                undertaking.end()
-                raise
+            yield
             self._clean(engine, [undertaking])
         finally:
             undertaking.leave()

@@ -41,8 +41,7 @@ class RobotPlace:
 class Situation:
     """What is going on now.
 
-    :param proposal: goals that wait for a person's yes, in the order of the visit; empty: none do. What was
-        proposed at another time has another stamp
+    :param proposal: goals that wait for a person's yes, in order, all of one stamp; empty: none do
     :param goals: where the robot was sent last
     """
 

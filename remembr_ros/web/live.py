@@ -30,8 +30,7 @@ class Event:
     key: str = ''
 
 
-ANEW = Event('anew')
-"""So much has happened that it is not told: whoever reads this reads everything anew."""
+ANEW = Event('anew')  # more has happened than is told: whoever reads this reads everything anew
 
 Merge = Callable[[Event, Event], Event]
 

@@ -74,6 +74,8 @@ def test_no_parameter_shows_a_password(robot, server, monkeypatch):
     response = robot.call(SetParameters, 'agent/set_parameters', SetParameters.Request(parameters=[other]))
     assert response.results[0].successful
     assert shown() == server.url.replace('//', '//***@')
+    again = Parameter('llm_url', value=shown()).to_parameter_msg()  # as a tool does that saves and loads them
+    robot.call(SetParameters, 'agent/set_parameters', SetParameters.Request(parameters=[again]))
     agent.trigger_configure()
     agent.trigger_activate()
     robot.call(Ask, 'ask', Ask.Request(question='Where is the lift?'))

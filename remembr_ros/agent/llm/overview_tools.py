@@ -63,7 +63,8 @@ class ToldLine:
 class Overview:
     """Lines, the first of them a summary, and how many memories were looked at.
 
-    :param by_meaning: what a recall by the text `about` found, of which nobody knows whether it shows it
+    :param by_meaning: what may show what was asked for in other words
+    :param about: what was asked for, where nothing has its words; then nobody is sure
     """
 
     lines: Sequence[ToldLine]
@@ -98,7 +99,7 @@ def _over_all(call: Narrowed, context: CallContext, look: Callable[[Scope], Over
             if found.by_meaning:
                 recalled = Recalled(found.by_meaning[:MEANT], found.looked_at, found.about)
                 shown.append(introduce(recalled, context))
-            else:
+            if not found.about:
                 context.sure = max(context.sure, SURE)
             return '\n'.join(shown)
 
@@ -157,7 +158,7 @@ def _list_all(query: str, page: int, question: Question, recall: Recall, scope: 
     lines = [ToldLine(f'{head}; {", ".join(often)}'), *_page(lines, page)]
     if by_meaning := (likely if named else hits):
         lines.append(ToldLine('by meaning:'))
-    return Overview(lines, len(memories), by_meaning, query)
+    return Overview(lines, len(memories), by_meaning, '' if named else query)
 
 
 def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> Overview:

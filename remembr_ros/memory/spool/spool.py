@@ -28,10 +28,8 @@ MAX_BYTES = 512_000_000
 
 _MAGIC = b'remembr spool 2\n'
 _MARKER = b'\x9eobs'  # where a frame can begin: found again after one that is damaged
-_FRAME = struct.Struct(
-    '<4sBII'
-)  # before each entry: the marker, its state, its length, and the CRC-32 of both
-_LENGTH = struct.Struct('<I')
+# Before each entry: the marker, its state, its length, and the CRC-32 of length and entry.
+_FRAME = struct.Struct('<4sBII')
 _STATE = 4  # [byte] of the state in a frame
 _DRAINED = 0xFF  # the state of an entry that was dropped; no bit alone makes 0 this
 
@@ -297,7 +295,7 @@ class Spool:
 
 def _checksum(data: bytes) -> int:
     """Return the checksum of an entry: of its length, too, by which the next one is found."""
-    return zlib.crc32(data, zlib.crc32(_LENGTH.pack(len(data))))
+    return zlib.crc32(data, zlib.crc32(len(data).to_bytes(4, 'little')))
 
 
 def _frames(content: mmap.mmap) -> Iterator[tuple[int, int, bytes | None]]:

@@ -19,6 +19,7 @@ class Parameters(Protocol):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
+# URLs with passwords that nodes were given, by parameter and by what is shown of each.
 _hidden_of: WeakKeyDictionary[Node, dict[tuple[str, str], str]] = WeakKeyDictionary()
 
 P = TypeVar('P', bound=Parameters)
@@ -69,7 +70,8 @@ def unknown_overrides(node: Node) -> list[str]:
 def read_parameters(node: Node, cls: type[P]) -> P:
     """Return the present values of the declared parameters."""
     values = {field.name: node.get_parameter(field.name).value for field in dataclasses.fields(cls)}
-    values |= {name: url for (name, shown), url in _of(node).items() if values.get(name) == shown}
+    hidden = _hidden_of.get(node, {})
+    values |= {name: url for (name, shown), url in hidden.items() if values.get(name) == shown}
     return cls(**values | {name: list(values[name]) for name in _list_types(cls)})
 
 
@@ -99,16 +101,12 @@ def _typed(cls: type[Parameters], parameters: list[Parameter]) -> list[Parameter
 def _hidden(node: Node, given: Parameter) -> Parameter:
     """Return a parameter without the password of a URL: every node and tool can read parameters."""
     url = given.value
-    if not isinstance(url, str) or '://' not in url or (shown := shown_url(url)) == url:
+    if not isinstance(url, str) or not url.partition('://')[0].isalnum() or (shown := shown_url(url)) == url:
         return given
     shown = shown.replace('://', f'://{MASK}@', 1)
-    _of(node)[given.name, shown] = url
+    if url != shown:  # else somebody sets again what was shown: the password stays
+        _hidden_of.setdefault(node, {})[given.name, shown] = url
     return Parameter(given.name, Parameter.Type.STRING, shown)
-
-
-def _of(node: Node) -> dict[tuple[str, str], str]:
-    """Return the URLs with passwords that a node was given, by parameter and by what is shown of each."""
-    return _hidden_of.setdefault(node, {})
 
 
 def _descriptor(field: 'dataclasses.Field[Any]') -> ParameterDescriptor:

@@ -110,10 +110,9 @@ _made: WeakKeyDictionary[Exchange, ExchangeJson] = WeakKeyDictionary()  # nothin
 
 def exchange_json(exchange: Exchange) -> ExchangeJson:
     """Return a question and what became of it; made once, however many pages are told."""
-    made = _made.get(exchange)
-    if made is None:
-        made = _made[exchange] = _exchange_json(exchange)
-    return made
+    if exchange not in _made:
+        _made[exchange] = _exchange_json(exchange)
+    return _made[exchange]
 
 
 def _exchange_json(exchange: Exchange) -> ExchangeJson:

@@ -126,6 +126,19 @@ def test_what_shows_it_in_other_words_is_told() -> None:
         assert has_words or answer.confidence < 1.0, 'that there is none is not sure'
 
 
+def test_what_may_show_it_besides_makes_the_words_no_less_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview_tools, 'FITTING', ('surely', 'likely', 'perhaps', 'hardly'))
+    answer, chat = ask(
+        captioned('A bridge.', 'An elevated walkway, which spans a road.'),
+        'Where is the bridge?',
+        START_NS + 9_000 * NS,
+        calls(('list_all', {'query': 'bridge'})),
+        calls(('answer', {'kind': 'position', 'ids': ['m1']})),
+    )
+    assert 'elevated walkway' in told(chat)
+    assert answer.confidence >= overview_tools.SURE
+
+
 def test_words_that_name_something_else_are_told_as_they_stand() -> None:
     _, chat = ask(
         captioned(
