@@ -147,8 +147,9 @@ def robot() -> Iterator[Robot]:
 
 @pytest.fixture
 def goals(robot):
-    """Goals that are sent, heard from before a node is there that sends them.
+    """Goals that are sent, once the agent has answered a call.
 
-    A subscription's announcement that is lost on its way comes again within 5 s; a goal does not.
+    DDS takes seconds at times to tell the agent of who listens, and a goal does not come again. Of the same
+    process readers are told of in their order: who answers knows of this one, too.
     """
     return robot.listen(PoseStamped, 'goal_pose')

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lifecycle_msgs.srv import GetState
 from std_msgs.msg import String
 
 pytest.importorskip('fastapi', reason='the page needs the extra web')
@@ -135,6 +136,7 @@ def test_two_look_at_one_robot(robot, goals, processes, page, tmp_path):
     me, other = page.me, page.other
     watching = other.watch()
     lift = page.recalled('lift')
+    robot.call(GetState, 'agent/get_state', GetState.Request())  # see the fixture goals
 
     # Go there: both see what waits, who may act says yes, and the robot is sent.
     assert other.call('POST', '/api/go', {'memory_id': lift['id']})[0] == 403

@@ -1,6 +1,7 @@
 """Two browsers on the page of one robot, which runs as processes: memory, agent and web node."""
 
 import pytest
+from lifecycle_msgs.srv import GetState
 from std_msgs.msg import String
 
 pytest.importorskip('fastapi', reason='the page needs the extra web')
@@ -20,6 +21,7 @@ def page(robot, processes, tmp_path, monkeypatch):
 @pytest.mark.timeout(300)
 def test_a_click_sends_the_robot_and_forgets_and_both_see_it(robot, goals, page, look, tmp_path):  # noqa: F811
     address = f'http://127.0.0.1:{page.port}'
+    robot.call(GetState, 'agent/get_state', GetState.Request())  # see the fixture goals
     mine, other = settled(look(f'{address}/?view=search&q=lift')), settled(look(address, 'phone'))
 
     # Go there: nothing moves before somebody has said yes, and that may be the other one.

@@ -179,7 +179,8 @@ class MemoryIndex:
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
         with self._lock:
-            return {i: self._passages.vectors(self._slots[i]) for i in ids if i in self._slots}
+            slots, behind = {i: self._slots[i] for i in ids if i in self._slots}, self._behind
+            return {i: behind[n][1] if n in behind else self._passages.vectors(n) for i, n in slots.items()}
 
     def select(self, scope: Scope = ANYTHING) -> Iterator[Memory]:
         """Return the memories in a scope as they are now, whatever becomes of them while they are read."""
@@ -210,7 +211,8 @@ class MemoryIndex:
     def likeness(self, vectors: Floats, ids: Sequence[str]) -> dict[str, Floats]:
         with self._lock:
             slots = [self._slots[i] for i in ids if i in self._slots]
-            found = self._passages.likeness(vectors, slots)
+            found = self._passages.likeness(vectors, [slot for slot in slots if slot not in self._behind])
+            found |= {slot: self._behind[slot][1] @ vectors.T for slot in slots if slot in self._behind}
             return {self._id(slot): cosines for slot, cosines in found.items()}
 
     def compared(self, vectors: Floats, ids: Sequence[str]) -> tuple[list[Memory], dict[str, Floats]]:

@@ -19,6 +19,7 @@ from remembr_ros.nodes.base.managed_node import ManagedNode
 LOOK_S = 0.05  # [s] what wakes nobody is looked at this often
 GONE_S = 2.0  # [s] a server that is out of sight for so long has gone
 CANCEL_S = 2.0  # [s] for what becomes of a goal that was cancelled
+FIND_S = 10.0  # [s] for finding a server: DDS has taken 5 to tell of one that was there
 
 
 @dataclass(eq=False)
@@ -35,12 +36,11 @@ class ActionCall:
     """Calls one action while a node is active; any number of goals at a time.
 
     :param kind: the type of the action
-    :param find_s: for finding its server [s]
     """
 
-    def __init__(self, node: ManagedNode, kind: type[Any], name: str, find_s: float) -> None:
+    def __init__(self, node: ManagedNode, kind: type[Any], name: str) -> None:
         self._node = node
-        self._find_s = find_s
+        self._find_s = FIND_S
         self._name = node.resolve_service_name(name)
         self._client = ActionClient(node, kind, name, callback_group=ReentrantCallbackGroup())
         self._open: set[_Goal] = set()
