@@ -81,6 +81,7 @@ setup(
     ],
     python_requires='>=3.10',
     install_requires=[
+        'dateparser>=1.2',
         'faiss-cpu>=1.9',
         # 3.x, a rewrite in Python, searches 7 times slower, and takes 1.6 s while rows are unflushed
         'milvus-lite==2.5.1',
@@ -96,6 +97,7 @@ setup(
         'scipy>=1.11',
         'setuptools<80',  # milvus-lite 2.5.1 imports pkg_resources
         'snowballstemmer>=2.2',
+        'textblob>=0.18',
         'tqdm>=4.60',
         'tzdata',
     ],

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from remembr_ros.agent.model import confidence
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.offline import matching, other_words, relevance_model, request
-from remembr_ros.agent.offline.matching import asked_words, has_what_it_must, words_found
+from remembr_ros.agent.offline.matching import has_what_it_must, words_found
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.planner import Run
@@ -92,7 +92,7 @@ def cases_of(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) ->
             if owner == sequence.name or asked.target in done:
                 continue
             done.add(asked.target)
-            if any(all(words_found(asked_words(asked), memory)) for memory in others.values()):
+            if any(all(words_found(asked, memory)) for memory in others.values()):
                 continue
             if best := _best(asked, recall, frozenset(others)):
                 found.append(Case(sequence.name, best, there=False))
@@ -262,7 +262,7 @@ def _best(asked: Request, recall: Recall, among: frozenset[str] | None) -> tuple
 
 
 def _features(asked: Request, hit: Hit) -> tuple[float, ...]:
-    found = words_found(asked_words(asked), hit.memory)
+    found = words_found(asked, hit.memory)
     covered = sum(found) / max(len(found), 1)
     return hit.score, covered, confidence.lacking(hit.memory, covered)
 

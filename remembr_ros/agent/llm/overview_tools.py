@@ -130,7 +130,7 @@ def _list_all(query: str, page: int, question: Question, recall: Recall, scope: 
     likely = [hit for hit in others if how_well(hit.score, recall.embedder_name) in FITTING]
     if not hits:
         hits, by = likely, 'may show it, none has all the words'
-    listed = listing(hits, question.same_place, whole=whole)
+    listed = listing(hits, question.same_place, recall, whole=whole)
     of = f'{len(memories)}{"" if whole else " or more"} memories'
     if not hits:
         head = f'none of {of} has these words; by meaning:' if others else f'none of {of} shows it'

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import ago, from_here
+from remembr_ros.memory.model.record import CAPTIONER
 from remembr_ros.timestamps import format_clock, format_duration
 
 EVEN = 0.5  # An answer that is rather wrong than right says so
@@ -22,10 +23,15 @@ def with_facts(answer: Answer, question: Question) -> Answer:
         facts = 'at an unknown place'
         if answer.pose is not None:
             x, y, _ = answer.pose.position
-            at = f'at ({x:.1f}, {y:.1f}) in {answer.frame_id}'
+            # Of what was seen, it is where the robot stood.
+            seen = bool(answer.evidence) and answer.evidence[0].memory.source == CAPTIONER
+            from_afar = seen and not answer.text.endswith(' was')
+            at = f'{"from" if from_afar else "at"} ({x:.1f}, {y:.1f})'
+            other_map = answer.map_id if answer.map_id != question.map_id else ''
+            at += f' on map {other_map}' if other_map else f' in {answer.frame_id}'
             facts = ', '.join([at, *from_here(answer, question)])
         if answer.evidence:
-            facts += f'; seen {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
+            facts += f'; {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
     elif answer.kind is Kind.TIME and answer.time_ns is not None:
         facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'
     elif answer.kind is Kind.DURATION and answer.duration_s is not None:
@@ -34,7 +40,8 @@ def with_facts(answer: Answer, question: Question) -> Answer:
     if facts:
         text = text.rstrip().rstrip('.:')
         text = f'{text}: {facts}.' if text else f'{facts}.'
-    return replace(answer, text=hedged(text) if 0.0 < answer.confidence < EVEN else text)
+    wary = 0.0 < answer.confidence < EVEN and answer.kind is not Kind.NOT_SEEN
+    return replace(answer, text=hedged(text) if wary else text)
 
 
 def hedged(text: str) -> str:

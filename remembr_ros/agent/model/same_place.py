@@ -19,6 +19,9 @@ GAP_NS = 30 * NS  # A thing out of sight for longer than this was left, and seen
 Walls = Callable[[Point, Sequence[Point]], Iterable[bool]]
 """Tells from which of several points [m] a wall divides one."""
 
+WentAway = Callable[[Memory, Memory], bool]
+"""Tells whether a robot was elsewhere between two of its memories, of one place."""
+
 Mapped = tuple[str, str]  # A frame and the map that it belongs to
 
 
@@ -101,12 +104,17 @@ def _apart(one: Memory, other: Memory) -> tuple[bool, int, int, str]:
     return other.robot != one.robot, gap_ns, other.start_ns, other.id
 
 
-def stays(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the hits in groups of one stay each, all in the order of time."""
+def stays(hits: Sequence[Hit], went_away: WentAway = lambda _, __: True) -> list[list[Hit]]:
+    """Return the hits in groups of one stay each, all in the order of time.
+
+    :param went_away: asked of memories that are more than GAP_NS apart
+    """
     found: list[list[Hit]] = []
     end_ns = 0
     for hit in sorted(hits, key=lambda hit: (hit.memory.start_ns, hit.memory.id)):
-        if found and hit.memory.start_ns - end_ns <= GAP_NS:
+        if found and (
+            hit.memory.start_ns - end_ns <= GAP_NS or not went_away(found[-1][-1].memory, hit.memory)
+        ):
             found[-1].append(hit)
         else:
             found.append([hit])

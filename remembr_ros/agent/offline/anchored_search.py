@@ -18,6 +18,7 @@ from remembr_ros.agent.offline.relevance_model import (
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.record import Memory
 
 NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
 DETOUR_M = 10.0  # What lies on the way makes it at most this much longer than the straight line
@@ -127,9 +128,8 @@ def _regions(  # noqa: PLR0911
         return _between(scope, pair[0].memory.end_ns + 1, pair[1].memory.start_ns - 1) if pair else []
     if kind is RelationKind.NEAR:
         return [
-            _Region(replace(scope, near=group[0].memory.pose.position, radius_m=NEAR_M))
+            _around(scope, group[0].memory, NEAR_M)
             for group in by_place(placed, question.same_place)[:MAX_PLACES]
-            if group[0].memory.pose is not None
         ]
     if kind is RelationKind.ON_THE_WAY:
         goal = choose(placed or anchors[0].hits, Choice.NEAREST, question).memory.pose
@@ -149,6 +149,12 @@ def _regions(  # noqa: PLR0911
     if kind is RelationKind.BEFORE:
         return _between(scope, None, start_ns - 1)
     return _between(scope, end_ns + 1, None)
+
+
+def _around(scope: Scope, memory: Memory, radius_m: float) -> _Region:
+    """Return what lies around the place of a memory, on its map."""
+    at = memory.pose.position if memory.pose is not None else None
+    return _Region(replace(scope, near=at, radius_m=radius_m, map_id=memory.map_id))
 
 
 def _fastest_pair(one: Findings, other: Findings) -> tuple[Hit, Hit] | None:

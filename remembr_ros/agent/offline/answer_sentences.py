@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
-from remembr_ros.agent.model.same_place import GAP_NS, SamePlace
+from remembr_ros.agent.model.same_place import SamePlace
 from remembr_ros.agent.offline.matching import asked_stems
 from remembr_ros.agent.offline.noun_phrase import is_plural
 from remembr_ros.agent.offline.relevance_model import POOL
@@ -15,19 +15,25 @@ from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
-from remembr_ros.memory.model.record import Memory
-from remembr_ros.timestamps import NS, format_clock
+from remembr_ros.memory.model.record import PERSON, Memory
+from remembr_ros.timestamps import format_clock
 
 TIMES_TOLD = 20  # Of more times the first are said
 READING_RADIUS_M = 4.0  # What can be read 'at' a place can be read from this near to it
 
 
-def was_seen(request: Request, hit: Hit) -> str:
-    """Return the beginning of a sentence about where or when it was."""
+def was_seen(request: Request, hit: Hit, *, last: bool = False) -> str:
+    """Return the beginning of a sentence about where or when it was.
+
+    :param last: at the last of several places
+    """
     if not request.target:
         return 'I was'
+    if hit.memory.source == PERSON:
+        return f'A person noted "{hit.memory.caption}"'
     name = name_as_read(request, hit)
-    return f'{name[0].upper()}{name[1:]} {"were" if is_plural(name) else "was"} seen'
+    verb = 'were' if is_plural(name) else 'was'
+    return f'{name[0].upper()}{name[1:]} {verb} {"last " if last else ""}seen'
 
 
 def name_as_read(request: Request, hit: Hit) -> str:
@@ -44,7 +50,8 @@ def sentences_about(request: Request, hit: Hit) -> str:
     asked = asked_stems(request)
     sentences = split_sentences(hit.memory.caption)
     about = [sentence for sentence in sentences if asked & content_stems(sentence)]
-    return ' '.join((about or sentences)[:3]) or 'nothing that could be described'
+    told = ' '.join((about or sentences)[:3]) or 'nothing that could be described'
+    return f'a person noted "{told}"' if hit.memory.source == PERSON else told
 
 
 def bearing_only(memory: Memory) -> str:
@@ -83,15 +90,17 @@ def cite_every_place(request: Request, placed: Sequence[Hit], same_place: SamePl
     return Claim(Kind.POSITION, f'{was_seen(request, best[0])}{note}{number}', best, choice=Choice.EVERY)
 
 
-def count_visits(request: Request, hits: Sequence[Hit], question: Question, limit: int) -> Claim:
+def count_visits(
+    request: Request, hits: Sequence[Hit], question: Question, recall: Recall, limit: int
+) -> Claim:
     """Say how many times the thing was seen, and when if that is asked: each stay at each place is one.
 
     :param limit: more memories were not looked at
     """
-    visits = listing(hits, question.same_place).stays
+    visits = listing(hits, question.same_place, recall).stays
     number = f'{len(visits)} times' if len(visits) > 1 else 'once'
     number += ' or more' if len(hits) >= limit else ''
-    text = f'{request.thing}: seen {number}, with more than {GAP_NS // NS} s or another place between.'
+    text = f'{request.thing}: seen {number}; a stay at one place counts once.'
     if request.every_time:
         told = [format_clock(visit[0].memory.start_ns, question.zone) for visit in visits[:TIMES_TOLD]]
         more = f' and {len(visits) - TIMES_TOLD} times later' if len(visits) > TIMES_TOLD else ''
@@ -99,9 +108,11 @@ def count_visits(request: Request, hits: Sequence[Hit], question: Question, limi
     return Claim(Kind.TEXT, text, [visit[0] for visit in visits])
 
 
-def seen_most_often(request: Request, placed: Sequence[Hit], question: Question, note: str) -> Claim:
+def seen_most_often(
+    request: Request, placed: Sequence[Hit], question: Question, recall: Recall, note: str
+) -> Claim:
     """Return the place where the thing was seen the most times."""
-    found = listing(placed, question.same_place)
+    found = listing(placed, question.same_place, recall)
     best = found.most_often()
     times = sum(stay[0] in best for stay in found.stays)
     often = f' {times} times of {len(found.stays)}' if len(found.stays) > 1 else ''

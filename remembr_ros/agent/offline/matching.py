@@ -18,6 +18,7 @@ MIN_MISREAD = 0.88
 
 MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
+_PAIR = re.compile(r'([^\W\d_]+)(?=(?:[ -]+([^\W\d_]+))?)')
 
 _NUMBERED = ROOMS | frozenset(
     'aisle bay building classroom desk dock elevator exit floor gate hall lab laboratory level lift line '
@@ -40,7 +41,7 @@ _SORTS = frozenset(
 def asked_stems(request: Request) -> frozenset[str]:
     """Return the stems of what is asked about, and those of words for the same."""
     asked = content_stems(request.target) if request.target else frozenset[str]()
-    return asked.union(*map(same, asked))
+    return asked.union(*(same(word, deed=word == request.deed) for word in asked))
 
 
 def asked_words(request: Request) -> list[str]:
@@ -49,10 +50,44 @@ def asked_words(request: Request) -> list[str]:
     return list(dict.fromkeys(stem(w) for w in [w for w in asked if w not in STOP_WORDS] or asked))
 
 
-def words_found(asked: Sequence[str], memory: Memory) -> list[bool]:
-    """Return which of some stems a memory has, as they are or as a camera may misread them."""
+def words_found(request: Request, memory: Memory) -> list[bool]:
+    """Return which of the asked words a memory has, as they are or as a camera may misread them."""
     present = _present(memory)
-    return [_is_present(word, present, MIN_MISREAD) for word in asked]
+    return [
+        _is_present(word, present, MIN_MISREAD, deed=word == request.deed) for word in asked_words(request)
+    ]
+
+
+def another_thing(request: Request, memory: Memory) -> str:
+    """Return what a memory calls by the asked noun and one more: 'fire extinguisher' for a fire.
+
+    :return: empty: it has the thing itself, or does not name it
+    """
+    names = {request.head, *same(request.head)}
+    others = ''
+    for text in _texts(memory):
+        for clause in _CLAUSE.split(text.lower()):
+            for found in _PAIR.finditer(clause):
+                if stem(found[1]) not in names:
+                    continue
+                if stem(found[2] or '') in asked_words(request) or not _is_compound(clause, found):
+                    return ''
+                others = others or f'{found[1]} {found[2]}'
+    return others
+
+
+def _is_compound(clause: str, found: re.Match[str]) -> bool:
+    """Tell whether a noun only says which kind of the next noun it is."""
+    if found[2] is None or found[2] in STOP_WORDS:
+        return False
+    from textblob.en.taggers import PatternTagger
+
+    tags = [tag for word, tag in PatternTagger().tag(clause) if word[0].isalnum()]
+    index = len(words(clause[: found.start()]))
+    if index + 1 >= len(tags):
+        return False
+    # Of a verb one thing would have an s: 'a bus stop', 'two people talk'.
+    return tags[index + 1] in ('NN', 'NNS', 'NNP') or (tags[index + 1] == 'VB' and tags[index] != 'NNS')
 
 
 def has_what_it_must(request: Request, memory: Memory) -> bool:
@@ -168,8 +203,9 @@ def _texts(memory: Memory) -> tuple[str, ...]:
     return (memory.caption, *memory.scene_text)
 
 
-def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE) -> bool:
-    return asked in present or not present.isdisjoint(same(asked)) or _is_alike(asked, present, least)
+def _is_present(asked: str, present: set[str], least: float = MIN_ALIKE, *, deed: bool = False) -> bool:
+    names = {asked, *same(asked, deed=deed)}
+    return not present.isdisjoint(names) or _is_alike(asked, present, least)
 
 
 def _is_alike(asked: str, present: set[str], least: float) -> bool:

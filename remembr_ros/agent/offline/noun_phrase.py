@@ -33,13 +33,10 @@ _SPEAKER = re.compile(
     r'(?:you|i|we|me|us|your|my|our|did|do|does|was|were|is|are|have|has)\b',
     re.IGNORECASE,
 )
-_DEED = re.compile(
-    r'\b(?:did|do|can|could|should)\s+(?:you|i|we)\s+(?:(?:first|last|ever)\s+)?(?P<verb>\w+)', re.IGNORECASE
-)
 _MANY = frozenset('people men women children stairs both many several some'.split())
 
 
-def noun_phrase(asked: str, thing: str) -> str:
+def noun_phrase(asked: str, thing: str, deed: str = '') -> str:
     """Return the noun phrase of a question, with its article and what is said of it.
 
     A place 'to throw something away' is one; of other deeds, as in 'When did you cross the street?', it is
@@ -47,6 +44,7 @@ def noun_phrase(asked: str, thing: str) -> str:
 
     :param asked: the part of the question that names the thing
     :param thing: its words without those that only ask; returned where they are not one phrase
+    :param deed: the verb in it that says what somebody did with the thing; empty: there is none
     """
     phrase = asked
     while (shorter := _LEAD.sub('', phrase, count=1)) != phrase:
@@ -59,8 +57,7 @@ def noun_phrase(asked: str, thing: str) -> str:
     first = words(phrase)[0]
     if is_purpose(stem(first)) and first not in words(things_for(first)):
         return f'a place to {phrase}'
-    deed = _DEED.search(asked)
-    return f'what fits "{phrase}"' if deed and deed['verb'].lower() == first else phrase
+    return f'what fits "{phrase}"' if deed and words(deed)[0] == first else phrase
 
 
 def is_plural(phrase: str) -> bool:

@@ -47,8 +47,11 @@ def is_purpose(stemmed: str) -> bool:
 
 
 @cache
-def same(stemmed: str) -> Sequence[str]:
-    """Return the other stems for the same thing, and those of what serves the same purpose."""
+def same(stemmed: str, *, deed: bool = False) -> Sequence[str]:
+    """Return the other stems for the same thing, and those of what serves the same purpose.
+
+    :param deed: the word says what somebody did with a thing: who left a parcel asks for no exit
+    """
     found = [other for group in _SAME if stemmed in group for other in group]
-    found += [stem(thing) for thing in _THINGS.get(stemmed, ())]
+    found += [] if deed else [stem(thing) for thing in _THINGS.get(stemmed, ())]
     return tuple(other for other in dict.fromkeys(found) if other != stemmed)

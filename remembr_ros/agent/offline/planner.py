@@ -26,13 +26,18 @@ from remembr_ros.agent.offline.answer_sentences import (
     was_seen,
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
+from remembr_ros.agent.offline.matching import another_thing
 from remembr_ros.agent.offline.motion_questions import answer_motion
+from remembr_ros.agent.offline.named_scope import named_scope
 from remembr_ros.agent.offline.relevance_model import (
+    PERHAPS,
     POOL,
     SHOWN,
     as_good_as_best,
+    find_outermost,
     find_sightings,
     objects_among,
+    sure_ones,
 )
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.every import nearest_in_time
@@ -49,6 +54,10 @@ MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
+UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
+
+READING = frozenset(('scene_text', 'none'))  # Captioners that see no things
+
 HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
 
@@ -60,15 +69,20 @@ class OfflinePlanner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
-        request = parse_request(question.text, question.now_ns, question.zone)
+        named = named_scope(question.text, recall)
+        if named.robots:  # where this robot is, is of no interest
+            question = replace(question, here=None)
+        request = parse_request(named.text, question.now_ns, question.zone)
         window = request.window
-        scope = Scope(window.after_ns, window.before_ns, map_id=question.map_id or None)
+        map_id = named.map_id if named.map_id is not None else question.map_id or None
+        scope = Scope(window.after_ns, window.before_ns, robots=named.robots, map_id=map_id)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
         if request.clock:
             claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
             return ground(claim, question, NAME)
         if (day := parse_day(request, question)) is not None:
+            day = replace(day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id))
             return ground(claim_of_day(day, question, recall), question, NAME)
         moved = answer_motion(request, question, recall, scope)
         if moved is not None:
@@ -83,6 +97,8 @@ class OfflinePlanner:
         elif found.hits:
             claim = _claim(found, question, recall)
             claim = replace(claim, confidence=_sureness(claim, found, question))
+        elif (others := _seen_by_others(request, question, recall, scope)) is not None:
+            claim = others
         else:
             claim = _absent(request, question, recall, scope, total)
         return with_facts(ground(claim, question, NAME), question)
@@ -95,9 +111,10 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     hits: Sequence[Hit] = ()
     if request.target:
         many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
-        many = many or (request.kind is Kind.TIME and request.choice is Choice.EARLIEST)
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
+        if (choice := _choice(request)) in (Choice.LATEST, Choice.EARLIEST):
+            hits = find_outermost(request, recall, scope, hits, choice)
     elif window.at_ns is not None:
         hits = recall.find(Query(time_ns=window.at_ns, scope=scope, limit=1))
     elif request.here:
@@ -110,6 +127,26 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     elif request.whatever or window.after_ns is not None or window.before_ns is not None:
         hits = recall.find(Query(scope=scope, limit=POOL))
     return Findings(request, scope, hits)
+
+
+def _choice(request: Request) -> Choice:
+    """Return which one is meant: things are moved, and where one is, is where it was seen last."""
+    unsaid = request.choice is Choice.CITED_FIRST and (request.last or request.kind is Kind.TIME)
+    return Choice.LATEST if unsaid else request.choice
+
+
+def _seen_by_others(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
+    """Return what other robots know of a thing that the named ones have not seen; None: nothing."""
+    if not scope.robots or request.kind is not Kind.BINARY:
+        return None
+    found = _find(request, question, recall, replace(scope, robots=()))
+    if not found.hits:
+        return None
+    by, of = found.hits[0].memory.robot, ' or '.join(scope.robots)
+    text = f'{sentences_about(request, found.hits[0])} Seen by {by}, not by {of}.'
+    yes = bool(request.deed)  # whoever put it there need not have looked
+    text = f'{"Yes" if yes else "No"}: {text}'
+    return Claim(Kind.BINARY, text, as_good_as_best(found.hits), binary=yes, confidence=PERHAPS)
 
 
 def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
@@ -127,6 +164,12 @@ def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
 def _absent(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
     thing = request.thing or 'that'
     unlikely = 1.0 - SHOWN if total else 1.0
+    if total and request.target and not _could_be_seen(request, recall, scope):
+        text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
+        return Claim(Kind.NOT_SEEN, text, confidence=UNTOLD)
+    if total and request.deed and request.kind is Kind.BINARY:
+        text = f'I cannot tell: none of {total} memories shows {thing}, but not all that is done is seen.'
+        return Claim(Kind.NOT_SEEN, text, confidence=UNTOLD)
     if request.kind is Kind.BINARY and total:
         text = f'No: none of {total} memories shows {thing}.'
         return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
@@ -134,11 +177,22 @@ def _absent(request: Request, question: Question, recall: Recall, scope: Scope, 
     return Claim(Kind.NOT_SEEN, text, confidence=unlikely)
 
 
+def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
+    """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
+    if request.numbered or request.identifiers or request.names:
+        return True
+    seen = replace(scope, source='captioner')
+    queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))
+    return any(hit.memory.captioner not in READING for query in queries for hit in recall.find(query))
+
+
 def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     """Return how likely what decides shows what was asked; what is asked for by time or place alone does.
 
     Of what was not found: how likely it is not there. That it was found without a place is as sure as it is.
     """
+    if claim.binary is False and claim.evidence:
+        return PERHAPS  # a part of what was asked, or something like it, is there
     if claim.binary is False or (claim.kind is Kind.NOT_SEEN and not found.hits):
         return 1.0 - SHOWN
     if not found.request.target:
@@ -170,7 +224,8 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
     things = objects_among(request, hits) if request.target else []
     if things and (request.kind in (Kind.POSITION, Kind.TIME) or request.counting):
         hits = things
-    best = hits if hits is things else as_good_as_best(hits)
+    last = _choice(request) is Choice.LATEST
+    best = hits if hits is things else sure_ones(hits) if last else as_good_as_best(hits)
     note = f' ({found.note})' if found.note else ''
     note += bearing_only(best[0].memory) if hits is things else ''
     if request.kind is Kind.POSITION:
@@ -180,24 +235,32 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
             thing = request.thing or 'that'
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
         if request.choice is Choice.MOST_OFTEN:
-            return seen_most_often(request, placed, question, note)
+            return seen_most_often(request, placed, question, recall, note)
+        decisive = choose(placed, choice := _choice(request), question)
         if every:
             return cite_every_place(request, placed, question.same_place, note)
-        return Claim(Kind.POSITION, was_seen(request, placed[0]) + note, placed, choice=request.choice)
+        return Claim(Kind.POSITION, was_seen(request, decisive, last=last) + note, placed, choice=choice)
     if request.kind is Kind.TIME:
-        choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
-        return Claim(Kind.TIME, was_seen(request, best[0]) + note, best, choice=choice)
+        decisive = choose(best, choice := _choice(request), question)
+        return Claim(Kind.TIME, was_seen(request, decisive) + note, best, choice=choice)
     if request.kind is Kind.DURATION:
         stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits))
         text = f'{was_seen(request, stay[0])}{note} for' if request.target else f'That lasted{note}'
         end = max(stay, key=lambda hit: hit.memory.end_ns)
         return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)
+    if (
+        request.kind is Kind.BINARY
+        and best[0].score >= PERHAPS
+        and (other := another_thing(request, best[0].memory))
+    ):
+        text = f'No, but I have seen "{other}", which is another thing{note}.'
+        return Claim(Kind.BINARY, text, best, binary=False)
     if request.kind is Kind.BINARY:
         return Claim(Kind.BINARY, f'Yes{note}: {sentences_about(request, best[0])}', best, binary=True)
     if request.reading:
         return read_texts(request, hits, best, found.scope, recall)
     if request.visits:
-        return count_visits(request, hits, question, ALL)
+        return count_visits(request, hits, question, recall, ALL)
     if request.counting:
         return (
             count_things(request, hits)

@@ -55,6 +55,16 @@ _ADDED = re.compile(
     r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
     re.IGNORECASE,
 )
+_SPEAKER = r'(?:you|we|i|they|he|she|one|someone|somebody|the\s+robot)'
+_ADVERB = r'(?:ever|never|also|just|already|still|first|last|recently|really|actually)'
+_DEED = re.compile(
+    rf"(?:^\W*|\b(?P<aux>did|do|does|have|has|had)\s+)(?P<who>{_SPEAKER})(?:'ve|'d)?\s+(?P<adverbs>(?:{_ADVERB}\s+)*)"
+    r'(?:(?:have|has|had|was|were|been|are)\s+)*(?P<verb>[a-z]+)(?P<particle>\s+(?:up|down|off|away|out|behind|back)\b)?',
+    re.IGNORECASE,
+)
+_LEFT_BEHIND = re.compile(
+    r'^where\b.*?\b(?P<verb>[a-z]+ed|left|put|kept|taken|brought)\s*[?.!]*$', re.IGNORECASE
+)
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
 _TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
@@ -91,6 +101,28 @@ def head_of(text: str) -> str:
         if named:
             return stem(named[-1])
     return ''
+
+
+def deed_of(text: str) -> str:
+    """Return the verb that says what somebody did with the thing, as in 'Where did you leave the parcel?'.
+
+    Of 'Where can I sit?' and 'How do I leave?' the verb says what for, which is all that is asked for.
+
+    :return: with its particle, as it is written; empty: there is none, or nothing else
+    """
+    found = _DEED.search(text) or _LEFT_BEHIND.search(text)
+    if found is None:
+        return ''
+    said = found.groupdict()
+    if f'{said.get("aux")} {said.get("who")}'.lower() in ('do i', 'do we'):
+        return ''
+    verb = found['verb'] + (said.get('particle') or '')
+    return verb if any(word not in STOP_WORDS for word in words(target_of(without_deed(text, verb)))) else ''
+
+
+def without_deed(text: str, deed: str) -> str:
+    """Return a question without the verb that :func:`deed_of` found in it."""
+    return re.sub(rf'\b{re.escape(deed)}\b', ' ', text, count=1) if deed else text
 
 
 def without_counts(text: str) -> str:

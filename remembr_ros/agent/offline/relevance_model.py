@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.confidence import shown_confidence
-from remembr_ros.agent.offline.matching import asked_words, has_what_it_must, is_cut_off, words_found
+from remembr_ros.agent.model.grounding import Choice
+from remembr_ros.agent.offline.matching import another_thing, has_what_it_must, is_cut_off, words_found
 from remembr_ros.agent.offline.other_words import things_for
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
@@ -18,6 +19,9 @@ from remembr_ros.memory.objects import of_itself, seen_in
 POOL = 30  # Memories looked at for one thing
 SHOWN = 0.02  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
 AS_GOOD = 0.1  # Memories this much less likely than the best one show the thing as well as that one does
+SURE = 0.75  # Who asks for the last one means any of those that are likelier than this
+PERHAPS = 0.4  # What names another thing by the asked word, or meets a part of a question, is no likelier
+MOST_NEWER = 50  # recalls that look for what is newer still, or older
 CUT_OFF_RADIUS_M = 8.0  # A sign that was cut off by the edge of an image is read in full from this near
 
 
@@ -35,16 +39,11 @@ def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = 
         hits = best_of_each(
             [*hits, *recall.find(Query(f'{request.target} {things}', scope=scope, limit=limit))]
         )
-    asked = asked_words(request)
     sightings = []
     for hit in hits:
-        memory, seen = of_itself(hit.memory), seen_in(hit.memory, scope)
-        found = words_found(asked, memory)
-        if not seen or (memory.source == OBJECT and not any(found)):
-            continue  # what a detector names by one word is not another thing
-        covered = sum(found) / max(len(found), 1)
-        likely = shown_confidence(hit, covered, recall.embedder_name)
-        if likely >= SHOWN and has_what_it_must(request, memory):
+        seen = seen_in(hit.memory, scope)
+        likely = how_likely(request, hit, recall.embedder_name) if seen else 0.0
+        if likely >= SHOWN:
             if not (request.visits or request.kind in (Kind.TIME, Kind.DURATION)):
                 seen = [replace(seen[-1], start_ns=seen[0].start_ns)]
             sightings += [replace(hit, memory=one, score=likely) for one in seen]
@@ -53,12 +52,47 @@ def find_sightings(request: Request, recall: Recall, scope: Scope, limit: int = 
     return sorted(sightings, key=lambda hit: -hit.score)
 
 
+def how_likely(request: Request, hit: Hit, embedder: str) -> float:
+    """Return how likely a memory shows what was asked for, 0 to 1; 0: it lacks a number, a name or a colour.
+
+    :param hit: of a recall by the target
+    :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
+    """
+    memory = of_itself(hit.memory)
+    found = words_found(request, memory)
+    if (memory.source == OBJECT and not any(found)) or not has_what_it_must(request, memory):
+        return 0.0  # what a detector names by one word is not another thing
+    likely = shown_confidence(hit, sum(found) / max(len(found), 1), embedder)
+    return min(likely, PERHAPS) if another_thing(request, memory) else likely
+
+
+def find_outermost(
+    request: Request, recall: Recall, scope: Scope, hits: Sequence[Hit], choice: Choice
+) -> list[Hit]:
+    """Return with some sightings those that are as sure and newer, or older, which fit the words less well.
+
+    :param hits: best first
+    :param choice: LATEST or EARLIEST
+    """
+    found = list(hits)
+    for _ in range(MOST_NEWER if hits else 0):
+        sure = sure_ones(found)
+        if choice is Choice.LATEST:
+            left = scope.within(max(hit.memory.end_ns for hit in sure) + 1, None)
+        else:
+            left = scope.within(None, min(hit.memory.start_ns for hit in sure) - 1)
+        more = find_sightings(request, recall, left) if left is not None else []
+        more = [hit for hit in more if hit.score >= _least(found)]
+        if not more:
+            break
+        found = sorted(best_of_each([*found, *more]), key=lambda hit: -hit.score)
+    return found
+
+
 def objects_among(request: Request, hits: Iterable[Hit]) -> list[Hit]:
     """Return the objects that have all the asked words, the one seen last first."""
-    asked = asked_words(request)
-    found = [
-        hit for hit in hits if hit.memory.source == OBJECT and all(words_found(asked, of_itself(hit.memory)))
-    ]
+    objects = (hit for hit in hits if hit.memory.source == OBJECT)
+    found = [hit for hit in objects if all(words_found(request, of_itself(hit.memory)))]
     return sorted(found, key=lambda hit: (-hit.memory.end_ns, -hit.score))
 
 
@@ -78,6 +112,18 @@ def as_good_as_best(hits: Sequence[Hit]) -> list[Hit]:
     :param hits: best first
     """
     return [hit for hit in hits if hit.score >= hits[0].score - AS_GOOD]
+
+
+def sure_ones(hits: Sequence[Hit]) -> list[Hit]:
+    """Return those that surely show the thing, or as well as the first one does.
+
+    :param hits: best first
+    """
+    return [hit for hit in hits if hit.score >= _least(hits)]
+
+
+def _least(hits: Sequence[Hit]) -> float:
+    return min(hits[0].score - AS_GOOD, SURE)
 
 
 def _memories_around(hit: Hit, recall: Recall) -> list[Memory]:

@@ -11,11 +11,13 @@ from remembr_ros.agent.offline.noun_phrase import noun_phrase
 from remembr_ros.agent.offline.question_terms import (
     PLACES,
     ROOMS,
+    deed_of,
     has_digit,
     head_of,
     names,
     numbered,
     target_of,
+    without_deed,
 )
 from remembr_ros.agent.offline.relation import Relation, parse_relation, unfronted
 from remembr_ros.agent.times.time_window import Window, parse_window
@@ -30,6 +32,7 @@ class Request:
     :param target: what is asked about, in the asker's words; empty: whatever was there
     :param thing: as an answer names it: the target of 'Is there a room 117?' is 117, this 'a room 117'
     :param head: stem of the noun in it that says what it is; empty: there is none
+    :param deed: stem of the verb that says what somebody did with it; mostly empty
     :param identifiers: stems that evidence must have: of quoted text
     :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
     :param names: stems of capitalised words, of which evidence must have half
@@ -42,6 +45,7 @@ class Request:
     :param clock: the question is about the time of day or the date, not about the memory
     :param visits: how many there are means how many times
     :param every_time: the question is when, every time
+    :param last: the question is where something is, or was put: where it was, is of no interest
     :param far: the question is how far it is
     :param relation: what narrows down where or when the target is looked for
     """
@@ -50,6 +54,7 @@ class Request:
     target: str
     thing: str
     head: str
+    deed: str
     identifiers: frozenset[str]
     numbered: frozenset[tuple[str, str]]
     names: frozenset[str]
@@ -61,6 +66,7 @@ class Request:
     counting: bool
     visits: bool
     every_time: bool
+    last: bool
     far: bool
     clock: bool
     relation: Relation | None
@@ -134,6 +140,7 @@ _EVERY = re.compile(
     r'(?:\s+(?:places?|spots?|locations?)\b)?(?=\s+\w)',
     re.IGNORECASE,
 )
+_ANYWHERE = re.compile(r'^where\b.*\b(?:did|have|has|had|can|could)\b', re.IGNORECASE)
 _FAR = re.compile(r'^how\s+far\b', re.IGNORECASE)
 _VISITS = re.compile(r'^how\s+(?:many\s+times|often)\b', re.IGNORECASE)
 _EVERY_TIME = re.compile(
@@ -154,6 +161,9 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     relation = parse_relation(plain)
     # What is near, before or after something else has its own words.
     about = plain if relation is None else relation.first
+    deed = deed_of(about)
+    if kind is Kind.POSITION:
+        about = without_deed(about, deed)
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
     if every:
         about = _EVERY.sub(' ', about, count=1)
@@ -174,8 +184,9 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
     return Request(
         kind=kind,
         target=target,
-        thing=noun_phrase(about, ' '.join([target_of(bare, rooms=True), *texts]).strip()),
-        head=head_of(about),
+        thing=noun_phrase(about, ' '.join([target_of(bare, rooms=True), *texts]).strip(), deed),
+        head=head_of(without_deed(about, deed)),
+        deed=stem(words(deed)[0]) if target_of(deed) else '',
         identifiers=frozenset(literal),
         numbered=frozenset(numbers),
         names=frozenset(names(about) | owners),
@@ -187,6 +198,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
         counting=kind is Kind.TEXT and bool(_COUNTING.search(plain)),
         visits=every_time or (kind is Kind.TEXT and bool(_VISITS.search(plain))),
         every_time=every_time,
+        last=kind is Kind.POSITION and (bool(deed and target_of(deed)) or not _ANYWHERE.search(plain)),
         far=bool(_FAR.search(plain)),
         clock=not target and relation is None and bool(_CLOCK.search(plain)),
         relation=relation,

@@ -69,7 +69,7 @@ def on_floor(memories: Iterable[Memory], floor: int) -> OnFloor:
     of_map: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda memory: (memory.start_ns, memory.id)):
         of_map[memory.map_id].append(memory)
-    names = {map_id: _of_map(map_id) for map_id in of_map}
+    names = {map_id: floor_of_map(map_id) for map_id in of_map}
     if floor in names.values():
         return OnFloor(_all(some for map_id, some in of_map.items() if names[map_id] == floor), 'map')
     unnamed = [some for map_id, some in of_map.items() if names[map_id] is None]
@@ -139,7 +139,8 @@ def _floors_said(memory: Memory) -> set[int]:
     return {floor for text in (memory.caption, *memory.scene_text) for floor in floors_in(text)}
 
 
-def _of_map(map_id: str) -> int | None:
+def floor_of_map(map_id: str) -> int | None:
+    """Return the floor that the name of a map names; None: it names none, or several."""
     named = floors_in(map_id)
     if len(named) == 1:
         return min(named)

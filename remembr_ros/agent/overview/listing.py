@@ -1,12 +1,13 @@
 """All memories that show a thing, told apart by place and by stay: how many there are, and every time."""
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from remembr_ros.agent.model.same_place import SamePlace, by_place, span, stays
 from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Recall, Scope
 from remembr_ros.memory.model.record import Memory
 
 
@@ -36,13 +37,26 @@ class Listing:
         return self.places[max(range(len(visits)), key=visits.__getitem__)]
 
 
-def listing(hits: Sequence[Hit], same_place: SamePlace, *, whole: bool = True) -> Listing:
+def listing(
+    hits: Sequence[Hit], same_place: SamePlace, recall: Recall | None = None, *, whole: bool = True
+) -> Listing:
     """Return memories told apart by place and by stay: who went away and came back was there twice.
 
     :param hits: each memory once
+    :param recall: knows whether a robot saw anything else meanwhile; None: it did whenever it may have
     """
+
+    def went_away(one: Memory, other: Memory) -> bool:
+        between = Scope(one.end_ns + 1, other.start_ns - 1, robots=(one.robot,), source='captioner')
+        return recall is None or recall.count(between) > 0
+
     places = by_place(hits, same_place)
-    found = [stay for place in places for stay in stays(place)]
+    found = []
+    for place in places:
+        of_robot: defaultdict[str, list[Hit]] = defaultdict(list)
+        for hit in place:
+            of_robot[hit.memory.robot].append(hit)
+        found += [stay for seen in of_robot.values() for stay in stays(seen, went_away)]
     return Listing(places, sorted(found, key=lambda stay: (span(stay), stay[0].memory.id)), whole)
 
 

@@ -9,8 +9,10 @@ from remembr_ros.geometry import Pose
 
 # Caption of a segment that no captioner described: place, time and keyframes are kept all the same.
 UNCAPTIONED = '(not captioned)'
+CAPTIONER = 'captioner'
+PERSON = 'person'
 OBJECT = 'object'  # of what is known of a thing: it lasts, while the others happened
-SOURCES = ('captioner', 'person', 'object', 'agent')
+SOURCES = (CAPTIONER, PERSON, OBJECT, 'agent')
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,75 @@
+"""Robots, maps and floors that a question names: they say whose memories are meant, and of where."""
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
+from remembr_ros.memory.model.recall import Recall, Scope
+
+_NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
+_BEFORE = r'(?:\b(?:the\s+)?robot\s+)?'
+_SUBJECT = r'\b(?P<verb>did|does|do|has|have|had|was|were|is|are|can|could|will)\s+'
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScope:
+    """Whose memories a question is about.
+
+    :param text: the question; a robot that did something is 'you' in it, and its map is left out
+    :param robots: as the memory spells them; empty: any
+    :param map_id: None: none is named
+    """
+
+    text: str
+    robots: tuple[str, ...] = ()
+    map_id: str | None = None
+
+
+def named_scope(text: str, recall: Recall) -> NamedScope:
+    """Return the robots and the map that a question names."""
+    robots: dict[str, None] = {}
+    for said, name in _candidates(text):
+        if recall.count(Scope(robots=(name,))):
+            robots[name] = None
+            text = _without_robot(text, said)
+    map_ids = [area.map_id for area in recall.survey().areas if area.map_id]
+    map_id = None
+    for one in sorted(map_ids, key=len, reverse=True):
+        spelled = r'[\s_-]*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', one)))
+        place = rf'\b(?:on|in|at|of|inside)\s+(?:the\s+)?(?:map\s+)?{spelled}(?:\s+(?:map|floor))?(?![\w-])'
+        if (found := re.search(place, text, re.IGNORECASE)) is not None:
+            map_id, text = one, text[: found.start()] + text[found.end() :]
+            break
+    floors = floors_in(text)
+    on_floor = [one for one in map_ids if len(floors) == 1 and floor_of_map(one) in floors]
+    if map_id is None and len(on_floor) == 1:
+        map_id = on_floor[0]
+        text = re.sub(r'\b(?:on|at|in|of)\s+(?:the\s+)?(?=\s|[?.!,]|$)', '', without_floors(text))
+    return NamedScope(' '.join(text.split()), tuple(robots), map_id)
+
+
+def _candidates(text: str) -> list[tuple[str, str]]:
+    """Return what may be the name of a robot, as it is said and as it may be spelled."""
+    said = _NAME.findall(text)
+    after_robot = {two for one, two in pairwise(said) if one.lower() == 'robot'}
+    numbered = [(f'{a} {b}', joined) for a, b in pairwise(said) if b.isdigit() for joined in _joined(a, b)]
+    alone = [w for w in said if w in after_robot or not w.islower() or re.search(r'[\d_-]', w)]
+    found = [*numbered, *((w, spelled) for w in alone for spelled in (w, w.lower()) if not w.isdigit())]
+    return list(dict.fromkeys(found))
+
+
+def _joined(name: str, number: str) -> list[str]:
+    spelled = dict.fromkeys((name, name.lower()))
+    return [f'{word}{mark}{number}' for word in spelled for mark in ('-', '_', '')]
+
+
+def _without_robot(text: str, said: str) -> str:
+    name = rf'{_BEFORE}(?<![\w-]){re.escape(said)}(?![\w-])'
+    acting = re.compile(rf'{_SUBJECT}{name}', re.IGNORECASE)
+    named = re.compile(rf"(?:\b(?:by|with|of|from|for|to)\s+)?{name}(?:'s)?(?:\s*,)?", re.IGNORECASE)
+    return named.sub(' ', acting.sub(lambda found: f'{_agreeing(found["verb"])} you', text))
+
+
+def _agreeing(verb: str) -> str:
+    return {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}.get(verb.lower(), verb)
