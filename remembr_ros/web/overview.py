@@ -112,6 +112,15 @@ def clusters(
     )
 
 
+def newest_in(outline: Outline, scope: Scope, box: Box) -> list[str]:
+    """Return the ids of the memories of a scope that were made in a box, those that ended last first."""
+    x0, y0, x1, y1 = checked_box(box)
+    inside = admitted(outline, scope) & (outline.x >= x0) & (outline.x <= x1)  # false of NaN
+    where = np.flatnonzero(inside & (outline.y >= y0) & (outline.y <= y1))
+    ordered = where[np.argsort(-outline.end_ns[where], kind='stable')]
+    return [name.decode() for name in outline.ids[ordered].tolist()]
+
+
 def before_and_after(outline: Outline, memory_id: str) -> tuple[str | None, str | None]:
     """Return which memory of the same robot comes before and which after one; None where there is none.
 

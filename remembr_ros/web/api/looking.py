@@ -9,7 +9,8 @@ from pydantic import Field
 from remembr_ros import __version__
 from remembr_ros.agent.overview.json_form import DayJson, day_json
 from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
-from remembr_ros.errors import StoreUnavailable
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.recall import Query as Recalled
@@ -18,7 +19,7 @@ from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.api import event_forms, forms
-from remembr_ros.web.api.scope import SITE, ScopeQuery, near_of, scope_of
+from remembr_ros.web.api.scope import SITE, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
@@ -36,6 +37,9 @@ class RecallQuery(ScopeQuery):
     text: str | None = Field(None, max_length=MAX_QUERY, description='ranked by how well they fit this')
     time: str | None = Field(None, max_length=64, description='ranked by distance to this time')
     around: bool = Field(False, description='with time: what was right before, at and after it, in order')
+    box: str | None = Field(
+        None, max_length=200, description='x0,y0,x1,y1 [m]: the newest there; without text, near and time'
+    )
     limit: int = Field(20, ge=1, le=200, description='at most so many')
 
 
@@ -73,10 +77,15 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
     scope = scope_of(query, near)
     text = query.text if query.text and query.text.strip() else None
     time_ns = None if query.time is None else parse_time(query.time)
+    hits: list[Hit]
+    total: int | None
     asked = query_by(text, near, time_ns, around=query.around, scope=scope, limit=query.limit)
-    if query.camera is None:
+    box = box_of(query.box)
+    if box is not None:
+        hits, total = _in_box(site, scope, box, query)
+    elif query.camera is None:
         hits = site.backend.recall.find(asked)
-        total: int | None = site.backend.recall.count(scope)
+        total = site.backend.recall.count(scope)
     else:
         hits, total = _of_camera(site, asked, query.camera)
     embedder = site.backend.recall.embedder_name
@@ -139,6 +148,22 @@ def memory_of(site: Site, memory_id: str) -> Memory:
     if not found:
         raise HTTPException(404, 'there is no such memory, or it was forgotten meanwhile')
     return found[0]
+
+
+def _in_box(
+    site: Site, scope: Scope, box: overview.Box, query: RecallQuery
+) -> tuple[list[Hit], int | None]:
+    """Return the newest memories of a part of a map, and how many there are, where that is known.
+
+    :raises InvalidRequest: something else is to rank them, too
+    """
+    if query.text or query.near or query.time:
+        raise InvalidRequest('box goes with no text, near or time: it is for the newest in a part of a map')
+    ids = overview.newest_in(site.following.contents.outline, scope, box)
+    looked_at = ids[: query.limit if query.camera is None else MAX_LIMIT]
+    found = newest_first(site.backend.get(looked_at))
+    hits = [Hit(one, 1.0) for one in found if query.camera in (None, one.camera)]
+    return hits[: query.limit], len(ids) if query.camera is None else None
 
 
 def _of_camera(site: Site, asked: Recalled, camera: str) -> tuple[list[Hit], int | None]:

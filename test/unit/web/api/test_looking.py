@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.timestamps import NS, format_iso
@@ -125,9 +126,25 @@ def test_a_camera_is_found_among_many(client: TestClient, backend: FakeBackend) 
     assert get(client, '/api/recall', camera='none') == {'memories': [], 'total': 0}
 
 
+def test_the_newest_in_a_part_of_the_map(client: TestClient) -> None:
+    def inside(memory: Any) -> bool:
+        return memory.pose is not None and 0 <= memory.pose.x <= 4 and -9 <= memory.pose.y <= 9
+
+    there = [memory.id for memory in newest_first(DRIVE) if inside(memory)]
+    found = get(client, '/api/recall', box='0,-9,4,9', limit=2)
+    assert 2 < len(there) == found['total'] < len(DRIVE)
+    assert ids(found) == there[:2]
+    assert ids(get(client, '/api/recall', box='0,-9,4,9', map_id='nowhere')) == []
+    assert ids(get(client, '/api/recall', box='0,-9,4,9', camera='none')) == []
+
+
 @pytest.mark.parametrize(
     'query',
     [
+        'box=1,2,3',
+        'box=0,0,1,1&text=lift',
+        'box=0,0,1,1&near=0,0',
+        'box=0,0,1,1&time=0',
         'near=1',
         'near=a,b',
         'near=1,2,3,4',
