@@ -150,9 +150,7 @@ def memory_of(site: Site, memory_id: str) -> Memory:
     return found[0]
 
 
-def _in_box(
-    site: Site, scope: Scope, box: overview.Box, query: RecallQuery
-) -> tuple[list[Hit], int | None]:
+def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> tuple[list[Hit], int | None]:
     """Return the newest memories of a part of a map, and how many there are, where that is known.
 
     :raises InvalidRequest: something else is to rank them, too

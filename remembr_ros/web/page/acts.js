@@ -49,6 +49,10 @@ export async function copyLink(link) {
 /** Propose a drive to `target` ({memory_id} or {position, map_id}); the bar of the drive asks for a yes. */
 export const goThere = (page, target) => attempt(() => page.api.post('/api/go', target));
 
+/** Return why nobody can go there and how to change that, where there is no robot; null where there is one. */
+export const noRobot = (page) => (page.info.abilities.includes('drive') ? null
+  : 'No robot is here to go there. The page with one: ros2 launch remembr_ros bringup.launch.py web:=true');
+
 /** Let a person write a note about a place; `place` {x, y, map_id} or null for none. Return its id, or null. */
 export async function writeNote(page, place) {
   const field = el('textarea', { rows: 4, maxlength: NOTE, required: true, dir: 'auto', autofocus: true });

@@ -1,6 +1,6 @@
 // Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
 
-import { attempt, goThere, showOnMap } from './acts.js';
+import { attempt, goThere, noRobot, showOnMap } from './acts.js';
 import { clamped, lasted, moment, placeName, showCards, since, update } from './cards.js';
 import { announce, busy, el, icon } from './dom.js';
 import { microphone } from './microphone.js';
@@ -14,6 +14,7 @@ const QUESTION = 400; // [characters] of a question before 'more'
 const ANSWER = 1_200; // and of an answer
 const STAGES = { waiting: 'Waiting for its turn', recalling: 'Recalling', thinking: 'Thinking', answering: 'Answering' };
 const EXAMPLES = ['Where is the kitchen?', 'What did you see today?', 'Have you seen a fire extinguisher?'];
+const PERHAPS = 0.5; // confidence below which an answer may as well be wrong
 const SURE = [[0.9, 'Very sure'], [0.7, 'Fairly sure'], [0.4, 'Not sure'], [0, 'A guess']];
 
 /** Return the name of this page's conversation, for questions that follow up on others; the same after a reload. */
@@ -25,14 +26,16 @@ function conversation() {
 }
 
 /** Return what an answer comes to, before its sentence; null: the sentence says it. */
-function headline({ kind, binary, position, time, duration_minutes: minutes }) {
+function headline({ kind, binary, position, time, duration_minutes: minutes, confidence }) {
+  const unsure = confidence < PERHAPS;
+  const line = (...parts) => el('p', { class: 'headline' }, parts);
+  const perhaps = unsure ? 'Perhaps ' : null;
+  if (kind === 'binary' && unsure) return line(binary ? 'Perhaps yes' : 'Perhaps not');
   if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` }, binary ? 'Yes' : 'No');
-  if (kind === 'not_seen') return el('p', { class: 'headline no' }, 'Not seen');
-  if (kind === 'position' && position) return el('p', { class: 'headline' }, icon('place'), placeName(position));
-  if (kind === 'time' && time) {
-    return el('p', { class: 'headline' }, icon('clock'), moment(time), since(time));
-  }
-  if (kind === 'duration' && minutes !== null) return el('p', { class: 'headline' }, icon('clock'), lasted(60 * minutes));
+  if (kind === 'not_seen') return line(unsure ? 'Perhaps not seen' : 'Not seen');
+  if (kind === 'position' && position) return line(icon('place'), unsure ? 'Perhaps here: ' : null, placeName(position));
+  if (kind === 'time' && time) return line(icon('clock'), perhaps, moment(time), since(time));
+  if (kind === 'duration' && minutes !== null) return line(icon('clock'), perhaps, lasted(60 * minutes));
   return null;
 }
 
@@ -168,6 +171,7 @@ export function mountAsk(root, page) {
       el('div', { class: 'row' },
         target && page.may('drive') ? el('button', { type: 'button', class: 'primary',
           onclick: (event) => busy(event.currentTarget, goThere(page, target)) }, icon('go'), 'Go there') : null,
+        target && noRobot(page) ? el('p', { class: 'small muted' }, noRobot(page)) : null,
         evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) },
           icon('map'), 'Show on map') : null),
       evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,

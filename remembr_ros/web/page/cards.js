@@ -7,7 +7,6 @@ const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 6
 const AGAIN_MS = 3_000; // [ms] after which a picture that could not be had is asked for again, then ever later
 const TIMES = 4;
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
-const SURENESS = { surely: 'Certain match', likely: 'Likely match', perhaps: 'Possible match', hardly: 'Weak match' };
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' };
 const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: 'Note of the agent' };
@@ -41,15 +40,18 @@ export function start(text, most = 100) {
   return line.length > most || text.length > 4 * most ? `${cut(line, 0, most)}…` : line;
 }
 
-/** Return the part of a caption around the sentence that matched, which is marked: children for an element. */
-export function excerpt(text, sentence, most = EXCERPT) {
+/** Tell whether a memory is less than likely what was asked by text: it is listed, and nothing marks it as found. */
+export const isWeak = ({ sureness }) => sureness === 'perhaps' || sureness === 'hardly';
+
+/** Return the part of a caption around the sentence that matched, in an element `tag`: children for an element. */
+export function excerpt(text, sentence, tag = 'mark', most = EXCERPT) {
   const at = sentence ? text.indexOf(sentence) : -1;
   const from = at > 0 && at + sentence.length > most ? at - LEAD : 0;
   const to = from + most;
   const ends = [from > 0 ? '… ' : '', to < text.length ? ' …' : ''];
   if (at < 0) return [ends[0], cut(text, from, to), ends[1]];
   const after = Math.min(at + sentence.length, to);
-  const marked = el('mark', {}, cut(text, at, after));
+  const marked = el(tag, {}, cut(text, at, after));
   return [ends[0], cut(text, from, at), marked, cut(text, after, to), ends[1]];
 }
 
@@ -76,11 +78,12 @@ export function picture(memory, { name = memory.keyframes?.[0], width = 256, laz
 /** Return how well a memory fits what was asked, in words; null where nothing was asked by text. */
 export const sureness = (hit) => (hit.sureness
   ? el('span', { class: `sureness ${hit.sureness}`, title: hit.score ? `score ${hit.score.toFixed(2)}` : null },
-    SURENESS[hit.sureness] ?? hit.sureness) : null);
+    `${hit.sureness[0].toUpperCase()}${hit.sureness.slice(1)} a match`) : null);
 
 /** Return a memory as a link that opens it. */
 export function card(hit, page) {
   const apart = hit.sentence && !hit.caption.includes(hit.sentence); // a text in the scene matched, not the caption
+  const tag = isWeak(hit) ? 'span' : 'mark';
   const open = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -92,8 +95,8 @@ export function card(hit, page) {
     onpointerenter: mark, onpointerleave: unmark, onfocus: mark, onblur: unmark },
     picture(hit),
     el('span', { class: 'card-body' },
-      el('span', { class: 'card-text', dir: 'auto' }, excerpt(hit.caption, hit.sentence)),
-      apart ? el('span', { class: 'card-text', dir: 'auto' }, 'Read: ', el('mark', {}, start(hit.sentence))) : null,
+      el('span', { class: 'card-text', dir: 'auto' }, excerpt(hit.caption, hit.sentence, tag)),
+      apart ? el('span', { class: 'card-text', dir: 'auto' }, 'Read: ', el(tag, {}, start(hit.sentence))) : null,
       el('span', { class: 'card-meta' },
         sureness(hit),
         el('span', {}, moment(hit.start)),
@@ -135,7 +138,13 @@ export function update(list, items, key, make, change = () => {}) {
   for (const node of old.values()) node.remove();
 }
 
-/** Show memories as cards in a list. */
-export const showCards = (list, hits, page) => update(list, hits,
-  (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`, (hit) => el('li', {}, card(hit, page)),
-  (node, hit) => (node.firstElementChild.href = page.url.address({ memory: hit.id })));
+/** Show memories as cards in a list; `unfold(id)` shows and hides those like one, of which it has a number, `alike`. */
+export const showCards = (list, hits, page, unfold) => update(list, hits,
+  (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`,
+  (hit) => el('li', {}, card(hit, page), el('button', { type: 'button', class: 'quiet', onclick: () => unfold(hit.id) })),
+  ({ children: [link, more] }, hit) => {
+    link.href = page.url.address({ memory: hit.id });
+    more.hidden = !hit.alike;
+    more.textContent = `and ${hit.alike} more like this`;
+    more.setAttribute('aria-expanded', Boolean(hit.unfolded));
+  });

@@ -104,7 +104,7 @@ export function dialog({ title, body, actions = [{ label: 'Close', value: true, 
 
 let closeMenu = null; // of the menu that is open
 
-/** Show a menu at a place of the window; `items` [{label, icon, run}]. */
+/** Show a menu at a place of the window; `items` [{label, icon, run}]; without `run` it only says something. */
 export function menu(x, y, items) {
   closeMenu?.();
   const before = document.activeElement;
@@ -116,11 +116,11 @@ export function menu(x, y, items) {
   };
   const outside = (event) => box.contains(event.target) || close();
   const entries = items.map(({ label, icon: name, run }) => el('button', {
-    type: 'button', role: 'menuitem', tabindex: '-1',
-    onclick: () => {
+    type: 'button', role: 'menuitem', tabindex: '-1', 'aria-disabled': run ? null : 'true',
+    onclick: run && (() => {
       close();
       run();
-    },
+    }),
   }, name ? icon(name) : null, label));
   const box = el('div', { class: 'menu', role: 'menu', 'aria-label': 'What to do here' }, entries);
   box.addEventListener('keydown', (event) => {

@@ -1,6 +1,6 @@
 // The map: one canvas, what one can do on it, and what of it is in the address.
 
-import { copyLink, goThere, writeNote } from './acts.js';
+import { copyLink, goThere, noRobot, writeNote } from './acts.js';
 import { announce, el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
 import { mapChoice, NO_MAP } from './map_choice.js';
@@ -68,16 +68,22 @@ export function mountMap(root, page) {
     data.look(view, mapId());
   }
 
-  /** Take the view from the address, or show all there is. */
-  function fromAddress() {
+  /** Have a view show what the address names; return whether it names a part of the map. */
+  function addressed(view) {
     const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
-    placed = true;
-    whole = ![x, y, zoom].every(Number.isFinite);
-    if (whole) return fitAll(false);
+    if (![x, y, zoom].every(Number.isFinite)) return false;
     view.centre(x, y);
     view.scale = 2 ** zoom;
     view.zoom(1); // into its bounds
-    moved(false);
+    return true;
+  }
+
+  /** Take the view from the address, or show all there is. */
+  function fromAddress() {
+    placed = true;
+    whole = !addressed(view);
+    if (whole) fitAll(false);
+    else moved(false);
   }
 
   /** Show all there is, as it becomes known, until somebody looks elsewhere. */
@@ -90,7 +96,10 @@ export function mountMap(root, page) {
     if (map?.low) view.fit(map.low, map.high);
     else if (grid) view.fit(...gridBox(grid));
     else view.fit(robot ?? [-5, -5], robot ?? [5, 5]);
-    moved(byHand);
+    moved(false);
+    if (!byHand) return;
+    whole = true;
+    url.set({ x: null, y: null, zoom: null });
   }
 
   function moved(byHand = true) {
@@ -138,6 +147,7 @@ export function mountMap(root, page) {
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
     if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...ofPlace() }) });
     if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...ofPlace() }) });
+    if (noRobot(page)) items.push({ label: noRobot(page), icon: 'go' });
     items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
     page.menu(box.left + px, box.top + py, items);
   }
@@ -167,7 +177,6 @@ export function mountMap(root, page) {
     '+': () => view.zoom(1.6),
     '=': () => view.zoom(1.6),
     '-': () => view.zoom(1 / 1.6),
-    0: fitAll,
   };
   canvas.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -175,7 +184,8 @@ export function mountMap(root, page) {
     if (KEYS[event.key]) {
       KEYS[event.key]();
       moved();
-    } else if (event.key === 'Enter') take(x, y);
+    } else if (event.key === '0') fitAll();
+    else if (event.key === 'Enter') take(x, y);
     else if (event.key === 'm' || event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) openMenu(x, y);
     else return;
     event.preventDefault();
@@ -249,6 +259,13 @@ export function mountMap(root, page) {
     },
     /** The map_id that is shown; null where there is but one. */
     mapId,
+    /** Return the part of the map that somebody chose, as the API names it: {map_id, box}, null for all. */
+    inView() {
+      const seen = Object.assign(new View(), { width: canvas.clientWidth, height: canvas.clientHeight });
+      return { map_id: url.state().map ? mapId() : null, box: addressed(seen) ? seen.box().join(',') : null };
+    },
+    /** Show everything. */
+    fit: () => fitAll(),
     /** Mark the memory that is open or pointed at; null: none; `still`: the view stays. */
     mark(hit, { still = false } = {}) {
       scene.mark = hit;

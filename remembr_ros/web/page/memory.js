@@ -1,6 +1,6 @@
 // One memory: its pictures, what was seen, where and when, what came before and after it.
 
-import { copyLink, forget, goThere, showOnMap, writeNote } from './acts.js';
+import { copyLink, forget, goThere, noRobot, showOnMap, writeNote } from './acts.js';
 import { clamped, lasted, moment, picture, pictureAddress, placeName, since, sourceName, start } from './cards.js';
 import { busy, el, icon } from './dom.js';
 import { when } from './times.js';
@@ -71,6 +71,7 @@ export function mountMemory(root, page) {
     return el('div', { class: 'row' },
       memory.position && page.may('drive')
         ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
+      memory.position && noRobot(page) ? el('p', { class: 'small muted' }, noRobot(page)) : null,
       button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,

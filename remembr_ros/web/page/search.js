@@ -1,15 +1,16 @@
 // Search as one types: the same as `remembr recall`, with chips for what narrows it.
 
 import { showMap } from './acts.js';
-import { clock, placeName, showCards, sourceName, start, update } from './cards.js';
+import { clock, isWeak, placeName, showCards, sourceName, start, update } from './cards.js';
 import { el, icon } from './dom.js';
+import { grouped, ordered } from './order.js';
 
 const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
 const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
-const STEP = 25; // results at first, and more at a time
-const MOST = 100; // results shown at most
-const KEYS = ['q', 'after', 'before', 'near', 'radius', 'robot', 'camera', 'source', 'map'];
-const NOTHING = Object.fromEntries(KEYS.filter((key) => key !== 'map').map((key) => [key, null]));
+const STEP = 25; // cards at first, and more at a time
+const MOST = 100; // memories that are looked at, some of them alike
+const NOTHING = Object.fromEntries(
+  ['q', 'after', 'before', 'near', 'radius', 'robot', 'camera', 'source'].map((key) => [key, null]));
 
 /** Return what narrows the search: [{keys to take away, icon, words}]. */
 function filters({ after, before, robot, camera, source }, place) {
@@ -35,6 +36,8 @@ export function mountSearch(root, page) {
   let underWay = null; // the signal of the search whose answer is awaited
   let missed = false; // something was stored meanwhile
   let stale = true; // what is shown is not what the address asks for
+  let asked = ''; // what the search that is shown, or under way, is for
+  const unfolded = new Set(); // ids of cards that show what is like them
 
   const input = el('input', {
     type: 'search', name: 'q', id: 'search-text', autocomplete: 'off', enterkeyhint: 'search', maxlength: 1000,
@@ -54,14 +57,17 @@ export function mountSearch(root, page) {
   } }, icon('clock'), 'Time');
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
   const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
+  const order = el('select', { class: 'chip', 'aria-label': 'Order',
+    onchange: () => url.set({ order: order.value }, { push: true }) },
+  el('option', { value: '' }), el('option', { value: 'newest' }, 'Newest first'));
   const status = el('p', { class: 'search-status', role: 'status' });
   const remedy = el('button', { type: 'button', hidden: true });
   const list = el('ol', { class: 'cards', id: 'search-results', 'aria-label': 'Results' });
   const more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => {
-    limit = Math.min(limit + STEP, MOST);
+    limit += STEP;
     search();
   } }, 'Show more');
-  root.append(form, el('div', { class: 'filters' }, chips, time, place, choices.map(({ select }) => select)),
+  root.append(form, el('div', { class: 'filters' }, chips, time, place, choices.map(({ select }) => select), order),
     status, remedy, list, more);
 
   const without = ['Search without filters', () => {
@@ -109,7 +115,19 @@ export function mountSearch(root, page) {
     time.hidden = Boolean(url.state().after || url.state().before);
     place.hidden = Boolean(url.state().near);
     for (const { refresh } of choices) refresh();
+    order.hidden = !url.state().q && !url.state().near;
+    order.options[0].textContent = url.state().q ? 'Best first' : 'Nearest first';
+    order.value = url.state().order === 'newest' ? 'newest' : '';
   }
+
+  /** Return what the address asks for, as /api/recall names it; without a text or a place, of the part of the map in view. */
+  function wanted() {
+    const { q, near, radius } = url.state();
+    const part = q ? {} : near ? { map_id: page.map.mapId() } : page.map.inView();
+    return { text: q, near, radius, ...part, ...url.scope(), limit: MOST + 1 };
+  }
+
+  const inWords = () => JSON.stringify([wanted(), url.state().order]);
 
   async function search(live = false) {
     if (live === true && underWay) { // on a slow memory a person would never see what was found
@@ -128,12 +146,12 @@ export function mountSearch(root, page) {
     running = new AbortController();
     const { signal } = running;
     underWay = signal;
-    const { q, near, radius } = url.state();
+    asked = inWords();
     list.setAttribute('aria-busy', 'true');
     try {
-      const found = await page.api.get('/api/recall',
-        { text: q, near, radius, map_id: near ? page.map.mapId() : null, ...url.scope(), limit: limit + 1 }, { signal });
-      show(found.memories, q, near, live === true);
+      const query = wanted();
+      const found = await page.api.get('/api/recall', query, { signal });
+      show(found.memories, query, live === true);
     } catch (error) {
       if (error.name !== 'AbortError' && !signal.aborted) fail(error);
     } finally {
@@ -145,19 +163,33 @@ export function mountSearch(root, page) {
     }
   }
 
-  function show(found, q, near, still) {
-    const hits = found.slice(0, limit);
-    const order = q ? 'Best match first' : near ? 'Nearest first' : 'Newest first';
-    const full = found.length > hits.length;
-    const filtered = q || filters(url.state(), url.place()).length;
-    say(hits.length ? `${order}, ${hits.length}${full ? ' shown' : hits.length === 1 ? ' memory' : ' memories'}`
-      + (full && limit >= MOST ? '. Narrow the search to see others.' : '')
-      : filtered ? 'Nothing matches.' : 'Nothing is remembered yet. What the robot sees appears here.',
-    !hits.length && filtered ? without : []);
-    more.hidden = !full || limit >= MOST;
-    showCards(list, hits, page);
-    const lit = filtered ? hits.filter((hit) => hit.sureness === hits[0].sureness) : []; // as well as the best fits
-    page.map.light(lit, { still });
+  function show(found, query, still) {
+    const { text, near, box } = query;
+    const newest = order.value === 'newest' || !(text || near);
+    const groups = grouped(ordered(found.slice(0, MOST), newest));
+    const shown = groups.slice(0, limit);
+    const hits = shown.flat();
+    more.hidden = shown.length === groups.length;
+    const full = !more.hidden || found.length > MOST;
+    const by = newest ? 'Newest first' : text ? 'Best match first' : 'Nearest first';
+    const filtered = text || filters(url.state(), url.place()).length;
+    say(hits.length ? `${by}${box ? ' in this part of the map' : ''}, ${hits.length}`
+      + (full ? ' shown' : hits.length === 1 ? ' memory' : ' memories')
+      + (full && more.hidden ? '. Narrow the search to see others.' : '')
+      : box ? 'Nothing in this part of the map.' : filtered ? 'Nothing matches.'
+        : 'Nothing is remembered yet. What the robot sees appears here.',
+    hits.length ? [] : box ? ['Show everything', page.map.fit] : filtered ? without : []);
+    const showGroups = () => showCards(list, shown.flatMap(([first, ...others]) => {
+      const open = unfolded.has(first.id);
+      return [{ ...first, alike: others.length, unfolded: open }, ...(open ? others : [])];
+    }), page, (id) => {
+      if (!unfolded.delete(id)) unfolded.add(id);
+      showGroups();
+    });
+    showGroups();
+    const sure = hits.filter(({ sureness }) => sureness === 'surely');
+    const lit = sure.length ? sure : filtered ? hits.filter((hit) => !isWeak(hit)) : [];
+    page.map.light(lit, { still: still || !(text || near) }); // else list and map would follow one another
     page.timeline.light(lit);
   }
 
@@ -174,12 +206,13 @@ export function mountSearch(root, page) {
     remedy.onclick = run ?? null;
   }
 
-  url.onChange((now, before, popped) => {
+  url.onChange((now, _, popped) => {
     if (popped || document.activeElement !== input) input.value = now.q ?? '';
-    const changed = KEYS.some((key) => now[key] !== before[key]);
+    showFilters();
+    const changed = inWords() !== asked;
     if (changed) {
       limit = STEP;
-      showFilters();
+      unfolded.clear();
     }
     if (changed || stale) search();
   });

@@ -1,0 +1,251 @@
+"""What a person chooses among on the page, and what it says of what it is not sure of."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remembr_ros.agent.build import AgentConfig, build_agent
+from remembr_ros.embedding.hashing import HashingEmbedder
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.opening import open_store
+from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS
+from remembr_ros.web.app import build_app
+from remembr_ros.web.door.access import Access
+from remembr_ros.web.door.door import Door
+from remembr_ros.web.door.serving import WebServer
+from remembr_ros.web.local import LocalBackend
+from test.browser.served import eventually, results, settled
+
+T0 = 1_700_000_000 * NS  # 22:13 of a Tuesday
+
+
+def memory(i: int, caption: str, x: float = 0.0, robot: str = 'anna', source: str = 'captioner') -> Memory:
+    start = T0 + 10 * i * NS
+    return Memory(
+        memory_id(robot, source, start), robot, start, start + 3 * NS, caption, Pose(x, 0.0), source=source
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
+        yield store
+
+
+@pytest.fixture
+def address(store: MemoryStore) -> Iterator[str]:
+    backend = LocalBackend(
+        'm.db',
+        store,
+        build_agent(store, AgentConfig(), keyframes=store),
+        writable=True,
+        grid=None,
+        now=lambda: T0 + 10_000 * NS,
+        zone=timezone.utc,
+    )
+    door, access = Door(port=0), Access({})
+    server = WebServer(door, access)
+    server.start(build_app(backend, access))
+    yield server.url.rstrip('/')
+    server.stop()
+
+
+def told(page: Any, path: str, **changed: Any) -> None:
+    """Have the server say something else of memories, by their caption and in this order, or of all else, by name."""
+
+    def answer(route: Any) -> None:
+        found = route.fetch().json()
+        names = list(changed)
+        for hit in found.get('memories', []):
+            hit.update(changed[hit['caption']])
+        found.get('memories', []).sort(key=lambda hit: names.index(hit['caption']))
+        found.update({name: value for name, value in changed.items() if name in found})
+        route.fulfill(status=200, content_type='application/json', body=json.dumps(found))
+
+    page.route(path, answer)
+
+
+SURE = {'sureness': 'surely', 'sentence': 'A red mug.'}
+LIKELY = {'sureness': 'likely'}
+WEAK = {'sureness': 'perhaps', 'sentence': 'A blue mug.'}
+
+
+@pytest.fixture
+def search(store: MemoryStore, address: str, look: Callable[..., Any]) -> Callable[[str], Any]:
+    """Search mugs of which one is surely, one likely and one perhaps what is asked, and a note hardly."""
+    store.add([Observation(memory(0, 'A red mug.'))])
+    store.add([Observation(memory(1, 'A green mug.', 20.0))])
+    store.add([Observation(memory(2, 'A blue mug.', 40.0))])
+    store.add([Observation(memory(3, 'Mugs go left.', 60.0, source='person'))])
+
+    def search(query: str) -> Any:
+        page = settled(look(address))
+        note = {'sureness': 'hardly', 'sentence': 'Mugs go left.'}
+        told(
+            page,
+            '**/api/recall?*',
+            **{'A red mug.': SURE, 'A green mug.': LIKELY, 'A blue mug.': WEAK, 'Mugs go left.': note},
+        )
+        page.goto(f'{address}/?view=search&{query}')
+        settled(page)
+        results(page).first.wait_for()
+        return page
+
+    return search
+
+
+def captions(page: Any) -> list[str]:
+    return [each.inner_text() for each in results(page).locator('.card-text').all()]
+
+
+def test_what_is_less_than_likely_is_not_shown_as_found(search: Callable[[str], Any]) -> None:
+    page = search('q=mug')
+    words = [each.inner_text() for each in results(page).locator('.sureness').all()]
+    assert words == ['Surely a match', 'Likely a match', 'Hardly a match', 'Perhaps a match']
+    assert [each.inner_text() for each in results(page).locator('mark').all()] == ['A red mug.', 'A green mug.']
+
+
+def test_nothing_is_lit_where_nothing_is_likely(search: Callable[[str], Any]) -> None:
+    page = search('q=mug')
+    lit = 'document.querySelector("#timeline canvas").toDataURL()'
+    eventually(page, '!document.querySelector("#search-results").hasAttribute("aria-busy")')
+    page.unroute('**/api/recall?*')
+    weak = {name: {'sureness': 'perhaps'} for name in ('A red mug.', 'A green mug.', 'A blue mug.')}
+    told(page, '**/api/recall?*', **weak, **{'Mugs go left.': {'sureness': 'hardly'}})
+    with_lit = page.evaluate(lit)
+    page.goto(page.url)
+    settled(page)
+    results(page).first.wait_for()
+    page.wait_for_timeout(500)
+    without = page.evaluate(lit)
+    assert with_lit != without
+    page.get_by_role('searchbox').fill('')
+    page.wait_for_url(lambda url: 'q=' not in url)
+    page.locator('.search-status').get_by_text('Newest first').wait_for()
+    page.wait_for_timeout(500)
+    assert page.evaluate(lit) == without
+
+
+def test_notes_come_before_what_hardly_fits_and_the_newest_may_come_first(
+    search: Callable[[str], Any],
+) -> None:
+    page = search('q=mug')
+    assert captions(page) == ['A red mug.', 'A green mug.', 'Mugs go left.', 'A blue mug.']
+    page.get_by_label('Order').select_option('Newest first')
+    page.wait_for_url('**order=newest*')
+    eventually(page, 'document.querySelector(".card-text").textContent === "A green mug."')
+    assert captions(page) == ['A green mug.', 'A red mug.', 'Mugs go left.', 'A blue mug.']
+    again = search('q=mug&order=newest')
+    assert captions(again) == ['A green mug.', 'A red mug.', 'Mugs go left.', 'A blue mug.']
+
+
+def test_one_of_several_alike_is_listed(store: MemoryStore, address: str, look: Callable[..., Any]) -> None:
+    for i in range(4):
+        store.add([Observation(memory(2 * i, 'A long corridor.', i / 2))])
+        store.add([Observation(memory(2 * i + 1, f'Door {i}.', i / 2))])
+    store.add([Observation(memory(20, 'A long corridor.', 50.0))])
+    page = settled(look(address))
+    fold = page.get_by_role('button', name='and 3 more like this')
+    fold.wait_for()
+    assert captions(page).count('A long corridor.') == 2  # the other one is far away
+    assert fold.get_attribute('aria-expanded') == 'false'
+    fold.click()
+    assert captions(page).count('A long corridor.') == 5
+    assert fold.get_attribute('aria-expanded') == 'true'
+    fold.click()
+    assert captions(page).count('A long corridor.') == 2
+
+
+def test_the_list_follows_the_map(store: MemoryStore, address: str, look: Callable[..., Any]) -> None:
+    for i in range(5):
+        store.add([Observation(memory(i, f'Door {i}.', 20.0 * i))])
+    page = settled(look(address))
+    results(page).nth(4).wait_for()
+    page.goto(f'{address}/?x=40&y=0&zoom=6')
+    page.get_by_text('in this part of the map, 1 memory').wait_for()
+    assert captions(page) == ['Door 2.']
+    page.locator('#map canvas').focus()
+    for _ in range(3):
+        page.keyboard.press('-')
+    eventually(page, 'document.querySelectorAll("#search-results .card").length === 3')
+    page.goto(f'{address}/?x=-500&y=0&zoom=6')
+    page.get_by_role('button', name='Show everything').last.click()
+    results(page).nth(4).wait_for()
+    assert 'zoom' not in page.url
+
+
+ANSWER = {
+    'question': 'q',
+    'text': 'So it is.',
+    'binary': None,
+    'position': None,
+    'yaw': 0.0,
+    'time': '2023-11-14T22:13:20Z',
+    'minutes_ago': 1.0,
+    'duration_minutes': None,
+    'evidence': [],
+    'planner': 'offline',
+    'llm_calls': 0,
+    'prompt_tokens': 0,
+    'completion_tokens': 0,
+    'latency_sec': 0.1,
+}
+
+
+@pytest.mark.parametrize(
+    ('answer', 'headline'),
+    [
+        ({'kind': 'binary', 'binary': True, 'confidence': 0.5}, 'Yes'),
+        ({'kind': 'binary', 'binary': True, 'confidence': 0.49}, 'Perhaps yes'),
+        ({'kind': 'binary', 'binary': False, 'confidence': 0.0}, 'Perhaps not'),
+        ({'kind': 'not_seen', 'confidence': 0.3}, 'Perhaps not seen'),
+        ({'kind': 'position', 'position': [1.0, 2.0, 0.0], 'confidence': 0.9}, '(1.0, 2.0)'),
+        ({'kind': 'position', 'position': [1.0, 2.0, 0.0], 'confidence': 0.2}, 'Perhaps here: (1.0, 2.0)'),
+        ({'kind': 'duration', 'duration_minutes': 1.0, 'confidence': 0.2}, 'Perhaps 60 s'),
+        ({'kind': 'text', 'position': [1.0, 2.0, 0.0], 'confidence': 0.9}, None),
+    ],
+)
+def test_an_answer_that_may_be_wrong_says_perhaps(
+    address: str, look: Callable[..., Any], answer: dict[str, Any], headline: str | None
+) -> None:
+    page = settled(look(address))
+    exchange = {
+        'id': 'e',
+        'question': 'q',
+        'asker': 'local',
+        'at': '2023-11-14T22:13:20Z',
+        'stage': 'answered',
+        'detail': '',
+        'memories_found': 0,
+        'answer': {**ANSWER, **answer},
+        'error': '',
+        'own': True,
+    }
+    told(page, '**/api/exchanges', exchanges=[exchange])
+    page.goto(f'{address}/?view=ask')
+    page.get_by_text('So it is.').wait_for()
+    assert page.locator('.headline').all_inner_texts() == ([] if headline is None else [headline])
+
+
+def test_without_a_robot_it_is_said_how_one_can_go_there(
+    store: MemoryStore, address: str, look: Callable[..., Any]
+) -> None:
+    store.add([Observation(memory(0, 'A red mug.'))])
+    page = settled(look(f'{address}/?memory={store.all()[0].id}'))
+    how = 'ros2 launch remembr_ros bringup.launch.py web:=true'
+    page.locator('#memory').get_by_text(how).wait_for()
+    page.locator('#map canvas').focus()
+    page.keyboard.press('m')
+    item = page.get_by_role('menuitem').filter(has_text=how)
+    assert item.get_attribute('aria-disabled') == 'true'
+    page.keyboard.press('ArrowUp')  # to the last, and on to the one before
+    page.keyboard.press('ArrowUp')
+    page.keyboard.press('Enter')
+    assert page.get_by_role('button', name='Go there').count() == 0
+    assert page.get_by_role('menuitem', name='Go here').count() == 0
