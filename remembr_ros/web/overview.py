@@ -27,6 +27,7 @@ class Clusters:
     :param x: mean place [m]; so is y
     :param newest_ns: end of the one that ended last
     :param ids: of the memory where a cell has one, else empty
+    :param robots: of which all memories of a cell are; None: of several
     """
 
     cell_m: float
@@ -36,6 +37,7 @@ class Clusters:
     count: NDArray[np.int64]
     newest_ns: NDArray[np.int64]
     ids: tuple[str, ...]
+    robots: tuple[str | None, ...]
 
 
 def admitted(outline: Outline, scope: Scope) -> NDArray[np.bool_]:
@@ -96,11 +98,13 @@ def clusters(
     where = where[inside]
     if not len(where):
         none, nothing = np.empty(0), np.empty(0, np.int64)
-        return Clusters(cell_m, 0, none, none, nothing, nothing, ())
+        return Clusters(cell_m, 0, none, none, nothing, nothing, (), ())
     where = where[order := np.argsort(keys, kind='stable')]
     firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
     count = np.diff(firsts, append=len(where))
     ids = outline.ids[where[firsts]].tolist()
+    robot = outline.robot[where].astype(np.int32)
+    alone = np.minimum.reduceat(robot, firsts) == np.maximum.reduceat(robot, firsts)
     return Clusters(
         cell_m,
         len(where),
@@ -109,6 +113,7 @@ def clusters(
         count,
         np.maximum.reduceat(outline.end_ns[where], firsts),
         tuple(name.decode() if one else '' for name, one in zip(ids, (count == 1).tolist(), strict=True)),
+        tuple(None if n < 0 else outline.names[n] for n in np.where(alone, robot[firsts], -1).tolist()),
     )
 
 

@@ -18,6 +18,7 @@ VIEWS = {
     'map': '',
     'search': '?view=search&q=lift',
     'place': '?view=search&near=6,11&radius=3',
+    'day': '?view=day',
     'ask': '?view=ask',
     'state': '?view=state',
 }
@@ -138,6 +139,8 @@ def test_axe_finds_nothing_serious(building_page: Served, look, size: str, schem
     for name, query in VIEWS.items():
         page.goto(f'{building_page.address}/{query}')
         settled(page)
+        if name == 'day':
+            page.locator('.episode').first.wait_for()
         if name in ('search', 'place') or (name == 'map' and size == 'desktop'):
             results(page).first.wait_for()
         serious[name] = problems(axe, page)
@@ -159,7 +162,7 @@ def problems(axe: Any, page: Any) -> list[str]:
 
 def test_on_a_phone_each_view_has_the_screen(building_page: Served, look) -> None:
     page = settled(look(building_page.address, 'phone'))
-    for name in ('Search', 'Ask', 'State', 'Map'):
+    for name in ('Search', 'Day', 'Ask', 'State', 'Map'):
         page.get_by_role('tab', name=name).click()
         assert page.get_by_role('tab', name=name).get_attribute('aria-selected') == 'true'
         # Nothing is wider than the screen.

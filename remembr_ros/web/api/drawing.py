@@ -56,7 +56,8 @@ def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
     found = overview.clusters(_outline(site), scope, box_of(query.box), query.cell)
     times = (found.newest_ns / NS).round(3)
     columns = (found.x.round(3), found.y.round(3), found.count, times)
-    rows = zip(*(column.tolist() for column in columns), (name or None for name in found.ids), strict=True)
+    ids = (name or None for name in found.ids)
+    rows = zip(*(column.tolist() for column in columns), ids, found.robots, strict=True)
     return {'cell': found.cell_m, 'cells': list(rows), 'total': found.total}
 
 

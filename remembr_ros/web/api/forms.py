@@ -98,11 +98,11 @@ class InfoJson(TypedDict):
 
 class CellsJson(TypedDict):
     """Memories in square cells of a map: mean x and y [m], how many, Unix seconds of the end of the newest,
-    and its id where it is the only one. cell: the side of a cell [m], wider than asked for where there would
-    be too many cells. total: how many memories all cells hold."""
+    its id where it is the only one, and the robot where all are of one. cell: the side of a cell [m], wider
+    than asked for where there would be too many cells. total: how many memories all cells hold."""
 
     cell: float
-    cells: list[tuple[float, float, int, float, str | None]]
+    cells: list[tuple[float, float, int, float, str | None, str | None]]
     total: int
 
 

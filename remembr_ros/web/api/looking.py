@@ -77,8 +77,6 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
     scope = scope_of(query, near)
     text = query.text if query.text and query.text.strip() else None
     time_ns = None if query.time is None else parse_time(query.time)
-    hits: list[Hit]
-    total: int | None
     asked = query_by(text, near, time_ns, around=query.around, scope=scope, limit=query.limit)
     box = box_of(query.box)
     if box is not None:
@@ -151,17 +149,13 @@ def memory_of(site: Site, memory_id: str) -> Memory:
 
 
 def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> tuple[list[Hit], int | None]:
-    """Return the newest memories of a part of a map, and how many there are, where that is known.
-
-    :raises InvalidRequest: something else is to rank them, too
-    """
+    """Return the newest memories of a part of a map, and how many there are, where that is known."""
     if query.text or query.near or query.time:
         raise InvalidRequest('box goes with no text, near or time: it is for the newest in a part of a map')
-    ids = overview.newest_in(site.following.contents.outline, scope, box)
-    looked_at = ids[: query.limit if query.camera is None else MAX_LIMIT]
-    found = newest_first(site.backend.get(looked_at))
-    hits = [Hit(one, 1.0) for one in found if query.camera in (None, one.camera)]
-    return hits[: query.limit], len(ids) if query.camera is None else None
+    ids, camera = overview.newest_in(site.following.contents.outline, scope, box), query.camera
+    found = newest_first(site.backend.get(ids[: query.limit if camera is None else MAX_LIMIT]))
+    hits = [Hit(one, 1.0) for one in found if camera in (None, one.camera)]
+    return hits[: query.limit], len(ids) if camera is None else None
 
 
 def _of_camera(site: Site, asked: Recalled, camera: str) -> tuple[list[Hit], int | None]:

@@ -138,13 +138,13 @@ export function update(list, items, key, make, change = () => {}) {
   for (const node of old.values()) node.remove();
 }
 
-/** Show memories as cards in a list; `unfold(id)` shows and hides those like one, of which it has a number, `alike`. */
-export const showCards = (list, hits, page, unfold) => update(list, hits,
+/** Show memories as cards in a list, those with `alike` above these others, folded. */
+export const showCards = (list, hits, page) => update(list, hits,
   (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`,
-  (hit) => el('li', {}, card(hit, page), el('button', { type: 'button', class: 'quiet', onclick: () => unfold(hit.id) })),
-  ({ children: [link, more] }, hit) => {
-    link.href = page.url.address({ memory: hit.id });
-    more.hidden = !hit.alike;
-    more.textContent = `and ${hit.alike} more like this`;
-    more.setAttribute('aria-expanded', Boolean(hit.unfolded));
+  (hit) => el('li', {}, card(hit, page), el('details', {}, el('summary', { class: 'small' }), el('ol', { class: 'cards' }))),
+  ({ children: [link, more] }, { id, alike = [] }) => {
+    link.href = page.url.address({ memory: id });
+    more.hidden = !alike.length;
+    more.firstElementChild.textContent = `and ${alike.length} more like this`;
+    showCards(more.lastElementChild, alike, page);
   });

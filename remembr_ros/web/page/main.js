@@ -2,6 +2,7 @@
 
 import * as api from './api.js';
 import { mountAsk } from './ask.js';
+import { mountDay } from './day.js';
 import { el, icon, menu, toast } from './dom.js';
 import { mountDrive } from './drive.js';
 import { mountMap } from './map.js';
@@ -14,7 +15,7 @@ import * as url from './url.js';
 
 const AGO_MS = 30_000; // [ms] between two looks at the clock
 const PAUSE_MS = 2_000; // [ms] between two reactions to new memories
-const VIEWS = { map: ['map', 'Map'], search: ['search', 'Search'], ask: ['ask', 'Ask'], state: ['state', 'State'] };
+const VIEWS = { map: ['map', 'Map'], search: ['search', 'Search'], day: ['clock', 'Day'], ask: ['ask', 'Ask'], state: ['state', 'State'] };
 const wide = matchMedia('(min-width: 900px)');
 const $ = (id) => document.getElementById(id);
 
@@ -48,7 +49,7 @@ function showView() {
     tab.setAttribute('aria-selected', selected);
     tab.tabIndex = selected ? 0 : -1;
   }
-  for (const each of ['search', 'ask', 'state']) $(each).hidden = Boolean(memory) || shown !== each;
+  for (const each of ['search', 'day', 'ask', 'state']) $(each).hidden = Boolean(memory) || shown !== each;
   $('opened').hidden = !memory;
 }
 
@@ -150,6 +151,7 @@ async function start() {
   page.timeline = mountTimeline($('timeline'), page);
   mountSearch($('search'), page);
   mountMemory($('memory'), page);
+  mountDay($('day'), page);
   mountAsk($('ask'), page);
   mountDrive($('drive'), page);
   mountState($('state'), page);

@@ -6,6 +6,7 @@ import { canvasPainter, colours, follow } from './gestures.js';
 import { mapChoice, NO_MAP } from './map_choice.js';
 import { MapData } from './map_data.js';
 import { cellAt, COLOURS, drawMap } from './map_layers.js';
+import { mapRobots } from './map_robots.js';
 import { gridBox, metres, View } from './map_view.js';
 import { seconds } from './times.js';
 
@@ -19,6 +20,7 @@ export function mountMap(root, page) {
   const { url } = page;
   const view = new View();
   const note = el('div', { class: 'map-note', role: 'status', hidden: true });
+  const robots = mapRobots(page);
   const canvas = el('canvas', { tabindex: '0', role: 'application', 'aria-label': 'Map of what the robot remembers',
     'aria-describedby': 'map-help' });
   const button = (name, label, run) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: run }, icon(name));
@@ -29,9 +31,10 @@ export function mountMap(root, page) {
       button('plus', 'Zoom in', () => zoom(1.6)),
       button('minus', 'Zoom out', () => zoom(1 / 1.6)),
       button('fit', 'Show everything', () => fitAll())),
-    note);
+    note, robots.legend);
 
-  const scene = { view, colours: colours(COLOURS), dark: false, lit: [], mark: null, place: null, cross: false };
+  const scene = { view, colours: colours(COLOURS), dark: false, lit: [], mark: null, place: null, cross: false,
+    ofRobot: robots.colour };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     if (width !== view.width || height !== view.height) resized(width, height);
     drawMap(ctx, scene);
@@ -68,20 +71,10 @@ export function mountMap(root, page) {
     data.look(view, mapId());
   }
 
-  /** Have a view show what the address names; return whether it names a part of the map. */
-  function addressed(view) {
-    const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(url.state()[key]));
-    if (![x, y, zoom].every(Number.isFinite)) return false;
-    view.centre(x, y);
-    view.scale = 2 ** zoom;
-    view.zoom(1); // into its bounds
-    return true;
-  }
-
   /** Take the view from the address, or show all there is. */
   function fromAddress() {
     placed = true;
-    whole = !addressed(view);
+    whole = !view.take(url.state());
     if (whole) fitAll(false);
     else moved(false);
   }
@@ -138,7 +131,6 @@ export function mountMap(root, page) {
     clearTimeout(tap);
     tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
   }
-
 
   function openMenu(px, py) {
     clearTimeout(tap);
@@ -202,6 +194,7 @@ export function mountMap(root, page) {
     const { first, last } = page.info;
     const span = [seconds(state.after ?? first ?? NaN), seconds(state.before ?? last ?? NaN)];
     scene.span = span[1] > span[0] ? span : null;
+    robots.list();
     listMaps();
     light();
     if (picking && state.view !== 'map') picking(null); // went elsewhere
@@ -262,7 +255,7 @@ export function mountMap(root, page) {
     /** Return the part of the map that somebody chose, as the API names it: {map_id, box}, null for all. */
     inView() {
       const seen = Object.assign(new View(), { width: canvas.clientWidth, height: canvas.clientHeight });
-      return { map_id: url.state().map ? mapId() : null, box: addressed(seen) ? seen.box().join(',') : null };
+      return { map_id: url.state().map ? mapId() : null, box: seen.take(url.state()) ? seen.box().join(',') : null };
     },
     /** Show everything. */
     fit: () => fitAll(),

@@ -1,36 +1,40 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
 import { drawCross, drawGoal, drawPin, drawRing, drawRobot, FONT, label } from './map_marks.js';
+import { ROBOT_COLOURS } from './map_robots.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
 
 export const COLOURS = ['ground', 'surface', 'ink', 'soft', 'line', 'accent', 'accent-ink', 'tint', 'danger', 'good',
-  'evidence', 'robot', 'old', 'middle', 'new'];
+  'evidence', 'robot', 'old', 'middle', 'new', ...ROBOT_COLOURS];
 const STEPS = 24; // colours of a track
 
-/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, here(item)} */
+/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, here(item), ofRobot(name)} */
 export function drawMap(ctx, scene) {
   const { view, data, colours: c } = scene;
   ctx.fillStyle = c.ground;
   ctx.fillRect(0, 0, view.width, view.height);
   const robots = data.situation.robots.filter(scene.here);
-  const ofRobot = robots.length || !data.situation.robots.length; // grid, areas and goals are on its map
-  if (ofRobot && data.grid) drawGrid(ctx, view, data.grid, scene.dark);
+  const onItsMap = robots.length || !data.situation.robots.length; // grid, areas and goals are on its map
+  if (onItsMap && data.grid) drawGrid(ctx, view, data.grid, scene.dark);
   else drawMesh(ctx, view, c);
-  const { keep_out: areas, goals, proposal } = ofRobot ? data.situation : {};
+  const { keep_out: areas, goals, proposal } = onItsMap ? data.situation : {};
   areas?.forEach((area) => drawArea(ctx, view, area, c.danger));
   const ramp = timeColours(c);
-  for (const track of data.tracks) drawTrack(ctx, view, track.points, scene.span, ramp);
+  const ofRobot = (name) => c[scene.ofRobot(name)];
+  for (const { robot, points } of data.tracks) {
+    drawTrack(ctx, view, points, scene.span, ofRobot(robot) ? Array(STEPS).fill(ofRobot(robot)) : ramp);
+  }
   if (scene.place) drawPlace(ctx, view, scene.place, c);
-  drawCells(ctx, view, data.cells, c);
+  drawCells(ctx, view, data.cells, c, ofRobot);
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
   goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
   proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
-  for (const robot of robots) drawRobot(ctx, view, robot, c, robots.length > 1);
+  for (const robot of robots) drawRobot(ctx, view, robot, { ...c, robot: ofRobot(robot.name) ?? c.robot }, robots.length > 1);
   if (scene.mark?.position) drawPin(ctx, view, scene.mark, c);
   if (scene.cross) drawCross(ctx, view, c);
   drawScale(ctx, view, c);
-  if (data.tracks.length && scene.span) drawLegend(ctx, view, scene.span, c);
+  if (data.tracks.length && scene.span && !scene.ofRobot(data.tracks[0].robot)) drawLegend(ctx, view, scene.span, c);
 }
 
 /** Return the cell at a px, [x, y, count, newest, id], or null. */
@@ -147,16 +151,16 @@ function drawPlace(ctx, view, { x, y, radius }, c) {
   ctx.stroke();
 }
 
-function drawCells(ctx, view, cells, c) {
+function drawCells(ctx, view, cells, c, ofRobot) {
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
   ctx.lineWidth = 1.5;
-  for (const [x, y, count] of cells) {
+  for (const [x, y, count, , , robot] of cells) {
     const [px, py] = view.screen(x, y);
     const radius = radiusOf(count);
     if (px < -radius || py < -radius || px > view.width + radius || py > view.height + radius) continue;
     disc(ctx, px, py, radius);
-    ctx.fillStyle = c.accent;
+    ctx.fillStyle = ofRobot(robot) ?? c.accent;
     ctx.fill();
     ctx.strokeStyle = c.surface;
     ctx.stroke();
@@ -188,17 +192,16 @@ function drawPlate(ctx, x, width, view, c) {
 }
 
 function drawLegend(ctx, view, [t0, t1], c) {
-  const [x, y, w] = [18, view.height - 22, Math.min(150, view.width / 3)];
+  const [x, y, w] = [18, view.height - 22, Math.min(210, view.width / 1.9)];
   drawPlate(ctx, x, w, view, c);
   const ramp = ctx.createLinearGradient(x, 0, x + w, 0);
   [c.old, c.middle, c.new].forEach((colour, i) => ramp.addColorStop(i / 2, colour));
   ctx.fillStyle = ramp;
   ctx.fillRect(x, y, w, 5);
   const second = t1 - t0 < 900 ? '2-digit' : undefined;
-  const weekday = [t0, t1].map((t) => written(t, { weekday: 'short' })).reduce((a, b) => (a === b ? undefined : 'short'));
-  const year = t1 - t0 < 300 * 86_400 ? undefined : 'numeric';
-  const name = (t) => written(t, t1 - t0 < 2 * 86_400 ? { weekday, hour: '2-digit', minute: '2-digit', second }
-    : { day: 'numeric', month: 'short', year });
-  label(ctx, name(t0), x, y - 6, c, 'left');
-  label(ctx, name(t1), x + w, y - 6, c, 'right');
+  const day = { day: 'numeric', month: 'short' };
+  const clock = t1 - t0 < 2 * 86_400 ? { hour: '2-digit', minute: '2-digit', second } : { year: 'numeric' };
+  const oneDay = clock.hour && written(t0, day) === written(t1, day);
+  label(ctx, written(t0, { ...day, year: 'numeric', ...clock }), x, y - 6, c, 'left');
+  label(ctx, written(t1, oneDay ? clock : { ...day, ...clock }), x + w, y - 6, c, 'right');
 }

@@ -45,6 +45,16 @@ export class View {
     this.centre(this.x + x - nx, this.y + y - ny);
   }
 
+  /** Show what x, y [m] and zoom, the log2 of the scale, of an address name; return whether they are there. */
+  take(address) {
+    const [x, y, zoom] = ['x', 'y', 'zoom'].map((key) => Number.parseFloat(address[key]));
+    if (![x, y, zoom].every(Number.isFinite)) return false;
+    this.centre(x, y);
+    this.scale = 2 ** zoom;
+    this.zoom(1); // into its bounds
+    return true;
+  }
+
   /** Show a box, at least 4 m of it, with room at the edges. */
   fit([x0, y0], [x1, y1]) {
     this.centre((x0 + x1) / 2, (y0 + y1) / 2);

@@ -9,18 +9,18 @@ const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
 const AGAIN_MS = 2_000; // [ms] between tries while the model that makes vectors is still loading
 const STEP = 25; // cards at first, and more at a time
 const MOST = 100; // memories that are looked at, some of them alike
-const NOTHING = Object.fromEntries(
-  ['q', 'after', 'before', 'near', 'radius', 'robot', 'camera', 'source'].map((key) => [key, null]));
+const NOTHING = { q: null, after: null, before: null, near: null, radius: null, robot: null, camera: null, source: null };
 
-/** Return what narrows the search: [{keys to take away, icon, words}]. */
-function filters({ after, before, robot, camera, source }, place) {
+/** Return what narrows the search: [{keys to take away, icon, words, what is left of a key}]. */
+function filters({ after, before, camera, source }, place, robots) {
   const time = after && before ? `${clock(after)} – ${clock(before, after)}`
     : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '';
   return [
     { keys: ['after', 'before'], icon: 'clock', words: time },
     { keys: ['near', 'radius'], icon: 'place', words: place
       ? `${place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
-    { keys: ['robot'], icon: 'robot', words: robot },
+    ...robots.map((name) => ({ keys: ['robot'], icon: 'robot', words: name,
+      left: { robot: robots.filter((other) => other !== name).join('\n') } })),
     { keys: ['camera'], icon: 'camera', words: camera },
     { keys: ['source'], icon: 'source', words: source && sourceName(source) },
   ].filter(({ words }) => words);
@@ -37,7 +37,6 @@ export function mountSearch(root, page) {
   let missed = false; // something was stored meanwhile
   let stale = true; // what is shown is not what the address asks for
   let asked = ''; // what the search that is shown, or under way, is for
-  const unfolded = new Set(); // ids of cards that show what is like them
 
   const input = el('input', {
     type: 'search', name: 'q', id: 'search-text', autocomplete: 'off', enterkeyhint: 'search', maxlength: 1000,
@@ -57,9 +56,8 @@ export function mountSearch(root, page) {
   } }, icon('clock'), 'Time');
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
   const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
-  const order = el('select', { class: 'chip', 'aria-label': 'Order',
-    onchange: () => url.set({ order: order.value }, { push: true }) },
-  el('option', { value: '' }), el('option', { value: 'newest' }, 'Newest first'));
+  const order = el('select', { class: 'chip', 'aria-label': 'Order', onchange: () => url.set({ order: order.value }, { push: true }) },
+    el('option', { value: '' }), el('option', { value: 'newest' }, 'Newest first'));
   const status = el('p', { class: 'search-status', role: 'status' });
   const remedy = el('button', { type: 'button', hidden: true });
   const list = el('ol', { class: 'cards', id: 'search-results', 'aria-label': 'Results' });
@@ -87,16 +85,18 @@ export function mountSearch(root, page) {
   }
 
   function choice(key, label, named = (value) => value) {
+    const chosen = () => url.state()[key]?.split('\n') ?? [];
     const select = el('select', { class: 'chip', 'aria-label': label, onchange: () => {
-      url.set({ [key]: select.value }, { push: true });
+      url.set({ [key]: [...chosen(), select.value].join('\n') }, { push: true });
       chips.lastElementChild?.firstElementChild.focus();
     } });
     const refresh = () => {
       const values = page.info[`${key}s`].filter(Boolean);
       const option = (value) => el('option', { value }, value ? start(named(value), 40) : label);
-      update(select, ['', ...values], (value) => value, option);
+      const left = values.filter((value) => !chosen().includes(value));
+      update(select, ['', ...left], (value) => value, option);
       select.value = '';
-      select.hidden = Boolean(url.state()[key]) || values.length < 2;
+      select.hidden = values.length < 2 || !left.length || (key !== 'robot' && chosen().length > 0); // robots: any of several
     };
     return { select, refresh };
   }
@@ -106,10 +106,12 @@ export function mountSearch(root, page) {
     if (radius) url.set({ near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: Number(radius.toPrecision(2)) }, { push: true });
   }
 
+  const narrowing = () => filters(url.state(), url.place(), url.robots());
+
   function showFilters() {
-    update(chips, filters(url.state(), url.place()), ({ keys, words }) => `${keys} ${words}`, ({ keys, icon: drawing, words }) => el('li', {},
+    update(chips, narrowing(), ({ keys, words, left }) => `${keys} ${words} ${left?.robot}`, ({ keys, icon: drawing, words, left }) => el('li', {},
       el('button', { type: 'button', class: 'chip on', 'aria-label': `Remove filter: ${words}`, onclick: () => {
-        url.set(Object.fromEntries(keys.map((key) => [key, null])), { push: true });
+        url.set({ ...Object.fromEntries(keys.map((key) => [key, null])), ...left }, { push: true });
         (chips.querySelector('button') ?? input).focus();
       } }, icon(drawing), el('bdi', {}, words), icon('close'))));
     time.hidden = Boolean(url.state().after || url.state().before);
@@ -123,7 +125,7 @@ export function mountSearch(root, page) {
   /** Return what the address asks for, as /api/recall names it; without a text or a place, of the part of the map in view. */
   function wanted() {
     const { q, near, radius } = url.state();
-    const part = q ? {} : near ? { map_id: page.map.mapId() } : page.map.inView();
+    const part = near ? { map_id: page.map.mapId() } : q ? {} : page.map.inView();
     return { text: q, near, radius, ...part, ...url.scope(), limit: MOST + 1 };
   }
 
@@ -146,10 +148,10 @@ export function mountSearch(root, page) {
     running = new AbortController();
     const { signal } = running;
     underWay = signal;
+    const query = wanted();
     asked = inWords();
     list.setAttribute('aria-busy', 'true');
     try {
-      const query = wanted();
       const found = await page.api.get('/api/recall', query, { signal });
       show(found.memories, query, live === true);
     } catch (error) {
@@ -172,21 +174,14 @@ export function mountSearch(root, page) {
     more.hidden = shown.length === groups.length;
     const full = !more.hidden || found.length > MOST;
     const by = newest ? 'Newest first' : text ? 'Best match first' : 'Nearest first';
-    const filtered = text || filters(url.state(), url.place()).length;
+    const filtered = text || narrowing().length;
     say(hits.length ? `${by}${box ? ' in this part of the map' : ''}, ${hits.length}`
       + (full ? ' shown' : hits.length === 1 ? ' memory' : ' memories')
       + (full && more.hidden ? '. Narrow the search to see others.' : '')
       : box ? 'Nothing in this part of the map.' : filtered ? 'Nothing matches.'
         : 'Nothing is remembered yet. What the robot sees appears here.',
     hits.length ? [] : box ? ['Show everything', page.map.fit] : filtered ? without : []);
-    const showGroups = () => showCards(list, shown.flatMap(([first, ...others]) => {
-      const open = unfolded.has(first.id);
-      return [{ ...first, alike: others.length, unfolded: open }, ...(open ? others : [])];
-    }), page, (id) => {
-      if (!unfolded.delete(id)) unfolded.add(id);
-      showGroups();
-    });
-    showGroups();
+    showCards(list, shown.map(([first, ...alike]) => ({ ...first, alike })), page);
     const sure = hits.filter(({ sureness }) => sureness === 'surely');
     const lit = sure.length ? sure : filtered ? hits.filter((hit) => !isWeak(hit)) : [];
     page.map.light(lit, { still: still || !(text || near) }); // else list and map would follow one another
@@ -210,10 +205,7 @@ export function mountSearch(root, page) {
     if (popped || document.activeElement !== input) input.value = now.q ?? '';
     showFilters();
     const changed = inWords() !== asked;
-    if (changed) {
-      limit = STEP;
-      unfolded.clear();
-    }
+    if (changed) limit = STEP;
     if (changed || stale) search();
   });
   page.on('memories', () => {

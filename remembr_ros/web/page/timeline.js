@@ -3,7 +3,7 @@
 import { el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
 import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
-import { fromField, fromWall, iso, now, offset, seconds, toField, when, zoneName } from './times.js';
+import { fromField, fromWall, iso, midnight, nextMidnight, now, offset, seconds, toField, when, zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
 const TYPING_MS = 400; // [ms] a date is complete when nothing more is typed
@@ -20,7 +20,7 @@ export function mountTimeline(root, page) {
   const to = el('input', { type: 'datetime-local', onchange: () => typed(to) });
   const act = (label, run, name) => el('button', { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
     onclick: run }, name ? icon(name) : label);
-  const today = act('Today', () => choose(midnight(now()), midnight(midnight(now()) + 108_000)));
+  const today = act('Today', () => choose(midnight(now()), nextMidnight(now())));
   const lastHour = act('Last hour', () => choose(latest() - 3600, latest()));
   const all = act('All', () => choose(null, null));
   const [previous, next] = [act('Previous', () => step(-1), 'prev'), act('Next', () => step(1), 'next')];
@@ -50,7 +50,6 @@ export function mountTimeline(root, page) {
 
   const first = () => seconds(page.info.first ?? NaN);
   const latest = () => (page.info.last ? seconds(page.info.last) : now());
-  const midnight = (t) => fromWall(Math.floor((t + offset(t)) / 86_400) * 86_400);
   const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
   const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
   const bin = () => {
@@ -69,7 +68,8 @@ export function mountTimeline(root, page) {
     const size = bin();
     const start = Math.floor(scene.t0 / size) * size;
     const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's begin with days of the robot's zone, so that it takes one more
-    const { robot, source } = url.state();
+    const { source } = url.state();
+    const robot = url.robots();
     const what = JSON.stringify([start, size, bins, robot, source]);
     if (!anew && scene.activity?.what === what) return;
     request?.abort();

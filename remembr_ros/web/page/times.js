@@ -64,6 +64,10 @@ export function offset(t) {
 /** Return Unix seconds of what the zone's clock shows, as seconds since it showed the beginning of 1970. */
 export const fromWall = (wall) => wall - offset(wall - offset(wall));
 
+/** Return when the day of a time began, and when the next one does, in Unix seconds. */
+export const midnight = (t) => fromWall(Math.floor((t + offset(t)) / 86_400) * 86_400);
+export const nextMidnight = (t) => midnight(midnight(t) + 108_000); // days have 23 to 25 hours
+
 /** Return a time as a datetime-local field wants it, in the zone. */
 export const toField = (t) => iso(t + offset(t)).slice(0, 19);
 

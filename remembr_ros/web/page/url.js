@@ -7,10 +7,11 @@ let current = read();
 
 function read() {
   const params = new URLSearchParams(location.search);
-  return Object.freeze(Object.fromEntries(KEYS.filter((key) => params.has(key)).map((key) => [key, params.get(key)])));
+  return Object.freeze(Object.fromEntries(KEYS.filter((key) => params.has(key)).map((key) => [key, params.getAll(key).join('\n')])));
 }
 
-/** Return what is looked at: strings by the keys above, only those that are set; the same object until it changes. */
+/** Return what is looked at: strings by the keys above, only those that are set, a line each where there are several;
+ * the same object until it changes. */
 export const state = () => current;
 
 /** Return the address of what is looked at, changed by a patch. */
@@ -18,7 +19,7 @@ export function address(patch = {}) {
   const params = new URLSearchParams();
   for (const key of KEYS) {
     const value = key in patch ? patch[key] : current[key];
-    if (value !== undefined && value !== null && value !== '') params.set(key, String(value));
+    if (value !== undefined && value !== null && value !== '') String(value).split('\n').forEach((each) => params.append(key, each));
   }
   const query = params.toString();
   return location.pathname + (query ? `?${query.replaceAll('%2C', ',').replaceAll('%3A', ':')}` : '');
@@ -49,7 +50,10 @@ addEventListener('popstate', () => changed(true));
 const SCOPE = ['after', 'before', 'robot', 'camera', 'source'];
 
 /** Return what narrows a request (after, before, robot, camera, source), as the API names it. */
-export const scope = () => Object.fromEntries(SCOPE.map((key) => [key, current[key]]));
+export const scope = () => Object.fromEntries(SCOPE.map((key) => [key, key === 'robot' ? robots() : current[key]]));
+
+/** Return the names of the robots that are chosen; [] for all. */
+export const robots = () => current.robot?.split('\n') ?? [];
 
 /** Return the place that is looked at as {x, y, radius}, or null. */
 export function place() {

@@ -26,8 +26,12 @@ def test_the_map_is_drawn_by_cells(client: TestClient) -> None:
     found = get(client, '/api/cells', cell=0.01)
     assert found['total'] == sum(row[2] for row in found['cells']) == len(placed)
     assert {row[4] for row in found['cells']} == {memory.id for memory in placed}
+    robots = {memory.id: memory.robot for memory in placed}
+    assert all(row[5] == robots[row[4]] for row in found['cells'])
     coarse = get(client, '/api/cells', cell=1e6)
-    assert [(row[2], row[4]) for row in coarse['cells']] == [(len(placed), None)]
+    assert [(row[2], row[4], row[5]) for row in coarse['cells']] == [
+        (len(placed), None, None)
+    ]  # of two robots
     assert coarse['cells'][0][3] == round(max(memory.end_ns for memory in placed) / NS, 3)
     assert get(client, '/api/cells', box='100,100,200,200')['cells'] == []
     assert get(client, '/api/cells', map_id='cellar', cell=1)['total'] == sum(
