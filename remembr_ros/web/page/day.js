@@ -70,7 +70,8 @@ export function mountDay(root, page) {
     const what = JSON.stringify(query);
     if (!root.hidden && (anew === true || what !== shown)) {
       shown = what;
-      const found = await page.api.get('/api/day', query).catch((error) => ({ days: [], why: error.message }));
+      const found = !query.day ? { days: [], why: 'Nothing is remembered yet.' }
+        : await page.api.get('/api/day', query).catch((error) => ({ days: [], why: error.message }));
       if (what !== shown) return; // another one is asked for meanwhile
       show(found);
     }

@@ -160,7 +160,7 @@ function drawCells(ctx, view, cells, c, ofRobot) {
     const radius = radiusOf(count);
     if (px < -radius || py < -radius || px > view.width + radius || py > view.height + radius) continue;
     disc(ctx, px, py, radius);
-    ctx.fillStyle = ofRobot(robot) ?? c.accent;
+    ctx.fillStyle = ofRobot(robot) ?? (robot === null ? c.soft : c.accent);
     ctx.fill();
     ctx.strokeStyle = c.surface;
     ctx.stroke();
