@@ -280,7 +280,7 @@ def test_several_robots_each_have_a_colour(
 ) -> None:
     for i, robot in enumerate(('anna', 'bert', 'cleo')):
         store.add([Observation(memory(i, f'Seen by {robot}.', 10.0 * i, robot))])
-    page = settled(look(address))
+    page = settled(look(address, forgiven='Canvas2D'))  # which is read again and again here
     legend = page.get_by_role('list', name='Colours of robots').get_by_role('listitem')
     legend.nth(2).wait_for()
     colours = legend.evaluate_all(
