@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timezone
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,19 @@ def test_the_list_follows_the_map(store: MemoryStore, address: str, look: Callab
     page.get_by_role('button', name='Show everything').last.click()
     results(page).nth(4).wait_for()
     assert 'zoom' not in page.url
+
+
+def test_the_list_is_of_the_map_that_is_chosen(
+    store: MemoryStore, address: str, look: Callable[..., Any]
+) -> None:
+    for i, floor in enumerate(('ground', 'first')):
+        store.add([Observation(replace(memory(i, f'Door of the {floor} floor.'), map_id=floor))])
+    page = settled(look(address))
+    results(page).nth(1).wait_for()  # nobody has chosen a map
+    for floor in ('ground', 'first'):
+        page.get_by_label('Which map').select_option(floor)
+        eventually(page, 'document.querySelectorAll("#search-results .card").length === 1')
+        results(page).get_by_text(f'Door of the {floor} floor.').wait_for()
 
 
 ANSWER = {
