@@ -72,6 +72,7 @@ VENDORS = {
     'milvus_lite': ('memory/milvus/lite_process.py',),
     'faiss': ('memory/embedded/vector_clusters.py',),
     'openai': ('chat_endpoint.py',),
+    'dateparser': ('agent/times/day.py',),
     'textblob': ('agent/offline/matching.py',),
     'sentence_transformers': ('embedding/sentence_transformer.py',),
     'torch': ('captioning/captioners/vlm_loading.py', 'captioning/captioners/vlm_model.py'),

@@ -9,7 +9,7 @@ from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.day_text import shown_by
 from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
-from remembr_ros.agent.times.day import DATE_TEXT, WEEKDAYS
+from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
@@ -37,10 +37,10 @@ _ADDED = frozenset(
 
 _BARE_DAY = re.compile(
     rf'(?:(?:in\s+)?(?:the\s+)?\b(?P<part>{"|".join(sorted(_PARTS))})\s+)?(?:\b(?:of|on|about|for)\s+)?'
-    rf'\b(?P<day>{DATE_TEXT}|{"|".join(WEEKDAYS)})\b',
+    rf'\b(?P<day>{"|".join(WEEKDAYS)})\b',
     re.IGNORECASE,
 )
-"""'Summarise Tuesday', 'the morning of 2026-11-23'."""
+"""'Summarise Tuesday', 'the morning of Tuesday'."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.answer_text import with_facts
+from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.same_place import stay_of
@@ -81,6 +81,9 @@ class OfflinePlanner:
         if request.clock:
             claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
             return ground(claim, question, NAME)
+        if window.unclear:
+            text = f'I do not understand the time "{window.unclear}"; say it as in "on 2026-11-23 at 14:05".'
+            return ground(Claim(Kind.NOT_SEEN, text, confidence=UNTOLD), question, NAME)
         if (day := parse_day(request, question)) is not None:
             day = replace(day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id))
             return ground(claim_of_day(day, question, recall), question, NAME)
@@ -113,7 +116,7 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
         many = request.counting or request.visits or request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         limit = ALL if many else STAY_POOL if request.kind is Kind.DURATION else POOL
         hits = find_sightings(request, recall, scope, limit)
-        if (choice := _choice(request)) in (Choice.LATEST, Choice.EARLIEST):
+        if (choice := _choice(request, hits)) in (Choice.LATEST, Choice.EARLIEST):
             hits = find_outermost(request, recall, scope, hits, choice)
     elif window.at_ns is not None:
         hits = recall.find(Query(time_ns=window.at_ns, scope=scope, limit=1))
@@ -129,10 +132,10 @@ def _find(request: Request, question: Question, recall: Recall, scope: Scope) ->
     return Findings(request, scope, hits)
 
 
-def _choice(request: Request) -> Choice:
-    """Return which one is meant: things are moved, and where one is, is where it was seen last."""
-    unsaid = request.choice is Choice.CITED_FIRST and (request.last or request.kind is Kind.TIME)
-    return Choice.LATEST if unsaid else request.choice
+def _choice(request: Request, hits: Sequence[Hit]) -> Choice:
+    """Return which one is meant: things are moved, and where one is, is where it surely was last."""
+    last = request.kind is Kind.TIME or (request.last and hits and hits[0].score >= EVEN)
+    return Choice.LATEST if last and request.choice is Choice.CITED_FIRST else request.choice
 
 
 def _seen_by_others(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
@@ -224,7 +227,7 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
     things = objects_among(request, hits) if request.target else []
     if things and (request.kind in (Kind.POSITION, Kind.TIME) or request.counting):
         hits = things
-    last = _choice(request) is Choice.LATEST
+    last = _choice(request, hits) is Choice.LATEST
     best = hits if hits is things else sure_ones(hits) if last else as_good_as_best(hits)
     note = f' ({found.note})' if found.note else ''
     note += bearing_only(best[0].memory) if hits is things else ''
@@ -236,12 +239,12 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
             return Claim(Kind.NOT_SEEN, f'I have seen {thing}, but do not know where I was.')
         if request.choice is Choice.MOST_OFTEN:
             return seen_most_often(request, placed, question, recall, note)
-        decisive = choose(placed, choice := _choice(request), question)
+        decisive = choose(placed, choice := _choice(request, hits), question)
         if every:
             return cite_every_place(request, placed, question.same_place, note)
         return Claim(Kind.POSITION, was_seen(request, decisive, last=last) + note, placed, choice=choice)
     if request.kind is Kind.TIME:
-        decisive = choose(best, choice := _choice(request), question)
+        decisive = choose(best, choice := _choice(request, hits), question)
         return Claim(Kind.TIME, was_seen(request, decisive) + note, best, choice=choice)
     if request.kind is Kind.DURATION:
         stay = stay_of(choose(best, request.choice, question), as_good_as_best(hits))

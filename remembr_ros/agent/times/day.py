@@ -1,6 +1,7 @@
 """Days in questions, and their mornings, afternoons, evenings and nights."""
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
@@ -8,7 +9,17 @@ from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, l
 
 _EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
 EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
-DATE_TEXT = r'\d{4}-\d\d-\d\d'
+ISO_DATE = r'\d{4}-\d\d-\d\d'
+_MONTHS = 'january february march april may june july august september october november december'.split()
+_MONTH = r'(?:' + '|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in _MONTHS) + r'|sept)\b\.?'
+_NTH = r'\d{1,2}(?:st|nd|rd|th)'
+_YEAR = r'(?:,?\s+\d{4}\b)'
+DATE_TEXT = (
+    rf'(?<![\w.-])(?:\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}|\d{{1,2}}[./-]\d{{1,2}}[./-](?:\d{{4}}|\d\d))(?![\w-])'
+    rf'|(?:the\s+)?\b(?:{_NTH}|\d{{1,2}}\.?)\s+(?:of\s+)?{_MONTH}{_YEAR}?'
+    rf'|\b{_MONTH}\s+(?:the\s+)?(?:{_NTH}|\d{{1,2}}(?![:\d])){_YEAR}?'
+)
+"""A day of the calendar, as its users write it; which one it is, if it is one, says dateparser."""
 FOLLOWS = (
     r'(?=\s*(?:[?.!,;]|$|(?:near|next|in|inside|at|on|by|of|between|before|after|since|until|from|around|about'
     r'|when|where|while|what|which|who|how|did|do|does|was|were|is|are|had|have|has)\b))'
@@ -29,9 +40,10 @@ _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
 _THIS = re.compile(r'\b(?:this\s+(?:morning|afternoon|evening)|tonight)\b', re.IGNORECASE)
 _PART_TEXT = r'(?:morning|afternoon|evening|night)'
 _DAY = re.compile(
-    rf'(?:{EDGE_TEXT}\s+|\b(?:on\s+|earlier\s+)?)(?:the\s+)?(?P<day>day\s+before\s+yesterday|tonight|'
+    rf'(?:{EDGE_TEXT}\s+|\b(?:(?:on|in|earlier)\s+)?)(?:the\s+)?(?:(?P<of>{_PART_TEXT})\s+(?:of|on)\s+)?(?P<day>day\s+before\s+yesterday|tonight|'
     rf'(?:today|yesterday)|(?:this|last)(?=\s+{_PART_TEXT}\b)'
-    rf'|(?<=on\s)(?:{_WEEKDAY}|{DATE_TEXT})|(?:{_AFTER_EDGE}){_WEEKDAY}|last\s+{_WEEKDAY})\b'
+    rf'|(?<=on\s){_WEEKDAY}|(?:{_AFTER_EDGE}){_WEEKDAY}|last\s+{_WEEKDAY}|(?P<date>{DATE_TEXT})'
+    rf'|(?<=in\s)(?P<month>{_MONTH}{_YEAR}?)(?!\s+\d))(?!\w)'
     rf'(?:\s+(?P<part>{_PART_TEXT})\b)?',
     re.IGNORECASE,
 )
@@ -39,6 +51,8 @@ _PART_ALONE = re.compile(
     rf'\b(?:(?:in|during)\s+the\s+(?P<part>{_PART_TEXT})|at\s+(?P<night>night)){FOLLOWS}', re.IGNORECASE
 )
 _WITH_AN_END = re.compile(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$', re.IGNORECASE)
+DAY_TEXT = rf'(?:{DATE_TEXT}|{_WEEKDAY}|yesterday|today)'
+MONTHS = tuple(_MONTHS)
 LEFT = re.compile(
     rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+{_WEEKDAY})\b',
     re.IGNORECASE,
@@ -127,7 +141,7 @@ def _named(text: str, midnight: datetime) -> Day | None:
     found = _DAY.search(text)
     if found is None:
         return None
-    day, part = ' '.join(found['day'].lower().split()), (found['part'] or '').lower()
+    day, part = ' '.join(found['day'].lower().split()), (found['part'] or found['of'] or '').lower()
     hours = _PARTS.get(part, (0, 24))
     if day == 'tonight':
         hours = _PARTS['evening']
@@ -142,12 +156,35 @@ def _named(text: str, midnight: datetime) -> Day | None:
     elif (weekday := day.removeprefix('last ')) in WEEKDAYS:
         back = (midnight.weekday() - WEEKDAYS.index(weekday)) % 7
         midnight -= timedelta(days=back or (7 if day.startswith('last') else 0))
-    elif day[0].isdigit():
-        year, month, of_month = map(int, day.split('-'))
-        midnight = midnight.replace(year=year, month=month, day=of_month)
+    elif found['date']:
+        midnight = _of_calendar(found['date'], midnight, 'day', 'month')
+    elif found['month']:
+        midnight = _of_calendar(found['month'], midnight, 'month').replace(day=1)
+        hours = (0, 24 * monthrange(midnight.year, midnight.month)[1])
     edge = found[1] or ''
     before, after = text[: found.start()], text[found.end() :]
     return Day(midnight, hours, edge, False, f'{before} {edge} {after}', f'{before} {after}')
+
+
+def _of_calendar(text: str, today: datetime, *named: str) -> datetime:
+    """Return the latest day of a calendar that a text can mean.
+
+    :param named: what it has to name: 'day', 'month'
+    :raises ValueError: there is no such day
+    """
+    import dateparser
+
+    settings = {
+        'RELATIVE_BASE': today.replace(tzinfo=None),
+        'PREFER_DATES_FROM': 'past',
+        'REQUIRE_PARTS': list(named),
+        'PARSERS': ['absolute-time'],
+        'DATE_ORDER': 'DMY' if '.' in text else 'MDY',  # 5.6. is in June, 5/6 in May
+    }
+    found = dateparser.parse(text, languages=['en'], settings=settings)
+    if found is None:
+        raise ValueError(f'{text!r} is no day')
+    return today.replace(year=found.year, month=found.month, day=found.day)
 
 
 def _ago(text: str, midnight: datetime) -> Day | None:

@@ -3,9 +3,21 @@
 import re
 from dataclasses import dataclass
 from datetime import timedelta, timezone, tzinfo
+from difflib import get_close_matches
 
 from remembr_ros.agent.model.quotation import masked
-from remembr_ros.agent.times.day import DATE_TEXT, EDGE_TEXT, FOLLOWS, LEFT, Day, cut, find_day
+from remembr_ros.agent.times.day import (
+    DATE_TEXT,
+    DAY_TEXT,
+    EDGE_TEXT,
+    FOLLOWS,
+    ISO_DATE,
+    LEFT,
+    MONTHS,
+    Day,
+    cut,
+    find_day,
+)
 from remembr_ros.agent.times.reach import Reach, at_reach, clock_now, with_reach
 from remembr_ros.agent.times.time_expression import (
     AGO,
@@ -41,7 +53,7 @@ _LAST = re.compile(
 
 _OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
 _OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
-_ISO_TEXT = rf'{DATE_TEXT}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
+_ISO_TEXT = rf'{ISO_DATE}(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?'
 _TIME_TEXT = rf'(?:{AGO_TEXT}|{_OFF_TEXT}|{_ISO_TEXT}|{CLOCK_TEXT}|now\b)'
 _BETWEEN = re.compile(
     rf'\b(?:between|from)\s+(?:at\s+)?({_TIME_TEXT}|{AMOUNTS}|{BARE_TEXT}|{NUMBER})\s+(?:and|to|until|till)\s+'
@@ -72,6 +84,15 @@ _OFF_ALONE = re.compile(rf'({_OFF_TEXT})', re.IGNORECASE)
 _ABOUT_AGO = re.compile(
     rf'(?:\b(?:about|around|roughly|approximately|almost|nearly|exactly|just)\s+)?{AGO_TEXT}', re.IGNORECASE
 )
+_DATE = re.compile(DATE_TEXT, re.IGNORECASE)
+_NO_MONTH = re.compile(r'\b([^\W\d_]{4,9}) \d{1,2}(?:st|nd|rd|th)?\b')
+"""'Novmber 14'"""
+_SOME_TIME = re.compile(
+    rf'(?<!\S)\d\S{{0,9}}\s+\w+\s+ago\b|\bon\s+the\s+\d+(?:st|nd|rd|th){FOLLOWS}', re.IGNORECASE
+)
+_DAYS = re.compile(
+    rf'\b(?:between|from)\s+({DAY_TEXT})\s+(?:and|to|until|till|through)\s+({DAY_TEXT})', re.IGNORECASE
+)
 _LEFT = (
     LEFT,
     _EDGE_BARE,
@@ -82,7 +103,7 @@ _LEFT = (
     _LAST,
     _CLOCK_DIGITS,
     re.compile(rf'(?:{EDGE_TEXT}|\bat|\band|\bto|\bbetween)\s+{_TIME_TEXT}', re.IGNORECASE),
-    re.compile(DATE_TEXT),
+    _DATE,
 )
 """What in the rest of a question still names a time."""
 
@@ -100,12 +121,14 @@ class Window:
     :param before_ns: until then; None: no limit
     :param at_ns: the moment asked for, if it is one
     :param rest: the question without the words of time
+    :param unclear: what looks like a time and is not understood; the rest is then the whole question
     """
 
     after_ns: int | None
     before_ns: int | None
     at_ns: int | None
     rest: str
+    unclear: str = ''
 
 
 def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> Window:
@@ -113,22 +136,32 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
 
     Understands 'in the last 10 minutes', '5 minutes ago', 'since an hour ago', 'between 9:00 and 9:10',
     'before 14:30', 'at 3 pm', 'today', 'since yesterday', 'yesterday at 9:00', 'this morning', 'on Monday'.
-    Of a question that names more times than are understood, none is: a part of them would be another time.
+    'on 14 November', 'in May'. Of a question that names more times than are understood, none is: a part of
+    them would be another time.
 
     :param now_ns: the asker's now
     :param zone: the asker's time zone
     :param reach: a time of day without a day is of the last day on which it may be remembered
     """
     window = _read(in_digits(text), now_ns, zone, reach)
-    if window is None or any(left.search(masked(window.rest)) for left in _LEFT):
-        return Window(None, None, None, text)
-    return window
+    plain = masked(text if window is None else window.rest)
+    left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT
+    unclear = next((found for pattern in left if (found := pattern.search(plain))), None)
+    if unclear is not None and (
+        unclear.re is not _NO_MONTH or get_close_matches(unclear[1].lower(), MONTHS, cutoff=0.8)
+    ):
+        return Window(None, None, None, text, unclear[0].strip())
+    return window or Window(None, None, None, text)
 
 
 # One return per way to name a time.
 def _read(text: str, now_ns: int, zone: tzinfo, reach: Reach | None) -> Window | None:  # noqa: PLR0911
     if found := _LAST.search(text):
         return _window(max(now_ns - seconds_in(found['period']) * NS, 0), now_ns, None, _without(text, found))
+    if found := _DAYS.search(text):
+        first, last = (find_day(f'on {named}', now_ns, zone) for named in found.groups())
+        if first and last and first.start_ns < last.end_ns:
+            return _window(first.start_ns, last.end_ns, None, _without(text, found))
     day = find_day(text, now_ns, zone)
     # 'yesterday at 9:00': the day says which 9:00.
     plain = day.rest if day else text

@@ -200,3 +200,15 @@ def test_a_note_is_answered_by_its_words(hospital: Ask) -> None:
     where = hospital('Where is the spare key?')
     assert where.text.startswith(f'A person noted "{KEY}": at (2.0, 1.0)')
     assert hospital('Is there a spare key?').text == f'Yes: a person noted "{KEY}"'
+
+
+def test_a_time_that_is_not_understood_is_said(hospital: Ask) -> None:
+    answer = hospital('Did you see a parcel on 31.02.2026?')
+    assert (answer.kind, answer.confidence < 0.5) == (Kind.NOT_SEEN, True)
+    assert 'I do not understand the time "31.02.2026"' in answer.text
+
+
+@pytest.mark.parametrize('when', ['on 23 November 2026', 'Nov 23', '23.11.2026', 'in November'])
+def test_a_date_in_words_is_a_time_and_no_thing(hospital: Ask, when: str) -> None:
+    assert hospital(f'Did you see a parcel {when}?').binary is True
+    assert len(hospital(f'What did you do {when}?').evidence) > 5

@@ -105,7 +105,21 @@ def test_the_distant_past_ends_at_the_epoch() -> None:
         ('between 23:00 and 1:00', '2023-11-13T23:00:00', '01:00:00'),  # over midnight
         ('between 10 minutes ago and 5 minutes ago', '22:03:20', '22:08:20'),
         ('between 5 minutes ago and 10 minutes ago', '22:03:20', '22:08:20'),
-        ('between 2023-11-13 and 2023-11-14', '2023-11-13T00:00:00', '2023-11-14T00:00:00'),
+        ('between 2023-11-13 and 2023-11-14', '2023-11-13T00:00:00', '2023-11-15T00:00:00'),
+        ('from Sunday to Monday', '2023-11-12T00:00:00', '2023-11-14T00:00:00'),
+        ('on 12 November 2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on the 12th of November', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on Nov. 12th, 2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on Dec 24', '2022-12-24T00:00:00', '2022-12-25T00:00:00'),
+        ('12.11.2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on 11/12/2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on 2023/11/12', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('14 November 2023 between 22:11 and 22:12', '2023-11-14T22:11:00', '2023-11-14T22:12:00'),
+        ('on Nov 12 after 9 am', '2023-11-12T09:00:00', '2023-11-13T00:00:00'),
+        ('in the morning of 12 November', '2023-11-12T05:00:00', '2023-11-12T12:00:00'),
+        ('before 12 November', None, '2023-11-12T00:00:00'),
+        ('in October', '2023-10-01T00:00:00', '2023-11-01T00:00:00'),
+        ('in February 2022', '2022-02-01T00:00:00', '2022-03-01T00:00:00'),
         ('before 14:30', None, '14:30:00'),
         ('until noon', None, '12:00:00'),
         ('by 3 pm', None, '15:00:00'),
@@ -354,11 +368,19 @@ def test_all_of_a_time_in_several_words_counts(text: str, after: str | None, bef
         'since 2 days ago at 3 pm',
         'today between 9 and 11',
         '1,000 minutes ago',
+        'on 31.02.2023',
+        'on 32 November',
+        'on Novmber 14',
+        'on the Octobre 3rd',
+        'on the 12th',
     ],
 )
 def test_a_time_of_which_a_part_is_not_understood_is_none(text: str) -> None:
     question = f'Did you see a door {text}?'
-    assert parse_window(question, NOW_NS) == Window(None, None, None, question)
+    window = parse_window(question, NOW_NS)
+    assert window == Window(None, None, None, question, window.unclear)
+    assert window.unclear
+    assert window.unclear in text
 
 
 @pytest.mark.parametrize('text', ['tonight', 'this evening'])
@@ -401,7 +423,14 @@ def test_of_a_day_a_time_said_is_the_one_in_its_named_part(text: str, first: str
 
 
 @pytest.mark.parametrize(
-    'text', ['from five to ten', 'after the Monday meeting', 'half past 3 chairs and 5 doors']
+    'text',
+    [
+        'from five to ten',
+        'after the Monday meeting',
+        'half past 3 chairs and 5 doors',
+        'room 14',
+        'may I see 5 dogs',
+    ],
 )
 def test_what_only_resembles_a_time_is_none(text: str) -> None:
     assert parse_window(text, NOW_NS) == Window(None, None, None, text)
