@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
+from remembr_ros.memory.matching.terms import STOP_WORDS
 from remembr_ros.memory.model.recall import Recall, Scope
 
 _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
@@ -54,7 +55,8 @@ def _candidates(text: str) -> list[tuple[str, str]]:
     said = _NAME.findall(text)
     after_robot = {two for one, two in pairwise(said) if one.lower() == 'robot'}
     numbered = [(f'{a} {b}', joined) for a, b in pairwise(said) if b.isdigit() for joined in _joined(a, b)]
-    alone = [w for w in said if w in after_robot or not w.islower() or re.search(r'[\d_-]', w)]
+    alone = [w for w in said if w.lower() not in STOP_WORDS]
+    alone = [w for w in alone if w in after_robot or not w.islower() or re.search(r'[\d_-]', w)]
     found = [*numbered, *((w, spelled) for w in alone for spelled in (w, w.lower()) if not w.isdigit())]
     return list(dict.fromkeys(found))
 
