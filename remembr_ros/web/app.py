@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.gzip import GZipMiddleware
@@ -19,6 +19,7 @@ from starlette.routing import Mount
 from remembr_ros import __version__
 from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
+from remembr_ros.web.api.scope import known_only
 from remembr_ros.web.backend import Backend, Listeners
 from remembr_ros.web.door.access import Access
 from remembr_ros.web.door.login import login_routes
@@ -65,6 +66,7 @@ def build_app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        dependencies=[Depends(known_only)],
         responses={'default': {'model': ErrorJson, 'description': 'why not, and what to do about it'}},
     )
     app.state.site = site

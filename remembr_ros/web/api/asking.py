@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
@@ -23,6 +23,8 @@ routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
 
 class AskRequest(BaseModel):
     """A question."""
+
+    model_config = ConfigDict(extra='forbid')
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
     conversation: str = Field(

@@ -32,13 +32,13 @@ MemoryId = Annotated[str, Path(max_length=64, description='of a memory')]
 
 
 class RecallQuery(ScopeQuery):
-    """What a recall finds: by text, else by place (near without radius), else by time, else the newest."""
+    """What a recall finds: by text, else by position (without radius), else by time, else the newest."""
 
     text: str | None = Field(None, max_length=MAX_QUERY, description='ranked by how well they fit this')
     time: str | None = Field(None, max_length=64, description='ranked by distance to this time')
     around: bool = Field(False, description='with time: what was right before, at and after it, in order')
     box: str | None = Field(
-        None, max_length=200, description='x0,y0,x1,y1 [m]: the newest there; without text, near and time'
+        None, max_length=200, description='x0,y0,x1,y1 [m]: the newest there; without text, position and time'
     )
     limit: int = Field(20, ge=1, le=200, description='at most so many')
 
@@ -150,8 +150,8 @@ def memory_of(site: Site, memory_id: str) -> Memory:
 
 def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> tuple[list[Hit], int | None]:
     """Return the newest memories of a part of a map, and how many there are, where that is known."""
-    if query.text or query.near or query.time:
-        raise InvalidRequest('box goes with no text, near or time: it is for the newest in a part of a map')
+    if query.text or query.position or query.time:
+        raise InvalidRequest('box goes with no text, position or time: it is for the newest in a part of a map')
     ids, camera = overview.newest_in(site.following.contents.outline, scope, box), query.camera
     found = newest_first(site.backend.get(ids[: query.limit if camera is None else MAX_LIMIT]))
     hits = [Hit(one, 1.0) for one in found if camera in (None, one.camera)]

@@ -12,9 +12,22 @@ from remembr_ros.geometry import Point, check_point
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import parse_time
 from remembr_ros.web import overview
+from remembr_ros.web.arguments import refusal
 from remembr_ros.web.site import Site
 
 _TIME = 'ISO 8601 (UTC where it names no zone) or Unix seconds'
+
+
+async def known_only(request: Request) -> None:
+    """Refuse parameters that a route does not have.
+
+    :raises InvalidRequest: there are any
+    """
+    path = request.scope['route'].path
+    described = request.app.openapi()['paths'].get(path, {}).get(request.method.lower(), {})
+    names = [one['name'] for one in described.get('parameters', ()) if one['in'] == 'query']
+    if described and (why := refusal(path, request.query_params, names)):
+        raise InvalidRequest(why)
 
 
 async def site_of(request: Request) -> Site:
@@ -33,14 +46,14 @@ class ScopeQuery(BaseModel):
 
     after: str | None = Field(None, max_length=64, description=f'that end at or after this: {_TIME}')
     before: str | None = Field(None, max_length=64, description=f'that start at or before this: {_TIME}')
-    near: str | None = Field(
+    position: str | None = Field(
         None,
         max_length=100,
         description='a place X,Y or X,Y,Z [m] in the map frame, with radius; without Z at the height of the '
         'memory that is nearest in the plane',
     )
     radius: float | None = Field(
-        None, ge=0, le=1e7, allow_inf_nan=False, description='at most this far from near [m]'
+        None, ge=0, le=1e7, allow_inf_nan=False, description='at most this far from position [m]'
     )
     robot: list[str] = Field([], max_length=50, description='of this robot; several times: of any of these')
     map_id: str | None = Field(None, max_length=1000, description='of this map')
@@ -56,6 +69,8 @@ def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
     :param near: see :func:`near_of`
     :raises InvalidRequest: they make no sense
     """
+    if query.radius is not None and query.position is None:
+        raise InvalidRequest('a radius needs a position, around which it is')
     return Scope(
         after_ns=None if query.after is None else parse_time(query.after),
         before_ns=None if query.before is None else parse_time(query.before),
@@ -72,14 +87,14 @@ def near_of(query: ScopeQuery, site: Site) -> Point | None:
 
     :raises InvalidRequest: it is none
     """
-    if query.near is None:
+    if query.position is None:
         return None
     try:
-        numbers = [float(part) for part in query.near.split(',')]
+        numbers = [float(part) for part in query.position.split(',')]
     except ValueError:
         numbers = []
     if len(numbers) not in (2, 3):
-        raise InvalidRequest(f'near={query.near!r} is not a place; give X,Y or X,Y,Z in metres')
+        raise InvalidRequest(f'position={query.position!r} is not a place; give X,Y or X,Y,Z in metres')
     x, y, z = numbers if len(numbers) == 3 else (*numbers, 0.0)
     place = check_point((x, y, z))
     if len(numbers) == 3:

@@ -126,7 +126,7 @@ export function mountSearch(root, page) {
   function wanted() {
     const { q, near, radius } = url.state();
     const part = near ? { map_id: page.map.mapId() } : q ? {} : page.map.inView();
-    return { text: q, near, radius, ...part, ...url.scope(), limit: MOST + 1 };
+    return { text: q, position: near, radius, ...part, ...url.scope(), limit: MOST + 1 };
   }
 
   const inWords = () => JSON.stringify([wanted(), url.state().order]);
@@ -166,7 +166,7 @@ export function mountSearch(root, page) {
   }
 
   function show(found, query, still) {
-    const { text, near, box } = query;
+    const { text, position: near, box } = query;
     const newest = order.value === 'newest' || !(text || near);
     const groups = grouped(ordered(found.slice(0, MOST), newest));
     const shown = groups.slice(0, limit);

@@ -47,6 +47,11 @@ def test_a_question_waits_for_its_answer(client: TestClient, backend: FakeBacken
     assert sum(client.get('/api/activity', params={'before': LAST_NS / NS}).json()['questions']) == 1
 
 
+def test_what_a_question_does_not_know_is_refused(client: TestClient, backend: FakeBackend) -> None:
+    assert client.post('/api/ask', json={'question': 'Where?', 'robots': 'a'}).status_code == 400
+    assert backend.asked == []
+
+
 def test_a_question_that_is_streamed_tells_its_progress(client: TestClient, backend: FakeBackend) -> None:
     backend.answers.clear()
     timer = threading.Timer(0.1, backend.answers.set)

@@ -53,12 +53,12 @@ def test_info_says_what_there_is(client: TestClient, backend: FakeBackend) -> No
 
 
 def test_a_recall_is_by_text_else_by_place_else_by_time_else_of_the_newest(client: TestClient) -> None:
-    by_text = get(client, '/api/recall', text='a green chair', near='0,0', time=0)
+    by_text = get(client, '/api/recall', text='a green chair', position='0,0', time=0)
     first = by_text['memories'][0]
     assert first['sentence'] == 'A green chair.'
     assert by_text['total'] == len(DRIVE)
     placed = [memory for memory in DRIVE if memory.pose]
-    by_place = get(client, '/api/recall', near='4,4.2', time=0, limit=1)
+    by_place = get(client, '/api/recall', position='4,4.2', time=0, limit=1)
     assert by_place['memories'][0]['id'] == 'd02'
     assert by_place['memories'][0]['distance'] == pytest.approx(
         math.dist((4.0, 4.2), (placed[2].pose or Pose(0.0, 0.0)).position[:2])
@@ -94,7 +94,9 @@ def test_a_scope_narrows_down(client: TestClient) -> None:
     assert counted(source='person') == both(lambda m: m.source == 'person')
     assert counted(after=(FIRST_NS + 100 * NS) / NS) == both(lambda m: m.end_ns >= FIRST_NS + 100 * NS)
     assert counted(before=format_iso(FIRST_NS)) == both(lambda m: m.start_ns <= FIRST_NS)
-    assert counted(near='0,0,0', radius=6) == both(lambda m: m.pose and math.hypot(m.pose.x, m.pose.y) <= 6)
+    assert counted(position='0,0,0', radius=6) == both(
+        lambda m: m.pose and math.hypot(m.pose.x, m.pose.y) <= 6
+    )
 
 
 def test_a_place_is_at_the_height_of_what_is_there(client: TestClient, backend: FakeBackend) -> None:
@@ -103,9 +105,9 @@ def test_a_place_is_at_the_height_of_what_is_there(client: TestClient, backend: 
     assert backend.listeners
     backend.listeners.on_memories()
     eventually(lambda: get(client, '/api/info')['memories'] == 15)
-    assert ids(get(client, '/api/recall', near='50,50.5', radius=1)) == ['up']
-    assert ids(get(client, '/api/recall', near='50,50.5,0', radius=1)) == []
-    assert ids(get(client, '/api/recall', near='50,50', radius=1, map_id='nowhere')) == []
+    assert ids(get(client, '/api/recall', position='50,50.5', radius=1)) == ['up']
+    assert ids(get(client, '/api/recall', position='50,50.5,0', radius=1)) == []
+    assert ids(get(client, '/api/recall', position='50,50', radius=1, map_id='nowhere')) == []
 
 
 def test_a_camera_is_found_among_many(client: TestClient, backend: FakeBackend) -> None:
@@ -143,16 +145,16 @@ def test_the_newest_in_a_part_of_the_map(client: TestClient) -> None:
     [
         'box=1,2,3',
         'box=0,0,1,1&text=lift',
-        'box=0,0,1,1&near=0,0',
+        'box=0,0,1,1&position=0,0',
         'box=0,0,1,1&time=0',
-        'near=1',
-        'near=a,b',
-        'near=1,2,3,4',
-        'near=nan,0',
-        'near=1e300,0',
+        'position=1',
+        'position=a,b',
+        'position=1,2,3,4',
+        'position=nan,0',
+        'position=1e300,0',
         'radius=1',
-        'near=0,0&radius=-1',
-        'near=0,0&radius=inf',
+        'position=0,0&radius=-1',
+        'position=0,0&radius=inf',
         'after=yesterday',
         'after=9e99',
         'after=2&before=1',
@@ -161,7 +163,7 @@ def test_the_newest_in_a_part_of_the_map(client: TestClient) -> None:
         'limit=x',
         'around=1',
         'time=1&around=1&text=x',
-        'time=1&around=1&near=0,0',
+        'time=1&around=1&position=0,0',
         'source=nobody%00',
         'txt=misspelt',
         'robot=' + 'x&robot=' * 60,
@@ -181,7 +183,7 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(client: TestClient, query:
 @given(
     path=st.sampled_from(['recall', 'cells', 'track', 'activity', 'day', 'map.png']),
     name=st.sampled_from(
-        ['near', 'box', 'after', 'text', 'limit', 'cell', 'bins', 'points', 'radius', 'day', 'v']
+        ['position', 'box', 'after', 'text', 'limit', 'cell', 'bins', 'points', 'radius', 'day', 'v']
     ),
     value=st.text(max_size=30) | st.floats().map(str),
 )
@@ -190,6 +192,24 @@ def test_no_parameter_fails_the_server(client: TestClient, path: str, name: str,
     assert answer.status_code in (200, 400, 404), answer.text
     if answer.status_code != 200:
         assert set(answer.json()) == {'error'}
+
+
+@pytest.mark.parametrize(
+    ('path', 'query', 'said'),
+    [
+        ('day', 'when=2023-11-14', "'when' (is 'day' meant?); it takes day, robot"),
+        ('recall', 'near=0,0', "'near' (is 'position' meant?)"),
+        ('recall', 'query=mug', "'query' (is 'text' meant?)"),
+        ('exchanges', 'limit=3', 'it takes none'),
+        ('memories/d04', 'robot=a', 'it takes none'),
+    ],
+)
+def test_a_parameter_that_nobody_knows_is_refused_with_the_right_name(
+    client: TestClient, path: str, query: str, said: str
+) -> None:
+    answer = client.get(f'/api/{path}?{query}')
+    assert answer.status_code == 400, answer.text
+    assert said in answer.json()['error']
 
 
 def test_a_memory_is_told_with_what_was_around_it(client: TestClient) -> None:
