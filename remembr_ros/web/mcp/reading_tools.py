@@ -7,6 +7,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 import anyio
 from mcp.server.mcpserver import Image
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from remembr_ros.agent.model.quoting import neutral, quoted
@@ -16,7 +17,15 @@ from remembr_ros.geometry import Point, check_point
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso, parse_time
-from remembr_ros.web.mcp.told import ToldMemory, ToldRecall, told_memory
+from remembr_ros.web.mcp.told import (
+    LINE_CAPTION,
+    LISTED_CAPTION,
+    ToldRecall,
+    memory_text,
+    result,
+    rounded,
+    told_memory,
+)
 from remembr_ros.web.site import Site
 
 WIDTH = 1024  # [px] of a picture
@@ -62,7 +71,7 @@ class ReadingTools:
         text: Annotated[
             str | None, Field(max_length=10_000, description='what to look for, in words')
         ] = None,
-        near: Place | None = None,
+        place: Place | None = None,
         radius: Annotated[float | None, Field(ge=0, le=1e7, allow_inf_nan=False)] = None,
         time: Time | None = None,
         around: Annotated[
@@ -74,28 +83,36 @@ class ReadingTools:
         map_id: Name | None = None,
         source: Annotated[str | None, Field(description='captioner, person, object or agent')] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> ToldRecall:
+    ) -> Annotated[CallToolResult, ToldRecall]:
         """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius
-        with near, after, before, robot, map_id and source narrow down."""
-        place = place_of(near)
+        with place, after, before, robot, map_id and source narrow down."""
+        point = place_of(place)
+        if radius is not None and point is None:
+            raise InvalidRequest('a radius needs a place, around which it is')
         if text is not None and not text.strip():
             raise InvalidRequest('the text is empty; leave it out for the newest memories')
         scope = Scope(
             after_ns=None if after is None else parse_time(after),
             before_ns=None if before is None else parse_time(before),
-            near=place if radius is not None else None,
+            near=point if radius is not None else None,
             radius_m=radius,
             robots=(robot,) if robot else (),
             map_id=map_id,
             source=source,
         )
         at_ns = None if time is None else parse_time(time)
-        query = query_by(text, place, at_ns, around=around, scope=scope, limit=limit)
+        query = query_by(text, point, at_ns, around=around, scope=scope, limit=limit)
 
-        def work() -> ToldRecall:
-            hits = self._backend.recall.find(query)
-            told = [told_memory(hit.measured(place, at_ns), scored=text is not None) for hit in hits]
-            return {'memories': told, 'total': self._backend.recall.count(scope)}
+        def work() -> CallToolResult:
+            recall = self._backend.recall
+            hits = [hit.measured(point, at_ns) for hit in recall.find(query)]
+            shown = functools.partial(told_memory, asked=text, embedder=recall.embedder_name)
+            told: ToldRecall = {
+                'memories': [shown(hit, most=LISTED_CAPTION) for hit in hits],
+                'total': recall.count(scope),
+            }
+            lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
+            return result('\n'.join(lines) or 'nothing was found', told)
 
         return await anyio.to_thread.run_sync(work)
 
@@ -111,7 +128,7 @@ class ReadingTools:
                     shown.append(Image(data=self._site.pictures.keyframe(name, WIDTH), format='jpeg'))
                 except InvalidRequest as error:
                     shown.append(f'a picture is missing: {neutral(str(error))}')
-            return [_as_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
+            return [memory_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
 
         return await anyio.to_thread.run_sync(work)
 
@@ -136,13 +153,13 @@ class ReadingTools:
         return await anyio.to_thread.run_sync(work)
 
     @told_errors
-    async def info(self) -> dict[str, Any]:
+    async def info(self) -> Annotated[CallToolResult, dict[str, Any]]:
         """Tell what the memory holds: how much, since when, of which robots, on which maps."""
 
-        def work() -> dict[str, Any]:
+        def work() -> CallToolResult:
             survey = self._backend.recall.survey()
             robots = self._backend.situation().robots
-            return {
+            told = {
                 'name': neutral(self._backend.name),
                 'memories': survey.memories,
                 'first': None if survey.first_ns is None else format_iso(survey.first_ns),
@@ -152,19 +169,26 @@ class ReadingTools:
                     {
                         'map_id': neutral(a.map_id),
                         'memories': a.memories,
-                        'low': list(a.low),
-                        'high': list(a.high),
+                        'low': rounded(a.low),
+                        'high': rounded(a.high),
                     }
                     for a in survey.areas
                 ],
                 'robots': [
-                    {'name': neutral(r.name), 'position': list(r.pose.pose.position), 'yaw': r.pose.pose.yaw}
+                    {
+                        'name': neutral(r.name),
+                        'position': rounded(r.pose.pose.position),
+                        'yaw': round(r.pose.pose.yaw, 3),
+                    }
                     for r in robots
                 ],
                 'planner': self._backend.planner,
                 'embedder': self._backend.recall.embedder_name,
                 'abilities': sorted(ability.value for ability in self._backend.abilities),
             }
+            maps = ', '.join(quoted(area.map_id) for area in survey.areas)
+            line = f'{told["name"]}: {survey.memories} memories, {told["first"]} to {told["last"]}'
+            return result(f'{line}, of maps {maps or "unknown"}; it is {told["now"]}', told)
 
         return await anyio.to_thread.run_sync(work)
 
@@ -190,14 +214,3 @@ def place_of(place: list[float] | None) -> Point | None:
         return None
     x, y, *height = place
     return check_point((x, y, height[0] if height else 0.0))
-
-
-def _as_text(told: ToldMemory) -> str:
-    """Return a memory on one line beside its pictures."""
-    at = 'place unknown'
-    if told['position'] is not None:
-        at = 'at ({:.2f}, {:.2f}, {:.2f})'.format(*told['position'])
-    texts = ' '.join(told['texts'])
-    read = f', text {texts}' if texts else ''
-    by = f'robot {quoted(told["robot"])}, {told["source"]}'
-    return f'{told["id"]}: {told["start"]} to {told["end"]}, {at}, {by}, caption {told["caption"]}{read}'

@@ -8,17 +8,20 @@ from typing import Any, TypeVar
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
+from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from remembr_ros import __version__
+from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.web.arguments import refusal
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.mcp.reading_tools import WIDTH
 from remembr_ros.web.mcp.told import ToldMemory, told_memory
-from remembr_ros.web.mcp.tools import GRANTS, Tools
+from remembr_ros.web.mcp.tools import GRANTS, Grant, Tools
 from remembr_ros.web.site import Site
 
 _T = TypeVar('_T')
@@ -37,27 +40,34 @@ Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
 
 def build_server(site: Site, right: Right) -> MCPServer[Any]:
     """Return the server for who has a right; it lists the tools that this right allows, and no others."""
+    tools = Tools(site)
+    granted = [
+        _tool(getattr(tools, name), grant)
+        for name, grant in GRANTS.items()
+        if grant.right <= right and (grant.ability is None or grant.ability in site.backend.abilities)
+    ]
     with _logging_as_it_is():
         server: MCPServer[Any] = MCPServer(
             'remembr',
             title='Robot memory',
             instructions=INSTRUCTIONS,
             version=__version__,
+            tools=granted,
             log_level='WARNING',
         )
-    tools = Tools(site)
-    for name, grant in GRANTS.items():
-        if grant.right <= right and (grant.ability is None or grant.ability in site.backend.abilities):
-            hints = ToolAnnotations(
-                read_only_hint=not grant.changes, destructive_hint=grant.destroys, open_world_hint=False
-            )
-            # Pictures are no part of a structure.
-            server.add_tool(
-                getattr(tools, name), annotations=hints, structured_output=False if name == 'look' else None
-            )
-    server.middleware.append(_refusing(right))
+    takes = {tool.name: list(tool.parameters['properties']) for tool in granted}
+    server.middleware.append(_refusing(right, takes))
     _add_resources(server, site)
     return server
+
+
+def _tool(work: Callable[..., Any], grant: Grant) -> Tool:
+    hints = ToolAnnotations(
+        read_only_hint=not grant.changes, destructive_hint=grant.destroys, open_world_hint=False
+    )
+    tool = Tool.from_function(work, annotations=hints, structured_output=False if grant.plain else None)
+    tool.parameters['additionalProperties'] = False  # the SDK drops what it does not know
+    return tool
 
 
 @contextmanager
@@ -70,17 +80,22 @@ def _logging_as_it_is() -> Iterator[None]:
     root.setLevel(level)
 
 
-def _refusing(right: Right) -> Any:
-    """Return what says of a tool that it takes another right, and not that it is unknown."""
+def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
+    """Return what says of a tool that it takes another right, and not that it is unknown, or other arguments.
+
+    :param takes: names of arguments by the name of a tool
+    """
 
     async def middleware(ctx: Any, call_next: Any) -> Any:
-        name = (ctx.params or {}).get('name', '') if ctx.method == 'tools/call' else ''
-        grant = GRANTS.get(name)
+        params = (ctx.params or {}) if ctx.method == 'tools/call' else {}
+        name = params.get('name', '')
+        grant, why = GRANTS.get(name), None
         if grant is not None and grant.right > right:
-            lacking = (
-                f'{name} needs a token with the right to {grant.right.name.lower()}, or remembr mcp --act'
-            )
-            return CallToolResult(content=[TextContent(text=lacking)], is_error=True)
+            why = f'{name} needs a token with the right to {grant.right.name.lower()}, or remembr mcp --act'
+        elif name in takes:
+            why = refusal(name, params.get('arguments') or (), takes[name])
+        if why is not None:
+            return CallToolResult(content=[TextContent(text=neutral(why))], is_error=True)
         return await call_next(ctx)
 
     return middleware

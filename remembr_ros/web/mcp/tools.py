@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import anyio
 from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from remembr_ros.agent.model.quoting import neutral
@@ -17,7 +18,7 @@ from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.drives import Drive
 from remembr_ros.web.mcp.reading_tools import MemoryId, Name, Place, ReadingTools, place_of, told_errors
-from remembr_ros.web.mcp.told import Answered, told_answer
+from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, told_answer
 from remembr_ros.web.site import forget
 
 logger = logging.getLogger(__name__)
@@ -32,18 +33,20 @@ class Grant:
     :param ability: what the memory and its robot have to be able to do for it; None: nothing but be looked at
     :param changes: it is not just reading
     :param destroys: what it deletes does not come back
+    :param plain: it tells text and pictures, and no structure
     """
 
     right: Right
     ability: Ability | None = None
     changes: bool = False
     destroys: bool = False
+    plain: bool = False
 
 
 GRANTS = {
     'recall': Grant(Right.LOOK),
-    'look': Grant(Right.LOOK),
-    'day': Grant(Right.LOOK),
+    'look': Grant(Right.LOOK, plain=True),
+    'day': Grant(Right.LOOK, plain=True),
     'info': Grant(Right.LOOK),
     'ask': Grant(Right.ASK, Ability.ASK),
     'remember': Grant(Right.ACT, Ability.NOTE, changes=True),
@@ -62,7 +65,7 @@ class Tools(ReadingTools):
         question: Annotated[str, Field(min_length=1, max_length=10_000)],
         ctx: Context,
         conversation: Annotated[Name, Field(description='any name: follow-up questions refer to it')] = '',
-    ) -> Answered:
+    ) -> Annotated[CallToolResult, Answered]:
         """Ask the robot's memory a question; the answer rests on the memories it cites, or says not seen."""
         exchanges = self._site.exchanges
         under = f'mcp {conversation}' if conversation else ''
@@ -80,7 +83,8 @@ class Tools(ReadingTools):
                 exchanges.cancel(exchange.id)
         if exchange.answer is None:
             raise InvalidRequest(exchange.error or 'there is no answer')
-        return told_answer(exchange.answer)
+        answer = exchange.answer
+        return result(answer_text(answer), told_answer(answer, question))
 
     @told_errors
     async def remember(
@@ -153,7 +157,7 @@ class Tools(ReadingTools):
         if drive.stage not in ('arrived', 'sent'):
             raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal
-        return {'stage': drive.stage, 'position': list(goal.pose.position) if goal else None}
+        return {'stage': drive.stage, 'position': rounded(goal.pose.position) if goal else None}
 
     def _now(self, drive: Drive) -> Drive:
         current = self._site.drives.current

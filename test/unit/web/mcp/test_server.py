@@ -14,6 +14,9 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from remembr_ros.agent.model.quoting import quoted
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.timestamps import NS
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.mcp.server import build_server
 from test.unit.web.mcp.conftest import HOSTILE, T0, TOKENS, ServedSite
@@ -83,7 +86,7 @@ def test_recall_finds_by_text_place_and_time(served: ServedSite) -> None:
     found = call(served, 'recall', 'look', text='lift', limit=1).structured_content
     (best,) = found['memories']
     assert (best['caption'], best['pictures'], found['total']) == ('"A lift with two doors."', 1, 3)
-    near = call(served, 'recall', 'look', near=[2.0, 1.0], radius=0.5).structured_content['memories']
+    near = call(served, 'recall', 'look', place=[2.0, 1.0], radius=0.5).structured_content['memories']
     assert [(each['id'], each['distance']) for each in near] == [(best['id'], 0.0)]
     asked = {'time': str(T0 / 1e9 + 11), 'limit': 1}
     assert call(served, 'recall', 'look', **asked).structured_content['memories'][0]['id'] == best['id']
@@ -97,8 +100,8 @@ def test_recall_finds_by_text_place_and_time(served: ServedSite) -> None:
     ('arguments', 'said'),
     [
         ({'limit': 51}, 'limit'),
-        ({'near': [1.0]}, 'near'),
-        ({'radius': 3.0}, 'radius needs near'),
+        ({'place': [1.0]}, 'place'),
+        ({'radius': 3.0}, 'radius needs a place'),
         ({'time': 'noon-ish'}, 'noon-ish'),
         ({'around': True}, 'around goes with time'),
         ({'text': ' '}, 'empty'),
@@ -114,6 +117,43 @@ def test_what_makes_no_sense_is_refused_in_words(
     assert result.is_error
     assert said in result.content[0].text
     assert 'Traceback' not in result.content[0].text
+
+
+@pytest.mark.parametrize(
+    ('name', 'arguments', 'said'),
+    [
+        (
+            'recall',
+            {'query': 'lift'},
+            "recall has no argument 'query' (is 'text' meant?); it takes text, place,",
+        ),
+        ('recall', {'near': [0, 0]}, "'near' (is 'place' meant?)"),
+        ('recall', {'text': 'lift', 'limits': 3}, "'limits' (is 'limit' meant?)"),
+        ('remember', {'text': 'the spare key', 'position': [1, 2]}, "'position' (is 'place' meant?)"),
+        ('day', {'day': 'yesterday'}, "'day' (is 'when' meant?)"),
+        ('info', {'<b>': 1}, 'it takes none'),
+    ],
+)
+@pytest.mark.parametrize('mode', ['auto', 'legacy'])
+def test_an_argument_that_nobody_knows_is_refused_with_the_right_name(
+    served: ServedSite, name: str, arguments: dict[str, Any], said: str, mode: str
+) -> None:
+    result = talk(served, 'act', lambda client: client.call_tool(name, arguments), mode)
+    assert result.is_error
+    assert said in result.content[0].text
+    assert '<' not in result.content[0].text
+    assert len(served.store.all()) == 3
+
+
+def test_tools_say_that_they_take_nothing_else(served: ServedSite) -> None:
+    tools = talk(served, 'act', lambda client: client.list_tools()).tools
+    assert all(tool.input_schema['additionalProperties'] is False for tool in tools)
+    places = {name for tool in tools for name in tool.input_schema['properties']} & {
+        'place',
+        'near',
+        'position',
+    }
+    assert places == {'place'}
 
 
 def test_look_shows_the_pictures_beside_what_was_said(served: ServedSite) -> None:
@@ -140,7 +180,7 @@ def test_a_picture_that_is_missing_is_said_and_the_rest_is_shown(served: ServedS
 
 def test_what_a_camera_saw_stays_quoted(served: ServedSite) -> None:
     hostile = next(memory for memory in served.store.all() if memory.caption == HOSTILE)
-    told = call(served, 'recall', 'look', near=[4.0, 1.0], limit=1).structured_content['memories'][0]
+    told = call(served, 'recall', 'look', place=[4.0, 1.0], limit=1).structured_content['memories'][0]
     assert (told['id'], told['caption']) == (hostile.id, quoted(HOSTILE))
     for text in (told['caption'], call(served, 'look', 'look', id=hostile.id).content[0].text):
         assert not set('<>{}\u202e') & set(text.replace(hostile.id, ''))
@@ -148,9 +188,34 @@ def test_what_a_camera_saw_stays_quoted(served: ServedSite) -> None:
 
 
 def test_a_day_and_the_whole_are_told(served: ServedSite) -> None:
-    assert 'red mug' in str(call(served, 'day', 'look', when='2023-11-14').structured_content)
+    assert 'red mug' in str(call(served, 'day', 'look', when='2023-11-14').content[0].text)
     told = call(served, 'info', 'look').structured_content
     assert (told['memories'], told['maps'][0]['high']) == (3, [4.0, 1.0, 0.0])
+
+
+def test_results_are_short_and_say_nothing_twice(served: ServedSite) -> None:
+    at = Pose(1 / 3, 2 / 3, 0.0, 1.23456789)
+    long = (
+        f'{"The corridor has white walls. " * 20}A sign points to the canteen. {"The floor is grey. " * 20}'
+    )
+    seen = [Memory(f'k{i}', 'anna', T0 + i * NS, T0 + i * NS, long, at) for i in range(30)]
+    served.store.add([Observation(memory, ()) for memory in seen])
+    found = call(served, 'recall', 'look', text='canteen')
+    best = found.structured_content['memories'][0]
+    assert (best['position'], best['yaw'], best['score']) == (
+        [0.33, 0.67, 0.0],
+        1.235,
+        round(best['score'], 2),
+    )
+    assert best['sureness'] in ('surely', 'likely', 'perhaps', 'hardly')
+    assert best['caption'] == '"A sign points to the canteen. ..."'
+    assert len(found.model_dump_json()) < 8_000
+    answer = call(served, 'ask', 'ask', question='Have you seen a sign to the canteen?')
+    told = answer.structured_content
+    assert len(told['evidence']) == 20 < told['evidence_total'] <= 30
+    assert told['sureness'] in answer.content[0].text
+    assert f'rests on {told["evidence_total"]} memories' in answer.content[0].text
+    assert len(answer.model_dump_json()) < 8_000
 
 
 def test_a_question_is_answered_and_shown_on_the_page(served: ServedSite) -> None:
