@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.scope_text import asked_of
 from remembr_ros.agent.narrowed_recall import NarrowedRecall
 from remembr_ros.agent.planner import (
     OnProgress,
@@ -90,6 +91,8 @@ class Agent:
             run.check()
             followed = self._follow(question, run)
             answer = followed.answer or self._answer(followed, run)
+            if followed.answer is None and (of := asked_of(question.scope, question.zone)):
+                answer = replace(answer, text=f'{answer.text} ({of})')
         except RemembrError as error:
             self.conversations.forget(question.asker)
             record('failed', failed(error, replace(run.ledger.usage, seconds=time.monotonic() - began)))
@@ -113,7 +116,7 @@ class Agent:
         return self.conversations.follow(question)
 
     def _answer(self, followed: Followed, run: Run) -> Answer:
-        recall = NarrowedRecall(self.recall, run, followed.narrowing)
+        recall = NarrowedRecall(self.recall, run, followed.narrowing, followed.question.scope)
         for planner, following in zip(self.planners, [*self.planners[1:], None], strict=True):
             run.check()
             run.record('planner', {'name': planner.name})

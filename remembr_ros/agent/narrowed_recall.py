@@ -1,4 +1,4 @@
-"""A recall that sees a part of the memory: for follow-up questions, and within a question's time."""
+"""A recall that sees a part of the memory: what a question is about, within the time that it has."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -51,29 +51,31 @@ EVERYTHING = Narrowing()
 
 @dataclass(frozen=True, slots=True)
 class NarrowedRecall:
-    """Leaves out what a follow-up question is not about, and waits no longer than a question allows.
+    """Leaves out what a question is not about, and waits no longer than it allows.
 
     :param recall: sees everything; may hang
     :param run: of the question
+    :param scope: of the question
     """
 
     recall: Recall
     run: Run
     narrowing: Narrowing = EVERYTHING
+    scope: Scope = ANYTHING
 
     def find(self, query: Query) -> list[Hit]:
-        if self.narrowing == EVERYTHING:
-            return self._wait(lambda: self.recall.find(query))
-        inside = query.scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
+        inside = self._inside(query.scope)
         if inside is None:
             return []
+        if self.narrowing == EVERYTHING:
+            return self._wait(lambda: self.recall.find(replace(query, scope=inside)))
         more = replace(query, scope=inside, limit=OVERFETCH * query.limit + len(self.narrowing.without))
         hits = self._wait(lambda: self.recall.find(more))
         return query.cut([hit for hit in hits if self.narrowing.admits(hit.memory)])
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories there are in the scope and the times; left out places count."""
-        inside = scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
+        inside = self._inside(scope)
         return 0 if inside is None else self._wait(lambda: self.recall.count(inside))
 
     @property
@@ -82,8 +84,12 @@ class NarrowedRecall:
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         """Return what there is in the scope and the times; left out places count."""
-        inside = scope.within(self.narrowing.after_ns, self.narrowing.before_ns)
+        inside = self._inside(scope)
         return Survey(0) if inside is None else self._wait(lambda: self.recall.survey(inside))
+
+    def _inside(self, scope: Scope) -> Scope | None:
+        met = scope.meet(self.scope)
+        return met and met.within(self.narrowing.after_ns, self.narrowing.before_ns)
 
     def _wait(self, call: Callable[[], _T]) -> _T:
         (outcome,) = in_parallel([call], self.run)

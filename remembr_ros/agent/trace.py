@@ -17,6 +17,7 @@ from typing import Any
 
 from remembr_ros.agent.chat.presets import secrets
 from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.scope_text import asked_of
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.errors import InvalidRequest, RemembrError
@@ -109,6 +110,7 @@ def asked(question: Question) -> dict[str, Any]:
         'here': _pose(question.here),
         'frame_id': question.frame_id,
         'map_id': question.map_id,
+        'asked_of': asked_of(question.scope, question.zone),
         'asker': question.asker,
     }
 

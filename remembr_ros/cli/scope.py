@@ -9,6 +9,12 @@ from remembr_ros.memory.model.recall import Scope
 
 def add_scope(parser: argparse.ArgumentParser) -> None:
     """Add --after, --before, --robot, --map-id and --source."""
+    add_narrowing(parser)
+    parser.add_argument('--source', metavar='NAME', help='only memories of this source, such as person')
+
+
+def add_narrowing(parser: argparse.ArgumentParser, *, map_option: str = '--map-id') -> None:
+    """Add --after, --before, --robot and an option for the map."""
     parser.add_argument('--after', type=time, metavar='TIME', help='only memories that end at or after this')
     parser.add_argument(
         '--before', type=time, metavar='TIME', help='only memories that start at or before this'
@@ -20,8 +26,7 @@ def add_scope(parser: argparse.ArgumentParser) -> None:
         default=[],
         help='only memories of this robot; several times: of any of these',
     )
-    parser.add_argument('--map-id', metavar='ID', help='only memories of this map')
-    parser.add_argument('--source', metavar='NAME', help='only memories of this source, such as person')
+    parser.add_argument(map_option, metavar='ID', help='only memories of this map')
 
 
 def add_near(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Recall, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
@@ -139,9 +139,12 @@ class Backend(Protocol):
         :raises InvalidRequest: there is none, or it is damaged
         """
 
-    def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
+    def ask(
+        self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
+    ) -> Answer:
         """Answer a question; the robot is not sent anywhere.
 
+        :param scope: which memories count: a window, robots and a map
         :raises RemembrError: there is no answer; see remembr_ros.errors
         """
 

@@ -11,6 +11,7 @@ from typing import Any
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, InvalidRequest, RemembrError
+from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.web.backend import Backend
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ class _UnderWay:
     id: str
     question: str
     conversation: str
+    scope: Scope
     cancel: threading.Event
 
 
@@ -88,15 +90,16 @@ class Exchanges:
         with self._lock:
             return self._kept.get(exchange_id)
 
-    def begin(self, question: str, *, asker: str, conversation: str) -> Exchange:
+    def begin(self, question: str, *, asker: str, conversation: str, scope: Scope = ANYTHING) -> Exchange:
         """Have a question answered in a thread of its own, as soon as it is its turn.
 
         :param asker: who asks, for a person
         :param conversation: what follow-up questions refer to was asked under the same one
+        :param scope: which memories count: a window, robots and a map
         :raises TooManyQuestions: others wait already
         """
         exchange = Exchange(uuid.uuid4().hex, question, asker, self._backend.now_ns())
-        under_way = _UnderWay(exchange.id, question, conversation, threading.Event())
+        under_way = _UnderWay(exchange.id, question, conversation, scope, threading.Event())
         with self._lock:
             if len(self._waiting) >= MOST_WAITING:
                 raise TooManyQuestions(f'{MOST_WAITING} questions wait already; ask again in a while')
@@ -194,7 +197,11 @@ class Exchanges:
 
         try:
             answer = self._backend.ask(
-                under_way.question, asker=under_way.conversation, on_progress=tell, cancel=under_way.cancel
+                under_way.question,
+                asker=under_way.conversation,
+                scope=under_way.scope,
+                on_progress=tell,
+                cancel=under_way.cancel,
             )
             if self._gone(answer):  # while a language model thought
                 self._end(under_way, stage='failed', error=FORGOTTEN)

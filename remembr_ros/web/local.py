@@ -12,7 +12,7 @@ from remembr_ros.agent.planner import OnProgress
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Recall, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.store import MemoryStore
@@ -83,8 +83,10 @@ class LocalBackend:
     def picture(self, name: str) -> bytes:
         return self._store.keyframes.get(name)
 
-    def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
-        asked = Question(question, self.now_ns(), asker=asker, zone=self._zone)
+    def ask(
+        self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
+    ) -> Answer:
+        asked = Question(question, self.now_ns(), asker=asker, zone=self._zone, scope=scope)
         return self._agent.ask(asked, on_progress=on_progress, cancel=cancel)
 
     def forget(self, ids: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from enum import Enum
 from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
 
 
 class Kind(str, Enum):
@@ -34,6 +34,7 @@ class Question:
     :param zone: the asker's time zone: what 'yesterday' and '3 pm' are
     :param prior: what the same asker asked before, where this question refers to it
     :param same_place: which memories were made at one place
+    :param scope: which memories count, whatever the text says
     """
 
     text: str
@@ -45,6 +46,7 @@ class Question:
     zone: tzinfo = timezone.utc
     prior: 'Turn | None' = None
     same_place: SamePlace = USUAL
+    scope: Scope = ANYTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,16 @@ from remembr_ros.agent.planner import Progress
 from remembr_ros.cli.options import add_json, add_memory, coordinate, metres, open_memory
 from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
 from remembr_ros.cli.planner_options import add_planner, agent_config
+from remembr_ros.cli.scope import add_narrowing
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.recall import Scope
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('question', metavar='QUESTION')
     add_memory(parser)
     add_planner(parser)
+    add_narrowing(parser, map_option='--map')
     parser.add_argument(
         '--here',
         nargs=3,
@@ -50,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
             map_id=args.map_id,
             zone=args.time_zone,
             same_place=SamePlace(args.same_place),
+            scope=Scope(args.after, args.before, robots=tuple(args.robot), map_id=args.map),
         )
         answer = agent.ask(question, on_progress=None if args.json else _show)
     print_result(args.json, answer_json(question, answer), answer_lines(question, answer))

@@ -55,6 +55,27 @@ class Scope:
             return None
         return replace(self, after_ns=after, before_ns=before)
 
+    def meet(self, other: 'Scope') -> 'Scope | None':
+        """Return what both admit; None: there is nothing.
+
+        :raises InvalidRequest: both have a place, or leave out a source, which one scope cannot say
+        """
+        inside = self.within(other.after_ns, other.before_ns)
+        robots = tuple(robot for robot in self.robots if not other.robots or robot in other.robots)
+        if inside is None or (self.robots and not robots):
+            return None
+        said = {}
+        for name in ('near', 'radius_m', 'map_id', 'source', 'without'):
+            mine, others = getattr(self, name), getattr(other, name)
+            if None not in (mine, others) and mine != others:
+                if name in ('map_id', 'source'):
+                    return None
+                raise InvalidRequest(
+                    'a question within a place, or without a source, cannot ask of another one'
+                )
+            said[name] = others if mine is None else mine
+        return replace(inside, robots=robots or other.robots, **said)
+
     def admits(self, memory: Memory) -> bool:
         """Tell whether a memory meets every condition."""
         return (

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_msgs.msg import String
@@ -10,11 +11,13 @@ from std_msgs.msg import String
 from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.nodes.agent.ask_request import FULL, AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.inquiry_action import InquiryAction
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import duration_from_msg
+from remembr_ros.nodes.base.bounds import check_asked
+from remembr_ros.nodes.base.conversions import duration_from_msg, time_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
 
 TOPIC_ASKER = 'topic question'  # who asks by topic, for follow-up questions
@@ -96,4 +99,19 @@ class AskEndpoints:
     ) -> Inquiry:
         timeout_s = duration_from_msg(request.timeout)
         deadline = time.monotonic() + (timeout_s if timeout_s > 0.0 else self._parameters().timeout)
-        return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback)
+        scope = partial(asked_scope, request)
+        return Inquiry(request.question, request.navigate, deadline, request.asker, on_feedback, scope=scope)
+
+
+def asked_scope(request: AskAction.Goal | AskSrv.Request) -> Scope:
+    """Return which memories a question is about.
+
+    :raises InvalidRequest: that makes no sense
+    """
+    check_asked(request)
+    return Scope(
+        after_ns=time_from_msg(request.after) or None,  # a time of zero is no limit
+        before_ns=time_from_msg(request.before) or None,
+        robots=tuple(request.robots),
+        map_id=request.map_id if request.map_id or request.match_map else None,
+    )

@@ -16,6 +16,7 @@ from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.errors import Cancelled
 from remembr_ros.geometry import StampedPose
+from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import settle
 
@@ -32,6 +33,7 @@ class Inquiry:
     :param text: the question; of a drive without one, what it is, for the log
     :param deadline: on time.monotonic's clock; nobody waits for the answer any longer [s]
     :param follow: whoever asks waits until the robot has arrived, and not just until it drives
+    :param scope: finds which memories count, on a thread of the node
     :param target: of a drive without a question: finds where to, on a thread of the node
     :param outcome: completes with an AskOutcome
     :param answer: what is known of it: first what was asked, and by whom
@@ -45,6 +47,7 @@ class Inquiry:
     asker: str = ''
     on_feedback: Callable[[AskAction.Feedback], None] = lambda feedback: None
     follow: bool = False
+    scope: Callable[[], Scope] = lambda: ANYTHING
     target: Callable[[], Answer] | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
     outcome: Future = field(default_factory=Future)

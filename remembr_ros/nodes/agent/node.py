@@ -24,7 +24,6 @@ from remembr_ros.nodes.agent.markers import AnswerMarkers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
-from remembr_ros.nodes.base.bounds import check_names
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
@@ -172,7 +171,6 @@ class AgentNode(ManagedNode):
         settle(self, inquiry.outcome, outcome)
 
     def _ask(self, inquiry: Inquiry) -> Answer:
-        check_names(asker=inquiry.asker)
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
             raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
@@ -188,6 +186,7 @@ class AgentNode(ManagedNode):
             asker=inquiry.asker,
             zone=self._zone,
             same_place=navigator.same_place,
+            scope=inquiry.scope(),
         )
         return agent.ask(
             question,

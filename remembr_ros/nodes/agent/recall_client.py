@@ -13,6 +13,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.node import Node
 
+from remembr_msgs.action import Ask
 from remembr_msgs.srv import GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
@@ -216,22 +217,26 @@ class RecallClient:
             time.sleep(0.02)
 
 
-def _request(query: Query) -> RecallSrv.Request:
-    scope = query.scope
-    request = RecallSrv.Request(
-        text=query.text or '',
-        robots=list(scope.robots),
-        map_id=scope.map_id or '',
-        match_map=scope.map_id is not None,
-        source=scope.source or '',
-        limit=min(query.limit, 2**32 - 1),
-        order=query.order.value,
-    )
+def narrow(request: RecallSrv.Request | Ask.Goal, scope: Scope) -> None:
+    """Have a request be about the window, the robots and the map of a scope."""
+    request.robots = list(scope.robots)
+    request.map_id, request.match_map = scope.map_id or '', scope.map_id is not None
     if scope.after_ns is not None:
         request.after = time_to_msg(scope.after_ns, clamp=True)
     if scope.before_ns is not None:
         # A time of zero means no limit; nothing was remembered before it.
         request.before = time_to_msg(max(scope.before_ns, 1), clamp=True)
+
+
+def _request(query: Query) -> RecallSrv.Request:
+    scope = query.scope
+    request = RecallSrv.Request(
+        text=query.text or '',
+        source=scope.source or '',
+        limit=min(query.limit, 2**32 - 1),
+        order=query.order.value,
+    )
+    narrow(request, scope)
     if query.time_ns is not None:
         request.use_time, request.time = True, time_to_msg(query.time_ns, clamp=True)
     place = scope.near if query.place is None else query.place

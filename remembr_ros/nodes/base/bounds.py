@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Forget, Recall
+from remembr_msgs.srv import Ask, Forget, Recall
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.search import MAX_LIMIT
 
@@ -37,6 +37,12 @@ def check_recall(request: Recall.Request) -> None:
     _list('robots', request.robots)
     _list('ids', request.ids)
     _length('ids', len(request.ids), MAX_LIMIT, 'ids')
+
+
+def check_asked(request: Ask.Request) -> None:
+    """Raise InvalidRequest if a name in a question's request, or in its goal, is too long."""
+    check_names(asker=request.asker, map_id=request.map_id)
+    _list('robots', request.robots)
 
 
 def check_forget(request: Forget.Request) -> None:

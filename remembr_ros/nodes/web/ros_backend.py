@@ -19,13 +19,14 @@ from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Recall, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.agent.ask_errors import ask_error
 from remembr_ros.nodes.agent.parameters import AgentParameters
+from remembr_ros.nodes.agent.recall_client import narrow
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg, stamped_pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -91,16 +92,15 @@ class RosBackend:
     def picture(self, name: str) -> bytes:
         return self._memory.picture(name)
 
-    def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
+    def ask(
+        self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
+    ) -> Answer:
         def tell(feedback: Ask.Feedback) -> None:
             on_progress(Progress(feedback.stage, feedback.detail, feedback.memories_found))
 
-        result = self._ask.result(
-            Ask.Goal(question=question, asker=asker),
-            tell,
-            cancel=cancel,
-            limit_s=self._agent.timeout + MARGIN_S,
-        )
+        goal = Ask.Goal(question=question, asker=asker)
+        narrow(goal, scope)
+        result = self._ask.result(goal, tell, cancel=cancel, limit_s=self._agent.timeout + MARGIN_S)
         if result.error_code != Ask.Result.NONE:
             raise ask_error(result.error_code, result.error_msg)
         return answer_from_msg(result.answer)

@@ -6,13 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
-from remembr_ros.web.api.scope import SITE
+from remembr_ros.web.api.scope import SITE, Narrowing
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.live import ANEW, Stream
@@ -21,10 +21,8 @@ from remembr_ros.web.site import Site
 routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
 
 
-class AskRequest(BaseModel):
-    """A question."""
-
-    model_config = ConfigDict(extra='forbid')
+class AskRequest(Narrowing):
+    """A question, and which memories it is about."""
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)
     conversation: str = Field(
@@ -40,10 +38,13 @@ async def ask(site: SITE, request: Request, body: AskRequest) -> event_forms.Exc
     if not body.question.strip():
         raise InvalidRequest('the question is empty')
     conversation = f'page {body.conversation}' if body.conversation else ''
+    scope = body.scope()
     # Opened first: who cannot be told of the answer does not ask.
     stream = site.live.open(lambda event: event.kind == 'exchange')
     try:
-        exchange = site.exchanges.begin(body.question, asker=request.state.who, conversation=conversation)
+        exchange = site.exchanges.begin(
+            body.question, asker=request.state.who, conversation=conversation, scope=scope
+        )
     except BaseException:
         site.live.drop(stream)
         raise

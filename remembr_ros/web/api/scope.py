@@ -1,6 +1,7 @@
 """What a request is about: its site, and which memories count as its parameters say."""
 
 import math
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -39,13 +40,32 @@ async def site_of(request: Request) -> Site:
 SITE = Annotated[Site, Depends(site_of)]
 
 
-class ScopeQuery(BaseModel):
-    """The parameters that narrow down which memories count; they combine with "and"."""
+class Narrowing(BaseModel):
+    """What narrows down which memories a question is about; it combines with "and"."""
 
     model_config = ConfigDict(extra='forbid')
 
     after: str | None = Field(None, max_length=64, description=f'that end at or after this: {_TIME}')
     before: str | None = Field(None, max_length=64, description=f'that start at or before this: {_TIME}')
+    robot: list[str] = Field([], max_length=50, description='of this robot; several times: of any of these')
+    map_id: str | None = Field(None, max_length=1000, description='of this map')
+
+    def scope(self) -> Scope:
+        """Return the scope that this says.
+
+        :raises InvalidRequest: it makes no sense
+        """
+        return Scope(
+            after_ns=None if self.after is None else parse_time(self.after),
+            before_ns=None if self.before is None else parse_time(self.before),
+            robots=tuple(self.robot),
+            map_id=self.map_id,
+        )
+
+
+class ScopeQuery(Narrowing):
+    """The parameters that narrow down which memories count; they combine with "and"."""
+
     position: str | None = Field(
         None,
         max_length=100,
@@ -55,8 +75,6 @@ class ScopeQuery(BaseModel):
     radius: float | None = Field(
         None, ge=0, le=1e7, allow_inf_nan=False, description='at most this far from position [m]'
     )
-    robot: list[str] = Field([], max_length=50, description='of this robot; several times: of any of these')
-    map_id: str | None = Field(None, max_length=1000, description='of this map')
     source: str | None = Field(None, max_length=50, description='captioner, person, object or agent')
     camera: str | None = Field(
         None, max_length=1000, description='of this camera; only a recall narrows down by it'
@@ -71,15 +89,8 @@ def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
     """
     if query.radius is not None and query.position is None:
         raise InvalidRequest('a radius needs a position, around which it is')
-    return Scope(
-        after_ns=None if query.after is None else parse_time(query.after),
-        before_ns=None if query.before is None else parse_time(query.before),
-        near=near if query.radius is not None else None,
-        radius_m=query.radius,
-        robots=tuple(query.robot),
-        map_id=query.map_id,
-        source=query.source,
-    )
+    around = near if query.radius is not None else None
+    return replace(query.scope(), near=around, radius_m=query.radius, source=query.source)
 
 
 def near_of(query: ScopeQuery, site: Site) -> Point | None:

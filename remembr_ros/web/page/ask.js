@@ -1,7 +1,7 @@
 // Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
 
 import { attempt, goThere, noRobot, showOnMap } from './acts.js';
-import { clamped, lasted, moment, placeName, showCards, since, update } from './cards.js';
+import { clamped, clock, lasted, moment, placeName, showCards, since, update } from './cards.js';
 import { announce, busy, el, icon } from './dom.js';
 import { microphone } from './microphone.js';
 import { iso, now } from './times.js';
@@ -44,6 +44,7 @@ export function mountAsk(root, page) {
   const exchanges = new Map(); // by id, newest last
   const mine = new Set(); // ids of what this page asked
 
+  const chosen = el('p', { class: 'small muted', role: 'status' });
   const list = el('ol', { class: 'exchanges', 'aria-label': 'Questions and answers' });
   const nothing = el('div', { class: 'nothing' }, el('p', {}, 'Ask what the robot has seen, where, when and for how long.'),
     page.may('ask') ? el('div', { class: 'row' }, EXAMPLES.map((text) => el('button', {
@@ -65,13 +66,27 @@ export function mountAsk(root, page) {
     field.value = heard;
     field.focus();
   }), el('button', { class: 'primary', 'aria-label': 'Ask' }, icon('send')));
-  root.append(list, nothing, page.may('ask') ? form : el('p', { class: 'muted' }, page.info.abilities.includes('ask')
+  root.append(list, nothing, page.may('ask') ? chosen : '', page.may('ask') ? form : el('p', { class: 'muted' }, page.info.abilities.includes('ask')
     ? 'To ask, log in with an ask or act token.' : 'Nothing here answers questions: no planner is configured.'));
+
+  /** Return which memories count: those of what is chosen on this page. */
+  function scope() {
+    const { after, before, robot, map } = page.url.state();
+    return { after, before, robot: robot ? [robot] : [], map_id: map ? page.map.mapId() : null };
+  }
+
+  function showScope() {
+    const { after, before, robot: [robot], map_id: map } = scope();
+    const time = after && before ? `${clock(after)} – ${clock(before, after)}`
+      : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '';
+    const words = [robot, map && `map ${map}`, time].filter(Boolean).join(', ');
+    chosen.textContent = words && `Asks of ${words}`;
+  }
 
   async function ask(question) {
     let id = null;
     try {
-      const last = await page.api.streamAsk({ question, conversation: conversation() }, (exchange) => {
+      const last = await page.api.streamAsk({ question, conversation: conversation(), ...scope() }, (exchange) => {
         const begun = id === null;
         id = exchange.id;
         mine.add(id);
@@ -193,8 +208,10 @@ export function mountAsk(root, page) {
     show();
   }
 
+  page.url.onChange(showScope);
   page.url.onChange((now, before) => now.view !== before.view && toEnd());
   page.on('exchange', take);
   page.on('back', load);
   load();
+  showScope();
 }

@@ -162,6 +162,13 @@ def test_errors_have_their_code_and_the_node_goes_on(robot, agent, asker, questi
     assert asker.result(asker.send('fine')).status == SUCCEEDED
 
 
+def test_a_window_the_wrong_way_round_is_invalid(robot, agent, asker):
+    request = Ask.Request(question='Where?', after=time_to_msg(2 * NS), before=time_to_msg(NS))
+    response = robot.call(Ask, 'ask', request)
+    assert response.error_code == Ask.Response.INVALID_QUESTION
+    assert 'time window is empty' in response.error_msg
+
+
 def test_topic_is_answered_and_does_not_drive(robot, agent):
     goals = robot.listen(PoseStamped, 'goal_pose')
     answers, texts = robot.listen(AnswerMsg, 'answer'), robot.listen(String, 'answer_text')

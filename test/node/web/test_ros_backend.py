@@ -15,10 +15,12 @@ from std_msgs.msg import String
 
 from remembr_ros.errors import Cancelled, GoalRejected, InvalidRequest, NotConfirmed, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.web.node import WebNode
+from remembr_ros.timestamps import NS
 from remembr_ros.web.backend import Listeners, PartState
 from test.node.agent.fake_agent import FakeAgent
 from test.node.agent.test_navigator import OPEN, grid
@@ -64,7 +66,11 @@ class Going:
     def _go(self, backend, target, map_id) -> None:
         try:
             backend.go(
-                target, map_id=map_id, asker='me', on_progress=self.progress.append, cancel=self.cancel
+                target,
+                map_id=map_id,
+                asker='me',
+                on_progress=self.progress.append,
+                cancel=self.cancel,
             )
         except Exception as error:  # noqa: BLE001  the top of a thread
             self.error = error
@@ -165,13 +171,27 @@ def test_what_is_stored_by_others_is_told(robot_of_drive, backend):
     assert told.wait(20.0)
 
 
+def ask_of(backend, question: str, scope: Scope = ANYTHING):
+    return backend.ask(question, asker='', scope=scope, on_progress=lambda _: None, cancel=threading.Event())
+
+
+def test_the_agent_is_told_what_is_chosen(robot_of_drive, backend):
+    fake = robot_of_drive.agent._agent = FakeAgent()
+    chosen = Scope(NS, 2 * NS, robots=('a', 'b'), map_id='')
+    ask_of(backend, 'Where?', chosen)
+    ask_of(backend, 'Where?')
+    assert [question.scope for question, _ in fake.questions] == [chosen, ANYTHING]
+    with pytest.raises(InvalidRequest, match='robots has'):
+        ask_of(backend, 'Where?', Scope(robots=('x' * 201,)))
+
+
 def test_a_question_is_cancelled_at_the_agent(robot_of_drive, backend):
     fake = robot_of_drive.agent._agent = FakeAgent()
     cancel, ended, told = threading.Event(), threading.Event(), []
 
     def ask() -> None:
         with pytest.raises(Cancelled):
-            backend.ask('wait for it', asker='me', on_progress=told.append, cancel=cancel)
+            backend.ask('wait for it', asker='me', scope=ANYTHING, on_progress=told.append, cancel=cancel)
         ended.set()
 
     threading.Thread(target=ask).start()
@@ -187,7 +207,7 @@ def test_nodes_that_are_away_are_named_and_come_back(robot_of_drive, backend):
     backend._memory.recall.timeout_s = backend._ask._find_s = 0.3
 
     def ask():
-        return backend.ask('Where is a mug?', asker='', on_progress=lambda _: None, cancel=threading.Event())
+        return ask_of(backend, 'Where is a mug?')
 
     robot.agent.trigger_deactivate()
     with pytest.raises(StoreUnavailable, match='takes no goals: is the agent node active'):
@@ -223,7 +243,7 @@ def test_whoever_waits_gets_an_error_when_the_node_goes_out_of_service(robot_of_
             errors.append(error)
 
     for call in (
-        lambda: backend.ask('wait', asker='', on_progress=lambda _: None, cancel=threading.Event()),
+        lambda: ask_of(backend, 'wait'),
         lambda: backend.go(
             DRIVE[1], map_id='', asker='', on_progress=lambda _: None, cancel=threading.Event()
         ),

@@ -1,17 +1,19 @@
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from remembr_ros.agent.agent import MAX_QUESTION, Agent
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.llm.loop import LoopPlanner
-from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, StoreUnavailable
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.model.recall import Query, Recall, Scope
 from remembr_ros.memory.store import MemoryStore
+from remembr_ros.timestamps import NS
 from test.scripted.chat import ScriptedChat
 
 AskAbout = Callable[..., Question]
@@ -64,3 +66,42 @@ def test_a_memory_out_of_reach_is_not_answered_around(hashing_tour: MemoryStore,
 
     with pytest.raises(StoreUnavailable):
         Agent(hashing_tour, [Broken(), OfflinePlanner()]).ask(ask_about('Where is the lift?'))
+
+
+ASKED = Scope(robots=('nobody', 'somebody else'), map_id='office', before_ns=1_800_000_000 * NS)
+TOLD = '(asked of nobody or somebody else on map office, until 2027-01-15 08:00)'
+
+
+class Citing:
+    """A planner that cites all that it finds, and asks for more than it may see."""
+
+    name = 'citing'
+
+    def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
+        hits = [*recall.find(Query('lift')), *recall.find(Query(scope=Scope(robots=('r',))))]
+        assert recall.count() == len(hits) == recall.survey().memories
+        return Answer(Kind.TEXT, 'All.', self.name, evidence=tuple(hits))
+
+
+def test_a_question_is_asked_within_its_scope_whatever_answers(
+    hashing_tour: MemoryStore, ask_about: AskAbout
+) -> None:
+    for planner in (OfflinePlanner(), Citing()):
+        agent = Agent(hashing_tour, [planner])
+        question = replace(ask_about('Where is the lift?'), asker='ann', scope=ASKED)
+        answer = agent.ask(question)
+        assert answer.evidence == ()
+        assert answer.text.endswith(TOLD)
+    everything = Agent(hashing_tour, [OfflinePlanner()]).ask(ask_about('Where is the lift?'))
+    assert everything.evidence
+    assert 'asked' not in everything.text
+
+
+def test_a_follow_up_question_stays_within_its_scope(hashing_tour: MemoryStore, ask_about: AskAbout) -> None:
+    agent = Agent(hashing_tour, [OfflinePlanner()])
+    first = agent.ask(replace(ask_about('Where is the lift?'), asker='ann'))
+    seen = first.evidence[0].memory
+    scope = Scope(after_ns=seen.start_ns)
+    again = agent.ask(replace(ask_about('What happened before that?'), asker='ann', scope=scope))
+    assert all(hit.memory.end_ns >= seen.start_ns for hit in again.evidence)
+    assert '(asked since ' in again.text

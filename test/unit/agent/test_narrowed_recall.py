@@ -32,6 +32,13 @@ class TestNarrowedToATime(RecallContract):
         return NarrowedRecall(ListedRecall([*OUTSIDE, *DRIVE]), run, inside)
 
 
+class TestNarrowedToAScope(RecallContract):
+    @pytest.fixture
+    def recall(self, run: Run) -> NarrowedRecall:
+        inside = Scope(min(memory.start_ns for memory in DRIVE), LAST_NS, robots=('a', 'b'))
+        return NarrowedRecall(ListedRecall([*OUTSIDE, *DRIVE]), run, scope=inside)
+
+
 class TestListed(RecallContract):
     @pytest.fixture
     def recall(self) -> ListedRecall:
@@ -71,6 +78,24 @@ def test_only_what_is_inside_is_found(
     recall: ListedRecall, run: Run, narrowing: Narrowing, scope: Scope, expected: range
 ) -> None:
     assert found(NarrowedRecall(recall, run, narrowing), scope) == [f't{i:02}' for i in expected]
+
+
+@pytest.mark.parametrize(
+    ('asked', 'scope', 'expected'),
+    [
+        (Scope(after_ns=THIRD_NS), ANYTHING, range(3, 8)),
+        (Scope(after_ns=THIRD_NS), Scope(before_ns=THIRD_NS), range(3, 4)),
+        (Scope(robots=('r', 'nobody')), Scope(robots=('nobody',)), ()),
+        (Scope(robots=('nobody',)), Scope(robots=('r',)), ()),
+        (Scope(map_id='cellar'), ANYTHING, ()),
+    ],
+)
+def test_only_what_is_asked_of_is_found(
+    recall: ListedRecall, run: Run, asked: Scope, scope: Scope, expected: range
+) -> None:
+    narrowed = NarrowedRecall(recall, run, scope=asked)
+    assert found(narrowed, scope) == [f't{i:02}' for i in expected]
+    assert narrowed.count(scope) == narrowed.survey(scope).memories == len(expected)
 
 
 def test_what_is_left_out_makes_room_for_others(recall: ListedRecall, run: Run) -> None:

@@ -15,7 +15,7 @@ from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import Cancelled, InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
-from remembr_ros.memory.model.recall import Query, Scope
+from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.web.backend import Ability, Backend, Listeners
 from test.unit.memory.recall_contract import DRIVE
@@ -81,6 +81,7 @@ class BackendContract:
         answer = backend.ask(
             'Where did you see a green chair?',
             asker='somebody',
+            scope=ANYTHING,
             on_progress=told.append,
             cancel=threading.Event(),
         )
@@ -89,15 +90,32 @@ class BackendContract:
         assert told
         assert told[0].stage in ('recalling', 'thinking', 'answering')
 
+    def test_answers_from_what_is_chosen_alone(self, backend: Backend) -> None:
+        def ask(scope: Scope) -> Answer:
+            question = 'Where did you see a green chair?'
+            return backend.ask(
+                question, asker='', scope=scope, on_progress=lambda _: None, cancel=threading.Event()
+            )
+
+        seen = ask(Scope(robots=('a', 'b'))).evidence[0].memory
+        later = ask(Scope(after_ns=seen.end_ns + 1)).evidence
+        assert all(hit.memory.end_ns > seen.end_ns for hit in later)
+        other = next(one.robot for one in DRIVE if one.robot != seen.robot)
+        missed = ask(Scope(before_ns=seen.end_ns, robots=(other,), map_id='cellar'))
+        assert missed.kind is Kind.NOT_SEEN
+        assert f'(asked of {other} on map cellar, until 2023-11-14 ' in missed.text
+
     def test_refuses_a_question_without_words(self, backend: Backend) -> None:
         with pytest.raises(InvalidRequest):
-            backend.ask('  ', asker='', on_progress=lambda _: None, cancel=threading.Event())
+            backend.ask('  ', asker='', scope=ANYTHING, on_progress=lambda _: None, cancel=threading.Event())
 
     def test_a_cancelled_question_ends(self, backend: Backend) -> None:
         cancel = threading.Event()
         cancel.set()
         with pytest.raises(Cancelled):
-            backend.ask('Where is a chair?', asker='', on_progress=lambda _: None, cancel=cancel)
+            backend.ask(
+                'Where is a chair?', asker='', scope=ANYTHING, on_progress=lambda _: None, cancel=cancel
+            )
 
     def test_stores_a_note_and_forgets_it_and_says_so(self, backend: Backend) -> None:
         if Ability.NOTE not in backend.abilities:

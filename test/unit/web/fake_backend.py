@@ -10,7 +10,7 @@ from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import Cancelled, InvalidRequest, NotConfirmed, RemembrError
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
@@ -39,6 +39,7 @@ class FakeBackend:
     answers: threading.Event = field(default_factory=threading.Event)
     said: list[bool] = field(default_factory=list)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
     arrives: bool = True
     driven: list[tuple[Memory | StampedPose, str, str]] = field(default_factory=list)
     grid: Grid | None = None
@@ -74,8 +75,11 @@ class FakeBackend:
             raise InvalidRequest(f'there is no keyframe {name!r}')
         return self.pictures[name]
 
-    def ask(self, question: str, *, asker: str, on_progress: OnProgress, cancel: threading.Event) -> Answer:
+    def ask(
+        self, question: str, *, asker: str, scope: Scope, on_progress: OnProgress, cancel: threading.Event
+    ) -> Answer:
         self._check()
+        self.scopes.append(scope)
         self.asked.append((question, asker))
         on_progress(Progress('recalling', question, 1))
         while not self.answers.wait(0.005):

@@ -137,6 +137,24 @@ def test_another_map_is_another_world(command_json: RunJson, memory_file: str) -
     assert answer['kind'] == 'not_seen'
 
 
+@pytest.mark.parametrize(
+    ('options', 'kind'),
+    [
+        (['--robot', 'nobody'], 'not_seen'),
+        (['--after', '2023-11-15'], 'not_seen'),
+        (['--before', '2023-11-13'], 'not_seen'),
+        (['--map', 'attic'], 'not_seen'),
+        (['--map', '', '--after', '2023-11-01'], 'position'),
+    ],
+)
+def test_a_question_is_asked_of_what_the_options_say(
+    command_json: RunJson, memory_file: str, options: list[str], kind: str
+) -> None:
+    answer = command_json('ask', 'Where is the lift?', '--memory', memory_file, *NOW, *options)
+    assert answer['kind'] == kind
+    assert '(asked ' in answer['text']
+
+
 def test_an_answer_for_a_person_has_evidence_and_planner(command: Run, memory_file: str) -> None:
     code, out, _ = command('ask', 'Where is the lift?', '--memory', memory_file, *NOW)
     assert code == 0

@@ -21,6 +21,7 @@ from remembr_ros.memory.model.recall import (
 )
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
+from test.unit.memory.recall_contract import DRIVE
 
 NAN, INF = math.nan, math.inf
 TIMES = st.none() | st.integers(0, 9)
@@ -159,6 +160,30 @@ def test_around_a_time_a_cut_keeps_the_middle(nearest: int, limit: int, kept: st
     assert query.cut([]) == []
     first = replace(query, around=False).cut(hits)
     assert first == hits[:limit]
+
+
+@given(st.lists(st.sampled_from(DRIVE), min_size=2, max_size=2), st.data())
+def test_two_scopes_meet_in_what_both_admit(ends: list[Memory], data: st.DataObject) -> None:
+    def drawn() -> Scope:
+        return Scope(
+            data.draw(st.none() | st.just(ends[0].start_ns)),
+            data.draw(st.none() | st.just(max(one.end_ns for one in ends))),
+            robots=tuple(data.draw(st.lists(st.sampled_from(['a', 'b', 'c']), unique=True))),
+            map_id=data.draw(st.sampled_from([None, '', 'cellar'])),
+            source=data.draw(st.sampled_from([None, 'captioner', 'person'])),
+        )
+
+    one, other = drawn(), drawn()
+    met = one.meet(other)
+    both = [memory for memory in DRIVE if one.admits(memory) and other.admits(memory)]
+    assert both == ([] if met is None else [memory for memory in DRIVE if met.admits(memory)])
+
+
+def test_a_place_meets_no_other_place() -> None:
+    here, there = (Scope(near=(x, 0.0, 0.0), radius_m=1.0) for x in (0.0, 9.0))
+    assert here.meet(ANYTHING) == ANYTHING.meet(here) == here.meet(here) == here
+    with pytest.raises(InvalidRequest, match='place'):
+        here.meet(there)
 
 
 def test_an_unplaced_memory_is_within_no_radius() -> None:

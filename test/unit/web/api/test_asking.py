@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 
 from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import BudgetExceeded, InvalidRequest
+from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.timestamps import NS
 from remembr_ros.web.app import build_app
 from remembr_ros.web.door.access import Access
@@ -50,6 +51,16 @@ def test_a_question_waits_for_its_answer(client: TestClient, backend: FakeBacken
 def test_what_a_question_does_not_know_is_refused(client: TestClient, backend: FakeBackend) -> None:
     assert client.post('/api/ask', json={'question': 'Where?', 'robots': 'a'}).status_code == 400
     assert backend.asked == []
+
+
+def test_a_question_is_about_what_is_chosen(client: TestClient, backend: FakeBackend) -> None:
+    chosen = {'after': '1', 'before': '1970-01-01T00:00:02Z', 'robot': ['a', 'b'], 'map_id': ''}
+    assert client.post('/api/ask', json={'question': 'Where?', **chosen}).status_code == 200
+    assert client.post('/api/ask', json={'question': 'Where?'}).status_code == 200
+    assert backend.scopes == [Scope(NS, 2 * NS, robots=('a', 'b'), map_id=''), ANYTHING]
+    refused = client.post('/api/ask', json={'question': 'Where?', 'after': '2', 'before': '1'})
+    assert refused.status_code == 400
+    assert 'time window is empty' in refused.json()['error']
 
 
 def test_a_question_that_is_streamed_tells_its_progress(client: TestClient, backend: FakeBackend) -> None:
@@ -133,7 +144,9 @@ def test_no_question_is_refused(client: TestClient, body: object) -> None:
 
 
 def test_what_others_asked_is_there_too(client: TestClient, backend: FakeBackend) -> None:
-    answer = backend.ask('Where?', asker='', on_progress=lambda _: None, cancel=threading.Event())
+    answer = backend.ask(
+        'Where?', asker='', scope=ANYTHING, on_progress=lambda _: None, cancel=threading.Event()
+    )
     assert backend.listeners
     backend.listeners.on_answer('Where?', 'topic question', answer)
     (found,) = client.get('/api/exchanges').json()['exchanges']
