@@ -11,6 +11,7 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import OnProgress
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.milvus.client import database_path
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Recall, Scope
 from remembr_ros.memory.model.record import Memory
@@ -161,6 +162,9 @@ def _state_of(info: StoreInfo, folder: Path) -> PartState:
         'pictures': str(info.keyframes),
         **{name: f'{size / 1e6:.1f} MB' for name, size in sizes.items() if size is not None},
     }
+    if info.database_bytes is not None and not database_path(info.uri).exists():
+        gone = f'{info.uri} was deleted or moved; what is shown was read before'
+        return PartState('memory', 'error', f'{gone}. End this, put the memory back, and start again', values)
     if info.problem:
         return PartState('memory', 'warn', info.problem, values)
     return PartState('memory', 'ok', f'{info.memories} memories', values)

@@ -1,3 +1,4 @@
+import shutil
 import threading
 from collections.abc import Iterator
 from datetime import timezone
@@ -91,3 +92,20 @@ def test_a_note_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
         backend.forget(ids)
         ids.append(backend.note('A second one.', None, frame_id='map', map_id=''))
         assert [memory.robot for memory in backend.get(ids)] == ['a']
+
+
+def test_a_database_that_was_deleted_is_no_fine_state(tmp_path: Path) -> None:
+    folder = tmp_path / 'memory'
+    folder.mkdir()
+    store = open_store(str(folder / 'm.db'), HashingEmbedder())
+    backend = local(store)
+    store.add(OBSERVATIONS)
+    assert backend.state()[0].level == 'ok'
+    database = folder / 'm.db'
+    shutil.rmtree(database) if database.is_dir() else database.unlink()
+    state = backend.state()[0]
+    assert state.level == 'error'
+    assert 'was deleted or moved' in state.message
+    assert 'put the memory back' in state.message
+    shutil.rmtree(folder)
+    assert backend.state()[0].level == 'error'
