@@ -9,9 +9,7 @@ _MEAN_THE_SAME = (
     {'time', 'when', 'day', 'date', 'near_time', 'at'},
     {'after', 'since', 'start', 'begin'},
     {'before', 'until', 'end'},
-    {'limit', 'count', 'max', 'n', 'k', 'top_k'},
-    {'id', 'memory_id', 'ids'},
-    {'map_id', 'map'},
+    {'limit', 'count', 'max', 'n', 'k'},
 )
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.recall import ANYTHING
 from remembr_ros.web.exchanges import Exchange, Exchanges
 from remembr_ros.web.following import News
 from remembr_ros.web.live import Event
@@ -24,7 +25,9 @@ def exchanges(backend: FakeBackend) -> Exchanges:
     told: list[Exchange] = []
     found = Exchanges(backend, told.append)
     for question in ('Where?', 'When?'):
-        answer = backend.ask(question, asker='', on_progress=lambda _: None, cancel=threading.Event())
+        answer = backend.ask(
+            question, asker='', scope=ANYTHING, on_progress=lambda _: None, cancel=threading.Event()
+        )
         found.heard(question, 'topic question', answer)
     return found
 
