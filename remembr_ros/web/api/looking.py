@@ -151,7 +151,7 @@ def memory_of(site: Site, memory_id: str) -> Memory:
 def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> tuple[list[Hit], int | None]:
     """Return the newest memories of a part of a map, and how many there are, where that is known."""
     if query.text or query.position or query.time:
-        raise InvalidRequest('box goes with no text, position or time: it is for the newest in a part of a map')
+        raise InvalidRequest('box goes with no text, position or time: it is for the newest there')
     ids, camera = overview.newest_in(site.following.contents.outline, scope, box), query.camera
     found = newest_first(site.backend.get(ids[: query.limit if camera is None else MAX_LIMIT]))
     hits = [Hit(one, 1.0) for one in found if camera in (None, one.camera)]
