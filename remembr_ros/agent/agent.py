@@ -97,6 +97,8 @@ class Agent:
             self.conversations.forget(question.asker)
             record('failed', failed(error, replace(run.ledger.usage, seconds=time.monotonic() - began)))
             raise
+        # A caption may have half a character, too.
+        answer = replace(answer, text=answer.text.encode('utf-8', 'replace').decode())
         # What a language model took counts, even if another planner answered in the end.
         cost = run.ledger.usage if run.ledger.usage.calls else answer.cost
         answer = replace(answer, cost=replace(cost, seconds=time.monotonic() - began))

@@ -13,6 +13,7 @@ from remembr_ros.agent.model.grounding import Claim, ground
 from remembr_ros.agent.model.same_place import by_place, stay_of
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.narrowed_recall import EVERYTHING, Narrowing
+from remembr_ros.agent.offline.request import thing_of
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 
@@ -48,6 +49,7 @@ _FORM = {
     name: re.compile(rf'{_LEAD}(?:{form})(?:[ ,]+(?:please|then|now|exactly))*', re.IGNORECASE)
     for name, form in _FORMS.items()
 }
+_TO_A_PLACE = re.compile(r'\b(?:take|bring|lead|guide|drive|go|where)\b', re.IGNORECASE)
 _HAPPENED = re.compile(
     rf'{_LEAD}what (?:happened|did you (?:see|do)|was there) (?:right |just )?(?P<side>before|after)'
     rf'(?: {_THING}| then)?',
@@ -109,7 +111,10 @@ class Conversations:
                 return Followed(question)
             return Followed(question, answer=_not_seen(question, 'I do not know what that refers to.'))
         if form in ('before', 'after', 'other'):
-            return _again(question, kept, form, HAPPENED[form] if happened else kept.turn.question)
+            asked = HAPPENED[form] if happened else kept.turn.question
+            if form == 'other' and _TO_A_PLACE.search(text) and kept.turn.answer.kind is not Kind.POSITION:
+                asked = f'Where is {thing_of(asked)}?'
+            return _again(question, kept, form, asked)
         if form is not None:
             return Followed(question, kept.narrowing, _known(question, kept.turn.answer, form))
         if _REFERS.search(text):

@@ -53,7 +53,11 @@ def how_well(score: float, embedder: str) -> str:
     :param score: of the hit, 0 to 1
     :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
     """
-    likely = logistic(calibration_of(embedder).fits, (score,))
+    return in_a_word(logistic(calibration_of(embedder).fits, (score,)))
+
+
+def in_a_word(likely: float) -> str:
+    """Return what a probability is called."""
     return next(word for least, word in WORDS if likely >= least)
 
 

@@ -50,6 +50,9 @@ _DAY_WORD = re.compile(
 )
 
 
+MOST_EVIDENCE = 20  # Memories that an answer shows
+
+
 class Choice(str, Enum):
     """Which of several cited memories decides: the first cited one; the nearest to here or the farthest; the
     last seen or the first seen; one from the place where most of them were made; every one, to visit all."""
@@ -134,9 +137,12 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
         time_ns = memory.start_ns if claim.choice is Choice.EARLIEST else memory.end_ns
     if decisive is not None:
         evidence = [decisive, *(hit for hit in evidence if hit is not decisive)]
+    text = claim.text
+    if len(evidence) > MOST_EVIDENCE:
+        text = f'{text} ({len(evidence)} memories, of which {MOST_EVIDENCE} are shown)'
     return Answer(
         claim.kind,
-        claim.text,
+        text,
         planner,
         binary=claim.binary if claim.kind is Kind.BINARY else None,
         pose=memory.pose if memory else None,
@@ -144,7 +150,7 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
         map_id=memory.map_id if memory else question.map_id,
         time_ns=time_ns,
         duration_s=duration_s,
-        evidence=tuple(evidence),
+        evidence=tuple(evidence[:MOST_EVIDENCE]),
         every_place=claim.kind is Kind.POSITION and claim.choice is Choice.EVERY,
         confidence=claim.confidence,
     )

@@ -15,7 +15,7 @@ from remembr_ros.agent.offline.relevance_model import (
     best_of_each,
     find_sightings,
 )
-from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import Memory
@@ -88,6 +88,8 @@ def search_by_anchors(
     for text in filter(None, (relation.second, relation.third)):
         wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
         shown = find_sightings(wanted, recall, scope) if wanted.target else []
+        if question.prior is not None and text == thing_of(question.prior.question):
+            shown = list(question.prior.answer.evidence[:1])  # that one, of several
         anchors.append(Findings(wanted, scope, shown))
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
@@ -99,7 +101,7 @@ def search_by_anchors(
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
     found: list[Hit] = []
-    if kind is RelationKind.NEAR:  # what is seen at once is near each other, wherever it was
+    if kind is RelationKind.NEAR and request.target:  # what is seen at once is near each other, anywhere
         anchored = {hit.memory.id for hit in anchors[0].hits}
         found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in anchored]
     for region in regions:

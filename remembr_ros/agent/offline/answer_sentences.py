@@ -18,6 +18,7 @@ from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import PERSON, Memory
 from remembr_ros.timestamps import format_clock
 
+SENTENCES_TOLD = 5  # Of what is somewhere
 TIMES_TOLD = 20  # Of more times the first are said
 READING_RADIUS_M = 4.0  # What can be read 'at' a place can be read from this near to it
 
@@ -52,6 +53,15 @@ def sentences_about(request: Request, hit: Hit) -> str:
     about = [sentence for sentence in sentences if asked & content_stems(sentence)]
     told = ' '.join((about or sentences)[:3]) or 'nothing that could be described'
     return f'a person noted "{told}"' if hit.memory.source == PERSON else told
+
+
+def what_is_there(hits: Sequence[Hit], where: str) -> str:
+    """Return what was seen somewhere, each sentence once.
+
+    :param where: such as 'within 10 m of the lift'
+    """
+    told = dict.fromkeys(s for hit in hits for s in split_sentences(hit.memory.caption))
+    return f'{where[0].upper()}{where[1:]}: {" ".join(list(told)[:SENTENCES_TOLD])}'
 
 
 def bearing_only(memory: Memory) -> str:

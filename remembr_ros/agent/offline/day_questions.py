@@ -65,7 +65,7 @@ def parse_day(request: Request, question: Question) -> DayRequest | None:
     if (
         request.relation is not None
         or request.here
-        or request.clock
+        or request.other
         or request.far
         or window.at_ns is not None
     ):

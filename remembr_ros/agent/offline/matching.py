@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 
 from remembr_ros.agent.offline.other_words import is_purpose, same
 from remembr_ros.agent.offline.question_terms import ROOMS
@@ -16,9 +16,18 @@ MIN_ALIKE = 0.8  # Share of letters in which a name and a word read by OCR agree
 MIN_MISREAD = 0.88
 """The same, if nothing else speaks for it: 'Cafetria' is a cafeteria, a painter is no printer."""
 
+MISSPELLED = 0.75
+"""The same for a word that is none, and one that was seen: an answer says that it was taken for that."""
+
 MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
 _PAIR = re.compile(r'([^\W\d_]+)(?=(?:[ -]+([^\W\d_]+))?)')
+
+_SHOWS = re.compile(
+    r'\b(?:picture|photo|photograph|painting|poster|drawing|portrait|statue|sculpture|model|sticker|logo)s?'
+    r'\s+of\s+(?:\w+\s+){0,3}\w+$'
+)
+"""'a picture of a dog' is none."""
 
 _NUMBERED = ROOMS | frozenset(
     'aisle bay building classroom desk dock elevator exit floor gate hall lab laboratory level lift line '
@@ -58,8 +67,32 @@ def words_found(request: Request, memory: Memory) -> list[bool]:
     ]
 
 
+def is_english(text: str) -> bool:
+    """Tell whether a text may be English: a third of its words ask, or all of them are in a lexicon."""
+    said = words(text)
+    asking = sum(word in STOP_WORDS for word in said)
+    return 3 * asking >= len(said) or all(word.isdigit() or _is_known(word) for word in said)
+
+
+def misspelled(request: Request, around: Sequence[Memory]) -> dict[str, str]:
+    """Return the asked words that are none, each with a word of some memories that is spelled like it."""
+    present = sorted({word for memory in around for text in _texts(memory) for word in words(text)})
+    unknown = [w for w in words(request.target) if w.isalpha() and len(w) > 3 and not _is_known(w)]
+    near = (
+        (word, get_close_matches(word, present, 1, MISSPELLED)) for word in unknown if word not in present
+    )
+    return {word: found[0] for word, found in near if found}
+
+
+def _is_known(word: str) -> bool:
+    from textblob.en import parser
+
+    tags = {parser.lexicon.get(spelled) for spelled in (word, stem(word)) if spelled in parser.lexicon}
+    return word in STOP_WORDS or not tags <= {'FW', 'NNP'}
+
+
 def another_thing(request: Request, memory: Memory) -> str:
-    """Return what a memory calls by the asked noun and one more: 'fire extinguisher' for a fire.
+    """Return what a memory names by the asked noun and is another thing: fire extinguisher, picture of a dog.
 
     :return: empty: it has the thing itself, or does not name it
     """
@@ -70,9 +103,12 @@ def another_thing(request: Request, memory: Memory) -> str:
             for found in _PAIR.finditer(clause):
                 if stem(found[1]) not in names:
                     continue
-                if stem(found[2] or '') in asked_words(request) or not _is_compound(clause, found):
+                if shown := _SHOWS.search(clause[: found.end()]):
+                    others = others or shown[0]
+                elif stem(found[2] or '') in asked_words(request) or not _is_compound(clause, found):
                     return ''
-                others = others or f'{found[1]} {found[2]}'
+                else:
+                    others = others or f'{found[1]} {found[2]}'
     return others
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
+from remembr_ros.agent.times.reach import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
 from remembr_ros.memory.model.recall import Recall, Scope
 
@@ -20,11 +21,13 @@ class NamedScope:
     :param text: the question; a robot that did something is 'you' in it, and its map is left out
     :param robots: as the memory spells them; empty: any
     :param map_id: None: none is named
+    :param reach: since when and until when there are memories; None: there are none
     """
 
     text: str
     robots: tuple[str, ...] = ()
     map_id: str | None = None
+    reach: Reach | None = None
 
 
 def named_scope(text: str, recall: Recall) -> NamedScope:
@@ -34,7 +37,8 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
         if recall.count(Scope(robots=(name,))):
             robots[name] = None
             text = _without_robot(text, said)
-    map_ids = [area.map_id for area in recall.survey().areas if area.map_id]
+    survey = recall.survey()
+    map_ids = [area.map_id for area in survey.areas if area.map_id]
     map_id = None
     for one in sorted(map_ids, key=len, reverse=True):
         spelled = r'[\s_-]*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', one)))
@@ -47,7 +51,9 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
     if map_id is None and len(on_floor) == 1:
         map_id = on_floor[0]
         text = re.sub(r'\b(?:on|at|in|of)\s+(?:the\s+)?(?=\s|[?.!,]|$)', '', without_floors(text))
-    return NamedScope(' '.join(text.split()), tuple(robots), map_id)
+    first_ns, last_ns = survey.first_ns, survey.last_ns
+    reach = None if first_ns is None or last_ns is None else (first_ns, last_ns)
+    return NamedScope(' '.join(text.split()), tuple(robots), map_id, reach)
 
 
 def _candidates(text: str) -> list[tuple[str, str]]:

@@ -5,13 +5,13 @@ It reads the question (request), recalls, keeps what is likely enough to show wh
 docs/offline-planner.md.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN, with_facts
 from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
-from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
@@ -24,27 +24,30 @@ from remembr_ros.agent.offline.answer_sentences import (
     seen_most_often,
     sentences_about,
     was_seen,
+    what_is_there,
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
-from remembr_ros.agent.offline.matching import another_thing
+from remembr_ros.agent.offline.matching import another_thing, is_english, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import named_scope
+from remembr_ros.agent.offline.not_seen import COMPARED, FOREIGN, absent, not_understood, untold
+from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     PERHAPS,
     POOL,
     SHOWN,
     as_good_as_best,
+    as_unsure,
     find_outermost,
     find_sightings,
+    lacks_a_part,
     objects_among,
     sure_ones,
 )
-from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.overview.every import nearest_in_time
+from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import OBJECT
-from remembr_ros.timestamps import format_clock
 
 NAME = 'offline'
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
@@ -54,9 +57,11 @@ MAX_READ = 1_000
 """Characters of a question that are read. The rules know sentences, and what they take grows with the text: a
 planner that computes can be stopped between its recalls only."""
 
-UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
-
-READING = frozenset(('scene_text', 'none'))  # Captioners that see no things
+_ELLIPSIS = re.compile(
+    r'^\W*(?:and|(?:and\s+)?what\s+about|how\s+about)\s+(?P<what>(?:the|a|an|any|room|lab)\s+[\w\s-]+?)\W*$',
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)', re.IGNORECASE)
 
 HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
@@ -69,42 +74,72 @@ class OfflinePlanner:
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
-        named = named_scope(question.text, recall)
+        named = named_scope(_resolved(question), recall)
         if named.robots:  # where this robot is, is of no interest
             question = replace(question, here=None)
-        request = parse_request(named.text, question.now_ns, question.zone)
+        request = parse_request(named.text, question.now_ns, question.zone, named.reach)
         window = request.window
         map_id = named.map_id if named.map_id is not None else question.map_id or None
         scope = Scope(window.after_ns, window.before_ns, robots=named.robots, map_id=map_id)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
-        if request.clock:
-            claim = Claim(Kind.NOT_SEEN, 'That is no question about what the memory holds.')
-            return ground(claim, question, NAME)
-        if window.unclear:
-            text = f'I do not understand the time "{window.unclear}"; say it as in "on 2026-11-23 at 14:05".'
-            return ground(Claim(Kind.NOT_SEEN, text, confidence=UNTOLD), question, NAME)
+        if why := not_understood(request):
+            return ground(untold(why), question, NAME)
         if (day := parse_day(request, question)) is not None:
             day = replace(day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id))
             return ground(claim_of_day(day, question, recall), question, NAME)
         moved = answer_motion(request, question, recall, scope)
         if moved is not None:
             return with_facts(ground(moved, question, NAME), question)
+        if request.comparing:
+            return ground(untold(COMPARED), question, NAME)
         scope = _around_here(request, question, scope)
         total = recall.count(scope)
         found = _find(request, question, recall, scope) if total else Findings(request, scope)
+        taken = ''
+        if total and request.target and not (found.hits and found.hits[0].score >= EVEN):
+            text, taken = _as_spelled(request, named.text, recall, scope)
+            if taken:
+                request = parse_request(text, question.now_ns, question.zone, named.reach)
+                found = replace(_find(request, question, recall, scope), sure=PERHAPS)
+            elif not is_english(text):
+                return ground(untold(FOREIGN), question, NAME)
         run.check()
         run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
         if found.claim is not None:
             claim = replace(found.claim, confidence=_sureness(found.claim, found, question))
         elif found.hits:
-            claim = _claim(found, question, recall)
+            claim = _no_more(found, recall, scope, named.map_id) or _claim(found, question, recall)
             claim = replace(claim, confidence=_sureness(claim, found, question))
         elif (others := _seen_by_others(request, question, recall, scope)) is not None:
             claim = others
         else:
-            claim = _absent(request, question, recall, scope, total)
-        return with_facts(ground(claim, question, NAME), question)
+            claim = absent(request, question, recall, scope, total)
+        answer = with_facts(ground(claim, question, NAME), question)
+        return replace(answer, text=f'{answer.text}{taken}')
+
+
+def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tuple[str, str]:
+    """Return a question with its misspelled words as memories have them, and a sentence that says so."""
+    around = [hit.memory for hit in recall.find(Query(request.target, scope=scope, limit=POOL))]
+    taken = misspelled(request, around)
+    for word, known in taken.items():
+        text = re.sub(rf'\b{re.escape(word)}\b', known, text, flags=re.IGNORECASE)
+    said = ', '.join(f'"{word}" for "{known}"' for word, known in taken.items())
+    return text, f' I took {said}.' if taken else ''
+
+
+def _resolved(question: Question) -> str:
+    """Return the text of a question with the thing of the one before in place of 'it'."""
+    if question.prior is None:
+        return question.text
+    before = question.prior.question
+    thing = thing_of(before)
+    if not thing:
+        return question.text
+    if (other := _ELLIPSIS.match(question.text)) and thing in before:  # 'And the red one?'
+        return before.replace(thing, re.sub(r'\bone\b', thing.split()[-1], other['what']))
+    return _PRONOUN.sub(lambda _: thing, question.text, count=1)
 
 
 def _find(request: Request, question: Question, recall: Recall, scope: Scope) -> Findings:
@@ -152,6 +187,28 @@ def _seen_by_others(request: Request, question: Question, recall: Recall, scope:
     return Claim(Kind.BINARY, text, as_good_as_best(found.hits), binary=yes, confidence=PERHAPS)
 
 
+def _no_more(found: Findings, recall: Recall, scope: Scope, map_id: str | None) -> Claim | None:
+    """Return that a thing was last seen elsewhere than where it is said to be; None: it may be there.
+
+    :param map_id: that the question names
+    """
+    request = found.request
+    if request.kind is not Kind.BINARY or not request.now or not request.phrase:
+        return None
+    anywhere = replace(scope, map_id=scope.map_id if map_id is None else None)
+    alone = parse_request(f'Where is the {request.phrase}?', 0)
+    hits = find_outermost(alone, recall, anywhere, find_sightings(alone, recall, anywhere), Choice.LATEST)
+    sure = [hit for hit in sure_ones(hits) if hit.score >= EVEN]
+    if not sure:
+        return None
+    last = max(sure, key=lambda hit: hit.memory.end_ns)
+    there = map_id in (None, last.memory.map_id) and not lacks_a_part(request, last.memory)
+    if there and (request.relation is None or last.memory.id in {hit.memory.id for hit in found.hits}):
+        return None
+    where = f'It was last seen on map {last.memory.map_id}: ' if last.memory.map_id else 'It was last seen: '
+    return Claim(Kind.BINARY, f'No. {where}{sentences_about(alone, last)}', [last], binary=False)
+
+
 def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
     """Narrow down a scope for a question such as 'Is there a printer here?' or 'Where are you?'."""
     if not request.here or question.here is None or request.relation is not None:
@@ -162,31 +219,6 @@ def _around_here(request: Request, question: Question, scope: Scope) -> Scope:
     elif request.window.at_ns is not None:
         return scope
     return replace(scope, near=question.here.position, radius_m=HERE_RADIUS_M)
-
-
-def _absent(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
-    thing = request.thing or 'that'
-    unlikely = 1.0 - SHOWN if total else 1.0
-    if total and request.target and not _could_be_seen(request, recall, scope):
-        text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
-        return Claim(Kind.NOT_SEEN, text, confidence=UNTOLD)
-    if total and request.deed and request.kind is Kind.BINARY:
-        text = f'I cannot tell: none of {total} memories shows {thing}, but not all that is done is seen.'
-        return Claim(Kind.NOT_SEEN, text, confidence=UNTOLD)
-    if request.kind is Kind.BINARY and total:
-        text = f'No: none of {total} memories shows {thing}.'
-        return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
-    text = f'I have not seen {thing}: {_why_not(request, question, recall, scope, total)}.'
-    return Claim(Kind.NOT_SEEN, text, confidence=unlikely)
-
-
-def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
-    """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
-    if request.numbered or request.identifiers or request.names:
-        return True
-    seen = replace(scope, source='captioner')
-    queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))
-    return any(hit.memory.captioner not in READING for query in queries for hit in recall.find(query))
 
 
 def _sureness(claim: Claim, found: Findings, question: Question) -> float:
@@ -202,26 +234,15 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
         return found.sure
     if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or found.request.reading or not claim.evidence:
         return min(found.sure, max(hit.score for hit in found.hits))
-    return min(found.sure, choose(claim.evidence, claim.choice, question).score)
-
-
-def _why_not(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> str:
-    if total:
-        return f'none of {total} memories shows it'
-    if scope.near is not None:
-        return 'I remember nothing of this place'
-    if request.window.after_ns is not None or request.window.before_ns is not None:
-        nearest = [
-            f'{format_clock(hit.memory.end_ns, question.zone)} ({ago(hit.memory.end_ns, question.now_ns)})'
-            for hit in nearest_in_time(recall, scope)
-        ]
-        beside = f'; the nearest that I do is {" and ".join(nearest)}' if nearest else ''
-        return f'I remember nothing of that time{beside}'
-    return 'the memory holds nothing' + (f' on map {question.map_id}' if question.map_id else '')
+    decisive = choose(claim.evidence, claim.choice, question)
+    in_part = lacks_a_part(found.request, decisive.memory)
+    return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
 
 
 # One return per kind of answer.
-def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noqa: PLR0911
+def _claim(  # noqa: PLR0911, PLR0912
+    found: Findings, question: Question, recall: Recall
+) -> Claim:
     request, hits = found.request, found.hits
     # Where a thing is and when it was seen, its own memory knows better than those of scenes that show it.
     things = objects_among(request, hits) if request.target else []
@@ -253,7 +274,7 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
         return Claim(Kind.DURATION, text, stay, start=stay[0], end=end)
     if (
         request.kind is Kind.BINARY
-        and best[0].score >= PERHAPS
+        and best[0].score >= as_unsure(EVEN)
         and (other := another_thing(request, best[0].memory))
     ):
         text = f'No, but I have seen "{other}", which is another thing{note}.'
@@ -270,6 +291,8 @@ def _claim(found: Findings, question: Question, recall: Recall) -> Claim:  # noq
             if hits is things
             else count_places(request, hits, question.same_place, ALL)
         )
+    if request.relation is not None and request.relation.kind is RelationKind.NEAR and not request.target:
+        return Claim(Kind.TEXT, what_is_there(hits, found.note), hits)
     first = choose(best, request.choice, question)
     evidence = [first, *(hit for hit in best if hit is not first)]
     return Claim(Kind.TEXT, sentences_about(request, first), evidence)

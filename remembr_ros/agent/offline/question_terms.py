@@ -55,7 +55,7 @@ _ADDED = re.compile(
     r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
     re.IGNORECASE,
 )
-_SPEAKER = r'(?:you|we|i|they|he|she|one|someone|somebody|the\s+robot)'
+_SPEAKER = r'(?:you|we|i|they|he|she|(?:any|some|every)(?:one|body)|nobody|people|the\s+robot)'
 _ADVERB = r'(?:ever|never|also|just|already|still|first|last|recently|really|actually)'
 _DEED = re.compile(
     rf"(?:^\W*|\b(?P<aux>did|do|does|have|has|had)\s+)(?P<who>{_SPEAKER})(?:'ve|'d)?\s+(?P<adverbs>(?:{_ADVERB}\s+)*)"
@@ -91,16 +91,14 @@ def target_of(text: str, *, rooms: bool = False) -> str:
     return ' '.join(_PHRASES.sub(keep, without_counts(text)).split())
 
 
-def head_of(text: str) -> str:
-    """Return the stem of the noun that a question is about: of 'a person with a red bag' the person.
+def phrase_of(text: str) -> list[str]:
+    """Return the words that say what a question is about: tall person, of 'a tall person with a red bag'.
 
-    :return: empty: it names nothing
+    :return: the noun last; empty: it names nothing
     """
-    for part in _ADDED.split(unquoted(without_counts(text))):
-        named = [word for word in words(target_of(part)) if word not in STOP_WORDS]
-        if named:
-            return stem(named[-1])
-    return ''
+    parts = _ADDED.split(unquoted(without_counts(text)))
+    named = ([word for word in words(target_of(part)) if word not in STOP_WORDS] for part in parts)
+    return next(filter(None, named), [])
 
 
 def deed_of(text: str) -> str:

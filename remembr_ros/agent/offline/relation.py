@@ -48,7 +48,7 @@ _PREPOSITIONS = (
     (
         RelationKind.NEAR,
         r'near(?:\s+to|est\s+to)?|beside|behind|opposite|(?:close|closest|next)\s+to|by(?=\s+the\b)'
-        r'|in\s+front\s+of|across\s+from|around(?=\s+the\b)|(?:left|right)\s+of',
+        r'|in\s+front\s+of|across\s+from|around(?=\s+the\b)',
     ),
 )
 _PATTERNS = tuple(
@@ -56,7 +56,10 @@ _PATTERNS = tuple(
     for kind, pattern in _PREPOSITIONS
 )
 _THING_NEEDED = frozenset((RelationKind.WHILE, RelationKind.NEAR))
-"""'What is written near the lift?' is about the lift alone."""
+"""'What is written near the lift?' is about the lift alone; 'What is near the lift?' about all that is."""
+_WHAT_IS = re.compile(
+    r"^(?:so\s+|and\s+)?what(?:'s|\s+(?:is|are|was|were))(?:\s+(?:there|else))*\s*$", re.IGNORECASE
+)
 
 _FRONTED = re.compile(
     r'^(?P<clause>(?:(?:right|just)\s+)?(?:after|before|while|when|near|on\s+(?:the|your|our|my)\s+way)\b[^,]+),'
@@ -87,6 +90,6 @@ def parse_relation(text: str) -> Relation | None:
         found = pattern.search(plain)
         if found and (second := part(found, 'second')):
             first = part(found, 'first')
-            if first or kind not in _THING_NEEDED:
+            if first or kind not in _THING_NEEDED or _WHAT_IS.match(found['first']):
                 return Relation(kind, first, second)
     return None

@@ -5,13 +5,20 @@ One number decides: what is shown, which of several it is, what counts as as goo
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.model.confidence import shown_confidence
+from remembr_ros.agent.model.confidence import in_a_word, shown_confidence
 from remembr_ros.agent.model.grounding import Choice
-from remembr_ros.agent.offline.matching import another_thing, has_what_it_must, is_cut_off, words_found
+from remembr_ros.agent.offline.matching import (
+    another_thing,
+    asked_words,
+    has_what_it_must,
+    is_cut_off,
+    words_found,
+)
 from remembr_ros.agent.offline.other_words import things_for
-from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects import of_itself, seen_in
@@ -63,7 +70,32 @@ def how_likely(request: Request, hit: Hit, embedder: str) -> float:
     if (memory.source == OBJECT and not any(found)) or not has_what_it_must(request, memory):
         return 0.0  # what a detector names by one word is not another thing
     likely = shown_confidence(hit, sum(found) / max(len(found), 1), embedder)
-    return min(likely, PERHAPS) if another_thing(request, memory) else likely
+    return as_unsure(likely) if another_thing(request, memory) else likely
+
+
+def lacks_a_part(request: Request, memory: Memory) -> bool:
+    """Tell whether a memory lacks the asked noun; of a question of yes or no, any of its words."""
+    found = dict(zip(asked_words(request), words_found(request, of_itself(memory)), strict=True))
+    if request.kind is Kind.BINARY:
+        return request.state or not all(found.values())
+    return not found.get(request.head, True)
+
+
+def as_unsure(likely: float) -> float:
+    """Return a probability of PERHAPS at most; what was likelier stays so."""
+    half = PERHAPS / 2
+    return likely if likely < half else half + (likely - half) * half / (1.0 - half)
+
+
+@lru_cache(32)
+def _searched(text: str) -> Request:
+    return parse_request(text, 0)
+
+
+def fit_in_a_word(text: str, hit: Hit, embedder: str) -> str:
+    """Return how likely a hit of a search shows what its text says: surely, likely, perhaps or hardly."""
+    likely = how_likely(_searched(text), hit, embedder)
+    return in_a_word(as_unsure(likely) if lacks_a_part(_searched(text), hit.memory) else likely)
 
 
 def find_outermost(

@@ -13,13 +13,14 @@ from remembr_ros.agent.offline.question_terms import (
     ROOMS,
     deed_of,
     has_digit,
-    head_of,
     names,
     numbered,
+    phrase_of,
     target_of,
     without_deed,
 )
 from remembr_ros.agent.offline.relation import Relation, parse_relation, unfronted
+from remembr_ros.agent.times.reach import Reach
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 
@@ -31,7 +32,7 @@ class Request:
     :param kind: what the answer shall consist of
     :param target: what is asked about, in the asker's words; empty: whatever was there
     :param thing: as an answer names it: the target of 'Is there a room 117?' is 117, this 'a room 117'
-    :param head: stem of the noun in it that says what it is; empty: there is none
+    :param phrase: the words in it that say what it is, without what is said of it
     :param deed: stem of the verb that says what somebody did with it; mostly empty
     :param identifiers: stems that evidence must have: of quoted text
     :param numbered: pairs of a number and the stem of what has it, as in 'lab 3'; empty where it is not said
@@ -42,18 +43,21 @@ class Request:
     :param reading: the question is about what is written
     :param whatever: the question is about whatever was there: it names no thing
     :param counting: the question is about how many there are
-    :param clock: the question is about the time of day or the date, not about the memory
+    :param other: the question is about the time of day or the date, or none: it is not about the memory
     :param visits: how many there are means how many times
     :param every_time: the question is when, every time
     :param last: the question is where something is, or was put: where it was, is of no interest
     :param far: the question is how far it is
+    :param now: the question is where a thing is, or how, and not what there was
+    :param state: the question is whether something is on, off, up or down, which no sight of it tells
+    :param comparing: the question is which of two things comes first or lies to the left, or leaves some out
     :param relation: what narrows down where or when the target is looked for
     """
 
     kind: Kind
     target: str
     thing: str
-    head: str
+    phrase: str
     deed: str
     identifiers: frozenset[str]
     numbered: frozenset[tuple[str, str]]
@@ -68,8 +72,16 @@ class Request:
     every_time: bool
     last: bool
     far: bool
-    clock: bool
+    now: bool
+    state: bool
+    other: bool
+    comparing: bool
     relation: Relation | None
+
+    @property
+    def head(self) -> str:
+        """The stem of the noun that says what it is; empty: there is none."""
+        return stem(self.phrase.split()[-1]) if self.phrase else ''
 
 
 _ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
@@ -130,8 +142,10 @@ _READING = re.compile(
 )
 _WHATEVER = re.compile(r'\b(?:see|saw|seen|read|signs?|happened|remember|\w*things?)\b', re.IGNORECASE)
 _COUNTING = re.compile(r'^how\s+many\b', re.IGNORECASE)
-_CLOCK = re.compile(
-    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b",
+_NO_QUESTION = re.compile(
+    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b"
+    r'|^\W*thank(?:s|\s+you)\b|^\W*(?:(?:hello|hi|hey|robot|there|good\s+(?:morning|afternoon|evening|night|day|bye)|goodbye|bye'
+    r'|please|help|(?:how|who|what)\s+are\s+you|what\s+can\s+you\s+do)\b\W*)+$|^\W*$',
     re.IGNORECASE,
 )
 _EVERY = re.compile(
@@ -141,6 +155,13 @@ _EVERY = re.compile(
     re.IGNORECASE,
 )
 _ANYWHERE = re.compile(r'^where\b.*\b(?:did|have|has|had|can|could)\b', re.IGNORECASE)
+_NOW_SO = re.compile(r'^(?:is|are)\s+(?!there\b|any)', re.IGNORECASE)
+_STATE = re.compile(r'^(?:is|are|was|were)\b.*\s(?:on|off|up|down|out|over|back)\W*$', re.IGNORECASE)
+_COMPARING = re.compile(
+    r'\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b.*\bor\b|\bor\b.*\b(?:first|earlier|last|later|sooner)\b'
+    r'|\bleft\s+or\s+(?:\w+\s+)?right\b|\bright\s+or\s+(?:\w+\s+)?left\b|\b(?:left|right)\s+of\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
+    re.IGNORECASE,
+)
 _FAR = re.compile(r'^how\s+far\b', re.IGNORECASE)
 _VISITS = re.compile(r'^how\s+(?:many\s+times|often)\b', re.IGNORECASE)
 _EVERY_TIME = re.compile(
@@ -150,18 +171,20 @@ _UNTIL_NOW = re.compile(r'^(?:for\s+)?how\s+(?:long|much\s+time).*\b(?:have|has)
 _CLAUSE = re.compile(r'(?<=[,.;!?])\s+')
 
 
-def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Request:
+def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach | None = None) -> Request:
     """Return what a question asks for.
 
     :param now_ns: the asker's now, nanoseconds since the Unix epoch
     :param zone: the asker's time zone
+    :param reach: see :func:`remembr_ros.agent.times.time_window.parse_window`
     """
-    window = parse_window(text, now_ns, zone)
+    window = parse_window(text, now_ns, zone, reach)
     plain, kind = _asking(window.rest)
     relation = parse_relation(plain)
     # What is near, before or after something else has its own words.
     about = plain if relation is None else relation.first
     deed = deed_of(about)
+    phrase = ' '.join(phrase_of(without_deed(about, deed)))
     if kind is Kind.POSITION:
         about = without_deed(about, deed)
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
@@ -185,7 +208,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
         kind=kind,
         target=target,
         thing=noun_phrase(about, ' '.join([target_of(bare, rooms=True), *texts]).strip(), deed),
-        head=head_of(without_deed(about, deed)),
+        phrase=phrase,
         deed=stem(words(deed)[0]) if target_of(deed) else '',
         identifiers=frozenset(literal),
         numbered=frozenset(numbers),
@@ -200,9 +223,18 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc) -> Reques
         every_time=every_time,
         last=kind is Kind.POSITION and (bool(deed and target_of(deed)) or not _ANYWHERE.search(plain)),
         far=bool(_FAR.search(plain)),
-        clock=not target and relation is None and bool(_CLOCK.search(plain)),
+        now=bool(_NOW_SO.search(plain)),
+        state=kind is Kind.BINARY and bool(_STATE.search(plain)),
+        other=relation is None
+        and bool(_NO_QUESTION.search(text) or (not target and _NO_QUESTION.search(plain))),
+        comparing=bool(_COMPARING.search(unquoted(plain))),
         relation=relation,
     )
+
+
+def thing_of(text: str) -> str:
+    """Return what a question is about, as its asker says it; empty: it names no thing."""
+    return parse_request(text, 0).thing
 
 
 def _asking(text: str) -> tuple[str, Kind]:

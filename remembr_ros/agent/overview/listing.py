@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from remembr_ros.agent.model.same_place import SamePlace, by_place, span, stays
 from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.recall import Hit, Recall, Scope
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import CAPTIONER, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,17 @@ def listing(
     """Return memories told apart by place and by stay: who went away and came back was there twice.
 
     :param hits: each memory once
-    :param recall: knows whether a robot saw anything else meanwhile; None: it did whenever it may have
+    :param recall: knows whether a robot was elsewhere meanwhile; None: it was whenever it may have been
     """
 
     def went_away(one: Memory, other: Memory) -> bool:
-        between = Scope(one.end_ns + 1, other.start_ns - 1, robots=(one.robot,), source='captioner')
-        return recall is None or recall.count(between) > 0
+        if recall is None:
+            return True
+        between = Scope(one.end_ns + 1, other.start_ns - 1, robots=(one.robot,), source=CAPTIONER)
+        if one.pose is None:
+            return recall.count(between) > 0
+        here = replace(between, near=one.pose.position, radius_m=same_place.radius_m)
+        return recall.count(between) > recall.count(here)
 
     places = by_place(hits, same_place)
     found = []

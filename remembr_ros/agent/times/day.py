@@ -20,6 +20,14 @@ DATE_TEXT = (
     rf'|\b{_MONTH}\s+(?:the\s+)?(?:{_NTH}|\d{{1,2}}(?![:\d])){_YEAR}?'
 )
 """A day of the calendar, as its users write it; which one it is, if it is one, says dateparser."""
+
+_TO = r'\s*(?:\band\b|\bto\b|\buntil\b|\btill\b|-|\u2013)\s*'
+_SHARED_MONTH = re.compile(
+    rf'(?:\b(?:between|from)\s+)?(?:\b(?P<a>\d{{1,2}})(?:st|nd|rd|th)?{_TO}(?P<b>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?'
+    rf'(?P<after>{_MONTH})|\b(?P<before>{_MONTH})\s+(?P<c>\d{{1,2}}){_TO}(?P<d>\d{{1,2}})(?![:\d]))(?P<year>{_YEAR}?)',
+    re.IGNORECASE,
+)
+"""'20 to 22 November', 'Nov 20-22'."""
 FOLLOWS = (
     r'(?=\s*(?:[?.!,;]|$|(?:near|next|in|inside|at|on|by|of|between|before|after|since|until|from|around|about'
     r'|when|where|while|what|which|who|how|did|do|does|was|were|is|are|had|have|has)\b))'
@@ -103,6 +111,16 @@ class Day:
             readings = [time + timedelta(hours=12 * number) for number in half_days]
             time = next((reading for reading in readings if first <= reading <= last), time)
         return self.midnight + time
+
+
+def with_both_months(text: str) -> str:
+    """Return a text that says the month of both ends of a time: 'between 20 and 22 November'."""
+
+    def written(found: re.Match[str]) -> str:
+        month = (found['after'] or found['before']) + found['year']
+        return f'between {found["a"] or found["c"]} {month} and {found["b"] or found["d"]} {month}'
+
+    return _SHARED_MONTH.sub(written, text)
 
 
 def find_day(text: str, now_ns: int, zone: tzinfo) -> Day | None:

@@ -1,7 +1,7 @@
 """Windows of time in questions and in a model's tool calls, on the asker's clock."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta, timezone, tzinfo
 from difflib import get_close_matches
 
@@ -17,6 +17,7 @@ from remembr_ros.agent.times.day import (
     Day,
     cut,
     find_day,
+    with_both_months,
 )
 from remembr_ros.agent.times.reach import Reach, at_reach, clock_now, with_reach
 from remembr_ros.agent.times.time_expression import (
@@ -50,6 +51,11 @@ _LAST = re.compile(
     re.IGNORECASE,
 )
 """'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
+_FIRST = re.compile(
+    rf'\b(?:(?:in|during|within|over)\s+)?the\s+first\s+(?P<period>{PERIOD})'
+    r'(?:\s+of\s+(?:the|your|my)\s+(?:memory|recording|tour|drive|way))?',
+    re.IGNORECASE,
+)
 
 _OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
 _OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
@@ -141,9 +147,10 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
 
     :param now_ns: the asker's now
     :param zone: the asker's time zone
-    :param reach: a time of day without a day is of the last day on which it may be remembered
+    :param reach: a time of day without a day is of the last day on which it may be remembered; 'the first
+        minute' is understood with it alone
     """
-    window = _read(in_digits(text), now_ns, zone, reach)
+    window = _read(with_both_months(in_digits(text)), now_ns, zone, reach)
     plain = masked(text if window is None else window.rest)
     left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT
     unclear = next((found for pattern in left if (found := pattern.search(plain))), None)
@@ -155,11 +162,24 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
 
 
 # One return per way to name a time.
-def _read(text: str, now_ns: int, zone: tzinfo, reach: Reach | None) -> Window | None:  # noqa: PLR0911
+def _read(  # noqa: PLR0911, PLR0912
+    text: str, now_ns: int, zone: tzinfo, reach: Reach | None
+) -> Window | None:
     if found := _LAST.search(text):
         return _window(max(now_ns - seconds_in(found['period']) * NS, 0), now_ns, None, _without(text, found))
+    if reach is not None and (found := _FIRST.search(text)):
+        return _window(reach[0], reach[0] + seconds_in(found['period']) * NS, None, _without(text, found))
     if found := _DAYS.search(text):
         first, last = (find_day(f'on {named}', now_ns, zone) for named in found.groups())
+        if (
+            first and last and last.end_ns <= first.start_ns
+        ):  # the end is to come, and was taken for a year ago
+            last = replace(
+                last,
+                midnight=last.midnight.replace(
+                    year=first.midnight.year + (last.midnight.month < first.midnight.month)
+                ),
+            )
         if first and last and first.start_ns < last.end_ns:
             return _window(first.start_ns, last.end_ns, None, _without(text, found))
     day = find_day(text, now_ns, zone)

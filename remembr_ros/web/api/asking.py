@@ -12,7 +12,7 @@ from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
-from remembr_ros.web.api.scope import SITE, Narrowing
+from remembr_ros.web.api.scope import SITE, ScopeFields
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.exchanges import Exchange
 from remembr_ros.web.live import ANEW, Stream
@@ -21,7 +21,7 @@ from remembr_ros.web.site import Site
 routes = APIRouter(dependencies=[Depends(needs(Right.ASK))], tags=['asking'])
 
 
-class AskRequest(Narrowing):
+class AskRequest(ScopeFields):
     """A question, and which memories it is about."""
 
     question: str = Field(min_length=1, max_length=MAX_QUESTION)

@@ -40,7 +40,7 @@ async def site_of(request: Request) -> Site:
 SITE = Annotated[Site, Depends(site_of)]
 
 
-class Narrowing(BaseModel):
+class ScopeFields(BaseModel):
     """What narrows down which memories a question is about; it combines with "and"."""
 
     model_config = ConfigDict(extra='forbid')
@@ -63,7 +63,7 @@ class Narrowing(BaseModel):
         )
 
 
-class ScopeQuery(Narrowing):
+class ScopeQuery(ScopeFields):
     """The parameters that narrow down which memories count; they combine with "and"."""
 
     position: str | None = Field(

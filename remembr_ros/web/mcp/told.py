@@ -7,8 +7,9 @@ from mcp_types import CallToolResult, TextContent
 from typing_extensions import NotRequired, TypedDict
 
 from remembr_ros.agent.model.answer import Answer
-from remembr_ros.agent.model.confidence import WORDS, how_well
+from remembr_ros.agent.model.confidence import WORDS
 from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -105,7 +106,7 @@ def told_memory(
         'texts': texts or None,
         'pictures': len(memory.keyframes),
         'score': round(hit.score, 2) if scored else None,
-        'sureness': how_well(hit.score, embedder) if scored else None,
+        'sureness': fit_in_a_word(asked, hit, embedder) if asked and embedder else None,
         'distance': None if hit.distance_m is None else round(hit.distance_m, 2),
         'seconds_from_time': None if hit.offset_s is None else round(hit.offset_s, 2),
     }

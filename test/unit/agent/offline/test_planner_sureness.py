@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
@@ -48,11 +49,22 @@ def asking(store: MemoryStore) -> Ask:
 
 
 @pytest.fixture(scope='module')
-def hospital(folder: Path) -> Iterator[Ask]:
+def hospital_store(folder: Path) -> Iterator[MemoryStore]:
     with open_store(str(folder / 'hospital.db'), get_embedder('all-MiniLM-L6-v2')) as store:
         store.add([Observation(memory(i, *seen)) for i, seen in enumerate(SEEN)])
         store.add([Observation(memory(20, 2, 'operator', 'floor-1', 2, KEY, source='person'))])
-        yield asking(store)
+        yield store
+
+
+@pytest.fixture(scope='module')
+def hospital(hospital_store: MemoryStore) -> Ask:
+    return asking(hospital_store)
+
+
+@pytest.fixture
+def hospital_agent(hospital_store: MemoryStore) -> Ask:
+    agent = Agent(hospital_store, [OfflinePlanner()])
+    return lambda text: agent.ask(Question(text, NOW, asker='anna'))
 
 
 @pytest.fixture
@@ -212,3 +224,90 @@ def test_a_time_that_is_not_understood_is_said(hospital: Ask) -> None:
 def test_a_date_in_words_is_a_time_and_no_thing(hospital: Ask, when: str) -> None:
     assert hospital(f'Did you see a parcel {when}?').binary is True
     assert len(hospital(f'What did you do {when}?').evidence) > 5
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Did you see a parcel and a dragon?',
+        'Is the trolley broken?',
+        'Is the trolley on?',
+        'Is the parcel on floor 2?',
+        'Is the brown parcel next to a locker?',
+        'Is the parcel at the door of room 214?',
+        'Where did you leave the parcel paper?',
+        'Did anybody steal the parcel?',
+        'Did you see a locker without a parcel?',
+        'Which did you see first, the lift or the kitchen?',
+        'Is the lift left or right of the kitchen?',
+        'Is the lift to the left of the kitchen?',
+        'Thank you, that was great!',
+        'Good morning!',
+        'How are you?',
+        'Wo ist der Aufzug in diesem Haus?',
+        "Où est l'ascenseur ?",
+        '¿Dónde está la cocina?',
+        'Was hast du heute gesehen?',
+        'Did you see a parcel on the 14th?',
+    ],
+)
+def test_what_is_not_known_or_not_understood_is_said_with_no_sureness(hospital: Ask, text: str) -> None:
+    answer = hospital(text)
+    assert 0.0 < answer.confidence < 0.5, answer.text
+
+
+def test_a_thing_that_was_moved_is_not_where_it_was(hospital: Ask) -> None:
+    answer = hospital('Is the parcel at the door of room 214?')
+    assert answer.text.startswith('Perhaps no. It was last seen on map floor-1: A parcel stands on a trolley')
+    assert hospital('Is the trolley in front of the exit?').confidence > 0.9
+    assert hospital('Is the kitchen on the second floor?').confidence > 0.9
+
+
+def test_a_picture_of_a_thing_is_another_thing(made: Callable[..., Ask]) -> None:
+    answer = made(memory(1, 1, 'a', '', 0, 'A picture of a dog hangs over the bed.'))('Did you see a dog?')
+    assert (answer.binary, answer.confidence < 0.5) == (False, True)
+    assert '"picture of a dog"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ('text', 'taken'),
+    [('Where is the trolly?', '"trolly" for "trolley"'), ('lockres', '"lockres" for "lockers"')],
+)
+def test_a_misspelled_word_is_found_by_its_letters_and_said(hospital: Ask, text: str, taken: str) -> None:
+    answer = hospital(text)
+    assert answer.evidence
+    assert answer.confidence < 0.5
+    assert answer.text.endswith(f' I took {taken}.')
+
+
+def test_the_first_part_of_the_memory_is_a_time(hospital: Ask) -> None:
+    assert [hit.memory.id for hit in hospital('What did you see in the first 30 seconds?').evidence] == [
+        's00'
+    ]
+    assert hospital('Did you see people in the first 10 minutes?').binary is False
+
+
+def test_what_is_near_names_what_else_is_there(hospital: Ask) -> None:
+    answer = hospital('What is near room 214?')
+    assert answer.text.startswith('Within 10 m of room 214: ')
+    assert 'Two people talk in front of the kitchen.' in answer.text
+
+
+def test_of_many_memories_twenty_are_shown_with_their_number(made: Callable[..., Ask]) -> None:
+    seen = [memory(i, i, 'a', '', 20 * i, f'A dog lies on mat number {i}.') for i in range(25)]
+    answer = made(*seen)('How many times did you see a dog?')
+    assert len(answer.evidence) == 20
+    assert 'seen 25 times' in answer.text
+    assert '25 memories, of which 20 are shown' in answer.text
+
+
+def test_a_follow_up_is_about_what_was_shown(hospital_agent: Ask) -> None:
+    assert hospital_agent('Have you seen a parcel?').binary is True
+    other = hospital_agent('take me to the other one')
+    assert other.kind is Kind.POSITION
+    assert other.map_id == 'floor-2'
+    beside = hospital_agent('and what is next to it?')
+    assert beside.text.startswith('Within 10 m of')
+    assert {hit.memory.map_id for hit in beside.evidence} == {'floor-2'}
+    assert hospital_agent('Where is the brown parcel?').kind is Kind.POSITION
+    assert hospital_agent('And the trolley?').pose == Pose(30.0, 1.0)

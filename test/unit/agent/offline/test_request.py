@@ -99,7 +99,7 @@ What does the sign next to the lift say?                 | text     | lift      
 What is written on the door of room 105?                 | text     | door 105          |
 What did you see 2 minutes ago?                          | text     |                   |
 What did you see near room 103?                          | text     | 103               |
-What is in front of the sofa?                            | text     | sofa              |
+What is in front of the sofa?                            | text     |                   |
 What did you see while you were in the kitchen?           | text     | kitchen           |
 Describe the kitchen.                                    | text     | kitchen           |
 I want to know what you saw in the kitchen               | text     | kitchen           |

@@ -1,0 +1,78 @@
+"""What is said without an answer: nothing shows it, nobody could have seen it, it is not understood."""
+
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Claim
+from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.offline.relevance_model import POOL, SHOWN
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.overview.every import nearest_in_time
+from remembr_ros.memory.model.recall import Query, Recall, Scope
+from remembr_ros.timestamps import format_clock
+
+UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
+
+READING = frozenset(('scene_text', 'none'))  # Captioners that see no things
+
+COMPARED = 'I cannot compare things or leave some out. Ask for each, as in "When did you first see the lift?"'
+FOREIGN = 'I do not understand that: I know English alone; a language model knows other languages, too.'
+
+
+def untold(why: str) -> Claim:
+    """Return the claim that there is no answer, which says nothing of the thing asked for."""
+    return Claim(Kind.NOT_SEEN, why, confidence=UNTOLD)
+
+
+def not_understood(request: Request) -> str:
+    """Return why a question is none that can be answered; empty: it may be."""
+    if request.other:
+        return 'That is no question about what the memory holds. Ask what was seen, where or when.'
+    if request.window.unclear:
+        unclear = request.window.unclear
+        return f'I do not understand the time "{unclear}"; say it as in "on 2026-11-23 at 14:05".'
+    return ''
+
+
+def absent(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> Claim:
+    """Return that nothing shows the thing, or that nobody can tell.
+
+    :param total: how many memories were looked through
+    """
+    thing = request.thing or 'that'
+    unlikely = 1.0 - SHOWN if total else 1.0
+    if total and request.target and not _could_be_seen(request, recall, scope):
+        text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
+        return untold(text)
+    if total and request.deed and request.kind is Kind.BINARY:
+        text = f'I cannot tell: none of {total} memories shows {thing}, but not all that is done is seen.'
+        return untold(text)
+    if request.kind is Kind.BINARY and total:
+        text = f'No: none of {total} memories shows {thing}.'
+        return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
+    text = f'I have not seen {thing}: {_why_not(request, question, recall, scope, total)}.'
+    return Claim(Kind.NOT_SEEN, text, confidence=unlikely)
+
+
+def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
+    """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
+    if request.numbered or request.identifiers or request.names:
+        return True
+    seen = replace(scope, source='captioner')
+    queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))
+    return any(hit.memory.captioner not in READING for query in queries for hit in recall.find(query))
+
+
+def _why_not(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> str:
+    if total:
+        return f'none of {total} memories shows it'
+    if scope.near is not None:
+        return 'I remember nothing of this place'
+    if request.window.after_ns is not None or request.window.before_ns is not None:
+        nearest = [
+            f'{format_clock(hit.memory.end_ns, question.zone)} ({ago(hit.memory.end_ns, question.now_ns)})'
+            for hit in nearest_in_time(recall, scope)
+        ]
+        beside = f'; the nearest that I do is {" and ".join(nearest)}' if nearest else ''
+        return f'I remember nothing of that time{beside}'
+    return 'the memory holds nothing' + (f' on map {question.map_id}' if question.map_id else '')
