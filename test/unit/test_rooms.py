@@ -84,6 +84,7 @@ OF_NO_MODULE = {
     'unit/test_views.py': 'config/ of RViz and Foxglove',
     'unit/bench/test_planner_calibration.py': 'test/bench',
     'unit/simulated/test_idle_day.py': 'test/simulated',
+    'unit/simulated/test_month.py': 'test/simulated',
     'unit/scripted/test_server.py': 'test/scripted',
     'unit/cli/verbs/test_memory_verbs.py': 'verbs that change a memory, one after the other on the same',
     'unit/cli/verbs/test_object_verbs.py': 'verbs that make objects and list them',
