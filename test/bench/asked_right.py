@@ -3,29 +3,34 @@
 Every key of an alternative must hold:
 
 kind, binary, map: the answer's
-position, within: seen from, or at, so near to there [m]; place: to a place of the hospital, on its map
-last: to where a thing of the month was seen last
+position: seen from, or at, so near to there: [x, y, how near] [m]
+place: seen from a place of the hospital, or at it, on its map
+last: seen from the place where a thing of the month was last; last_seen: by the memory that named it last
 elsewhere: so far from the answer before [m]
 words, without: the text has all of these, and none of those; case does not count
 shows, shows_no: the same of what the deciding memory says
-time, within_s: of kind time, so near [s]; day: the day of kind time, or of the deciding memory
-stays, about: the text has the number of stays that saw a thing, or one so near (share of it)
+time: of kind time, within 5 s of this
+day: the day of kind time, or else of the deciding memory
+stays: the text has the number of stays that saw a thing of the month, a fifth more or less
 """
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from typing import Any
 
 from remembr_ros.agent.model.answer import Answer
+from remembr_ros.geometry import Point
 from remembr_ros.timestamps import NS
 from test.simulated.hospital import PLACES, Place
 from test.simulated.month import Month
 
 SURE = 0.5
 PLACE_M = 6.0
+TIME_S = 5.0
+STAYS_SHARE = 0.2
 UNSURE = 'unsure'
 
 
@@ -43,84 +48,87 @@ class Verdict:
         return 'right' if self.right else 'WRONG AND SURE' if self.sure else 'wrong'
 
 
-def judge(answer: Answer, right: list[Any], truth: Month | None = None, before: Answer | None = None) -> Verdict:
-    """Return whether one of the alternatives holds.
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An answer, and what it is measured by.
 
     :param truth: of the month; None: no alternative asks for it
     :param before: the answer before, in the same conversation
     """
-    sure = answer.confidence > SURE
-    holds = any(
-        answer.confidence < SURE if one == UNSURE else _holds(answer, one, truth, before) for one in right
-    )
-    return Verdict(holds, sure)
 
+    answer: Answer
+    truth: Month | None = None
+    before: Answer | None = None
 
-def _holds(answer: Answer, wanted: Mapping[str, Any], truth: Month | None, before: Answer | None) -> bool:
-    return all(_fits(answer, key, value, wanted, truth, before) for key, value in wanted.items())
+    def judge(self, right: Sequence[Any]) -> Verdict:
+        """Return whether one of the alternatives holds."""
+        return Verdict(any(map(self._holds, right)), self.answer.confidence > SURE)
 
+    def _holds(self, wanted: Any) -> bool:
+        if wanted == UNSURE:
+            return self.answer.confidence < SURE
+        return all(CHECKS[key](self, value) for key, value in wanted.items())
 
-# One return per key.
-def _fits(  # noqa: PLR0911
-    answer: Answer,
-    key: str,
-    value: Any,
-    wanted: Mapping[str, Any],
-    truth: Month | None,
-    before: Answer | None,
-) -> bool:
-    text, shown = answer.text.lower(), _shown(answer)
-    if key == 'kind':
-        return answer.kind.value == value
-    if key == 'binary':
-        return answer.binary is value
-    if key == 'map':
-        return answer.map_id == value
-    if key == 'position':
-        return answer.pose is not None and _far(answer, value) <= wanted['within']
-    if key == 'place':
-        return _at(answer, next(place for place in PLACES if place.name == value))
-    if key == 'last':
-        return _at(answer, truth.stays_with(value)[-1].place)
-    if key == 'elsewhere':
-        if answer.pose is None or before is None or before.pose is None:
+    @property
+    def text(self) -> str:
+        return self.answer.text.lower()
+
+    @property
+    def shown(self) -> str:
+        return self.answer.evidence[0].memory.caption.lower() if self.answer.evidence else ''
+
+    @property
+    def numbers(self) -> list[int]:
+        return [int(number) for number in re.findall(r'(?<![\d.:-])\d+(?![\d.:-])', self.text)]
+
+    @property
+    def day(self) -> date | None:
+        ns = self.answer.time_ns
+        if ns is None and self.answer.evidence:
+            ns = self.answer.evidence[0].memory.end_ns
+        return None if ns is None else datetime.fromtimestamp(ns / NS, timezone.utc).date()
+
+    def metres_from(self, x: float, y: float) -> float:
+        pose = self.answer.pose
+        return math.inf if pose is None else math.dist((pose.x, pose.y), (x, y))
+
+    def is_at(self, place: Place) -> bool:
+        return self.answer.map_id == place.map_id and self.metres_from(*place.at[:2]) <= PLACE_M
+
+    def is_elsewhere(self, metres: float) -> bool:
+        if self.answer.pose is None or self.before is None or self.before.pose is None:
             return False
-        return _far(answer, before.pose.position) >= value
-    if key == 'words':
-        return all(word.lower() in text for word in value)
-    if key == 'without':
-        return not any(word.lower() in text for word in value)
-    if key == 'shows':
-        return value.lower() in shown
-    if key == 'shows_no':
-        return value.lower() not in shown
-    if key == 'time':
-        return answer.time_ns is not None and abs(answer.time_ns / NS - value.timestamp()) <= wanted['within_s']
-    if key == 'day':
-        return value in _days(answer)
-    if key == 'stays':
-        stays = len(truth.stays_with(value))
-        numbers = map(int, re.findall(r'(?<![\d.:-])\d+(?![\d.:-])', text))
-        return any(abs(number - stays) <= wanted.get('about', 0.0) * stays for number in numbers)
-    if key in ('within', 'within_s', 'about'):
-        return True
-    raise ValueError(f'{key!r} says nothing about an answer')
+        at: Point = self.before.pose.position
+        return self.metres_from(*at[:2]) >= metres
+
+    def is_at_time(self, when: datetime) -> bool:
+        ns = self.answer.time_ns
+        return ns is not None and abs(ns / NS - when.timestamp()) <= TIME_S
+
+    def has_stays(self, thing: str) -> bool:
+        stays = len(self.truth.stays_with(thing))
+        return any(abs(number - stays) <= STAYS_SHARE * stays for number in self.numbers)
+
+    def is_last_seen(self, thing: str) -> bool:
+        return (
+            bool(self.answer.evidence) and self.answer.evidence[0].memory.id == self.truth.naming[thing][-1]
+        )
 
 
-def _shown(answer: Answer) -> str:
-    return answer.evidence[0].memory.caption.lower() if answer.evidence else ''
-
-
-def _far(answer: Answer, point: Any) -> float:
-    return math.dist(answer.pose.position[:2], point[:2])
-
-
-def _at(answer: Answer, place: Place) -> bool:
-    return answer.pose is not None and answer.map_id == place.map_id and _far(answer, place.at) <= PLACE_M
-
-
-def _days(answer: Answer) -> list[Any]:
-    stamps = [answer.time_ns] if answer.time_ns is not None else [
-        hit.memory.end_ns for hit in answer.evidence[:1]
-    ]
-    return [datetime.fromtimestamp(ns / NS, timezone.utc).date() for ns in stamps]
+CHECKS: dict[str, Callable[[Case, Any], bool]] = {
+    'kind': lambda case, value: case.answer.kind.value == value,
+    'binary': lambda case, value: case.answer.binary is value,
+    'map': lambda case, value: case.answer.map_id == value,
+    'position': lambda case, value: case.metres_from(*value[:2]) <= value[2],
+    'place': lambda case, value: case.is_at(next(place for place in PLACES if place.name == value)),
+    'last': lambda case, value: case.is_at(case.truth.stays_with(value)[-1].place),
+    'last_seen': Case.is_last_seen,
+    'elsewhere': Case.is_elsewhere,
+    'words': lambda case, value: all(word.lower() in case.text for word in value),
+    'without': lambda case, value: not any(word.lower() in case.text for word in value),
+    'shows': lambda case, value: value.lower() in case.shown,
+    'shows_no': lambda case, value: value.lower() not in case.shown,
+    'time': Case.is_at_time,
+    'day': lambda case, value: case.day == value,
+    'stays': Case.has_stays,
+}

@@ -1,9 +1,9 @@
-"""Questions of people who were not told what the offline planner can do, and what it says falsely and is sure of.
+"""Questions of people who were not told what the offline planner can do; what it says falsely and is sure of.
 
 asked/questions.yaml has the questions and what is right. The month is made up, and kept where
-REMEMBR_ASKED_MONTH says. REMEMBR_ASKED_DEMO is a memory of `remembr demo` (a copy is asked),
-REMEMBR_ASKED_KITCHEN one of the Red Kitchen's RGB-D bag with what yolox_nano finds; a memory that is not there is
-not asked. REMEMBR_ASKED_ONLY=month asks only that.
+REMEMBR_ASKED_MONTH says. REMEMBR_ASKED_DEMO is a memory of `remembr demo`, REMEMBR_ASKED_KITCHEN one of the
+Red Kitchen's RGB-D bag with what yolox_nano finds. Copies are asked; what is not there is not.
+REMEMBR_ASKED_ONLY=month asks only that.
 """
 
 import os
@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS
-from test.bench.asked_right import Verdict, judge
+from test.bench.asked_right import Case, Verdict
 from test.bench.figure import Figure
 from test.simulated.month import Month, month
 
@@ -60,7 +60,8 @@ def run() -> list[Figure]:
     asked = list(ask_all(os.environ.get('REMEMBR_ASKED_ONLY', '').split()))
     for one in asked:
         print(f'[{one.memory}] {one.question}\n    {one.answer.text}')
-        print(f'    {one.answer.kind.value}, {one.answer.confidence:.2f} sure, {one.seconds:.2f} s: {one.verdict}')
+        how = f'{one.answer.kind.value}, {one.answer.confidence:.2f} sure, {one.seconds:.2f} s'
+        print(f'    {how}: {one.verdict}')
         if not one.verdict.right:
             print(f'    right: {one.right}')
     figures = []
@@ -92,27 +93,26 @@ def ask_all(only: list[str]) -> Iterator[Asked]:
         with _copied(Path(WHERE[memory])) as path, open_store(path, EMBEDDER, create=False) as store:
             agent = Agent(store, [OfflinePlanner()])
             for number, item in enumerate(about['questions']):
-                yield from _talk(agent, memory, about, item.get('talk', [item]), str(number), truth)
+                usual = _usual(about, f'{memory} {number}')
+                before = None
+                for turn in item.get('talk', [item]):
+                    began = time.perf_counter()
+                    answer = agent.ask(replace(usual, text=turn['ask']))
+                    seconds = time.perf_counter() - began
+                    verdict = Case(answer, truth, before).judge(turn['right'])
+                    yield Asked(memory, turn['ask'], turn['right'], answer, verdict, seconds)
+                    before = answer
 
 
-def _talk(
-    agent: Agent, memory: str, about: dict[str, Any], turns: list[dict[str, Any]], asker: str, truth: Month | None
-) -> Iterator[Asked]:
-    before = None
-    for number, turn in enumerate(turns):
-        question = Question(
-            turn['ask'],
-            now_ns=round(about['now'].timestamp()) * NS + number * NS,
-            here=Pose(*about['here']) if 'here' in about else None,
-            map_id=about.get('map', ''),
-            asker=f'{memory}-{asker}',
-        )
-        began = time.perf_counter()
-        answer = agent.ask(question)
-        seconds = time.perf_counter() - began
-        verdict = judge(answer, turn['right'], truth, before)
-        yield Asked(memory, turn['ask'], turn['right'], answer, verdict, seconds)
-        before = answer
+def _usual(about: dict[str, Any], asker: str) -> Question:
+    """Return what all questions of a conversation have in common."""
+    return Question(
+        '',
+        now_ns=round(about['now'].timestamp()) * NS,
+        here=Pose(*about['here']) if 'here' in about else None,
+        map_id=about.get('map', ''),
+        asker=asker,
+    )
 
 
 def _keep(made: Month, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A hospital of two floors, as its porters see it: places, what stands there, and what is moved in a month."""
+"""A hospital of two floors, as its porters see it: places, what stands there, what is moved in a month."""
 
 from dataclasses import dataclass
 
@@ -133,7 +133,11 @@ PLACES = (
         'floor-2',
         (12.0, 15.0, 0.0),
         ('The robot is in a patient room with one bed.', 'A single bed stands in a bright room.'),
-        ('A television hangs on the wall.', 'A vase with tulips stands on the sill.', 'A blue armchair is empty.'),
+        (
+            'A television hangs on the wall.',
+            'A vase with tulips stands on the sill.',
+            'A blue armchair is empty.',
+        ),
         ('ROOM 214',),
     ),
     Place(
@@ -199,14 +203,18 @@ THINGS = (
         'A blue trolley stands {}.',
         ((1, 'kitchen'), (9, 'room 117'), (17, 'kitchen'), (26, "nurses' station")),
     ),
-    Thing('red trolley', 'A red trolley with sheets is parked {}.', ((1, 'store room'), (15, 'lift upstairs'))),
+    Thing(
+        'red trolley', 'A red trolley with sheets is parked {}.', ((1, 'store room'), (15, 'lift upstairs'))
+    ),
     Thing(
         'wheelchair',
         'A folded wheelchair stands {}.',
         ((1, 'room 117'), (11, 'reception'), (24, "nurses' station")),
     ),
     Thing('stepladder', 'A stepladder stands {}.', ((9, 'room 133'), (12, None))),
-    Thing('yellow bucket', 'A yellow bucket is {}.', ((14, 'room 133'), (17, None), (23, 'kitchen'), (24, None))),
+    Thing(
+        'yellow bucket', 'A yellow bucket is {}.', ((14, 'room 133'), (17, None), (23, 'kitchen'), (24, None))
+    ),
     Thing('black umbrella', 'A black umbrella leans against the wall {}.', ((19, 'reception'), (20, None))),
     Thing('suitcase', 'A large suitcase stands {}.', ((5, 'room 214'), (10, None))),
 )

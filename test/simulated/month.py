@@ -1,9 +1,9 @@
-"""A month of three porters in a hospital, as memories, with the truth beside it. A seed decides everything."""
+"""A month of three porters in a hospital, as memories, with what is true. A seed decides everything."""
 
 import math
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from itertools import pairwise
 
@@ -137,7 +137,7 @@ class _Robot:
         for map_id, at, yaw in _route(self._at, goal)[:left]:
             sentence, signs = PASSED.get((map_id, int(at[0] // STEP_M)), ('', ()))
             parts = [self._rng.choice(CORRIDORS[map_id]), sentence, self._somebody()]
-            self._remember(parts, signs, map_id, at, yaw, DRIVING_NS)
+            self._remember(parts, signs, map_id, Pose(*at, yaw), DRIVING_NS)
             left -= 1
         self._at = goal
         return left
@@ -153,7 +153,7 @@ class _Robot:
             noticed = [thing for thing in there if rng.random() < NOTICED]
             told = [thing.sentence.format(BESIDE[place.name]) for thing in noticed]
             parts = [opening, *sorted(details), *told, self._somebody()]
-            ids.append(self._remember(parts, place.signs, place.map_id, place.at, yaw, PARKED_NS))
+            ids.append(self._remember(parts, place.signs, place.map_id, Pose(*place.at, yaw), PARKED_NS))
             for thing in noticed:
                 self.naming[thing.name].append(ids[-1])
         if ids:
@@ -164,7 +164,7 @@ class _Robot:
         return self._rng.choice(PEOPLE) if self._rng.random() < PERSON_SHARE else ''
 
     def _remember(
-        self, parts: list[str], signs: tuple[str, ...], map_id: str, at: Point, yaw: float, length_ns: int
+        self, parts: list[str], signs: tuple[str, ...], map_id: str, at: Pose, length_ns: int
     ) -> str:
         rng = self._rng
         memory = Memory(
@@ -173,7 +173,7 @@ class _Robot:
             start_ns=self._ns,
             end_ns=self._ns + length_ns - NS // 5,
             caption=' '.join(filter(None, parts)),
-            pose=Pose(rng.gauss(at[0], NOISE_M), rng.gauss(at[1], NOISE_M), at[2], yaw),
+            pose=replace(at, x=rng.gauss(at.x, NOISE_M), y=rng.gauss(at.y, NOISE_M)),
             map_id=map_id,
             travelled=STEP_M if length_ns == DRIVING_NS else 0.0,
             scene_text=tuple(_read(signs, rng)),
@@ -212,11 +212,17 @@ def _read(signs: tuple[str, ...], rng: random.Random) -> Iterator[str]:
 
 
 def _note(note: Note) -> Memory:
-    at, start = _PLACES[note.place], FIRST + timedelta(days=note.day - 1, hours=note.hour)
+    place, start = _PLACES[note.place], FIRST + timedelta(days=note.day - 1, hours=note.hour)
     ns = round(start.timestamp()) * NS
-    pose = Pose(*at.at)
     return Memory(
-        memory_id(note.robot, PERSON, ns), note.robot, ns, ns, note.text, pose, map_id=at.map_id, source=PERSON
+        id=memory_id(note.robot, PERSON, ns),
+        robot=note.robot,
+        start_ns=ns,
+        end_ns=ns,
+        caption=note.text,
+        pose=Pose(*place.at),
+        map_id=place.map_id,
+        source=PERSON,
     )
 
 
