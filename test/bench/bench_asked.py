@@ -39,15 +39,20 @@ WHERE = {
     'kitchen': os.environ.get('REMEMBR_ASKED_KITCHEN', str(ROOT / '.cache' / 'kitchen.db')),
     'month': os.environ.get('REMEMBR_ASKED_MONTH', str(ROOT / '.cache' / 'month.db')),
 }
+GROUPS = ('questions', 'picked')
 EMBEDDER = 'all-MiniLM-L6-v2'
 AT_ONCE = 500
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One question with its answer."""
+    """One question with its answer.
+
+    :param group: of the memory's questions, one of GROUPS
+    """
 
     memory: str
+    group: str
     question: str
     right: list[Any]
     answer: Answer
@@ -65,13 +70,13 @@ def run() -> list[Figure]:
         if not one.verdict.right:
             print(f'    right: {one.right}')
     figures = []
-    for memory, count in Counter(one.memory for one in asked).items():
-        verdicts = [one.verdict for one in asked if one.memory == memory]
+    for (memory, group), count in Counter((one.memory, one.group) for one in asked).items():
+        verdicts = [one.verdict for one in asked if (one.memory, one.group) == (memory, group)]
         right = sum(verdict.right for verdict in verdicts)
         false = sum(verdict.sure and not verdict.right for verdict in verdicts)
         figures += [
-            Figure(f'{memory}: right of {count}', right, None, 'answers'),
-            Figure(f'{memory}: false and sure of {count}', false, None, 'answers'),
+            Figure(f'{memory}, {group}: right of {count}', right, None, 'answers'),
+            Figure(f'{memory}, {group}: false and sure of {count}', false, None, 'answers'),
         ]
     return figures
 
@@ -92,16 +97,25 @@ def ask_all(only: list[str]) -> Iterator[Asked]:
             continue
         with _copied(Path(WHERE[memory])) as path, open_store(path, EMBEDDER, create=False) as store:
             agent = Agent(store, [OfflinePlanner()])
-            for number, item in enumerate(about['questions']):
-                usual = _usual(about, f'{memory} {number}')
-                before = None
-                for turn in item.get('talk', [item]):
-                    began = time.perf_counter()
-                    answer = agent.ask(replace(usual, text=turn['ask']))
-                    seconds = time.perf_counter() - began
-                    verdict = Case(answer, truth, before).judge(turn['right'])
-                    yield Asked(memory, turn['ask'], turn['right'], answer, verdict, seconds)
-                    before = answer
+            for group in GROUPS:
+                for number, item in enumerate(about[group]):
+                    usual = _usual(about, f'{group} {number}')
+                    for asked in _talk(agent, usual, item.get('talk', [item]), truth):
+                        yield Asked(memory, group, *asked)
+
+
+def _talk(
+    agent: Agent, usual: Question, turns: list[dict[str, Any]], truth: Month | None
+) -> Iterator[tuple[str, list[Any], Answer, Verdict, float]]:
+    """Yield each question of a conversation, what is right, the answer, its worth, and the time [s]."""
+    before = None
+    for turn in turns:
+        began = time.perf_counter()
+        answer = agent.ask(replace(usual, text=turn['ask']))
+        seconds = time.perf_counter() - began
+        verdict = Case(answer, truth, before).judge(turn['right'])
+        yield (turn['ask'], turn['right'], answer, verdict, seconds)
+        before = answer
 
 
 def _usual(about: dict[str, Any], asker: str) -> Question:

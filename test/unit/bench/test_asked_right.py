@@ -8,7 +8,7 @@ from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from test.bench.asked_right import CHECKS, UNSURE, Case, Verdict
-from test.bench.bench_asked import QUESTIONS, WHERE
+from test.bench.bench_asked import GROUPS, QUESTIONS, WHERE
 from test.simulated.month import month
 
 
@@ -63,9 +63,8 @@ def test_the_day_is_that_of_the_deciding_memory(truth):
 def test_every_question_says_what_is_right():
     asked = yaml.safe_load(QUESTIONS.read_text())
     assert set(asked) == set(WHERE)
-    turns = [
-        turn for about in asked.values() for item in about['questions'] for turn in item.get('talk', [item])
-    ]
+    items = [item for about in asked.values() for group in GROUPS for item in about[group]]
+    turns = [turn for item in items for turn in item.get('talk', [item])]
     assert all(turn['ask'] and turn['right'] for turn in turns)
     wanted = [one for turn in turns for one in turn['right'] if one != UNSURE]
     assert {key for one in wanted for key in one} <= set(CHECKS)
