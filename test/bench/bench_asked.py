@@ -39,7 +39,7 @@ WHERE = {
     'kitchen': os.environ.get('REMEMBR_ASKED_KITCHEN', str(ROOT / '.cache' / 'kitchen.db')),
     'month': os.environ.get('REMEMBR_ASKED_MONTH', str(ROOT / '.cache' / 'month.db')),
 }
-GROUPS = ('questions', 'picked')
+GROUPS = ('questions', 'picked', 'later')
 EMBEDDER = 'all-MiniLM-L6-v2'
 AT_ONCE = 500
 
