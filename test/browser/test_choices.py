@@ -203,6 +203,7 @@ ANSWER = {
     'minutes_ago': 1.0,
     'duration_minutes': None,
     'evidence': [],
+    'every_place': False,
     'planner': 'offline',
     'llm_calls': 0,
     'prompt_tokens': 0,
@@ -244,6 +245,19 @@ def test_an_answer_that_may_be_wrong_says_perhaps(
     page.goto(f'{address}/?view=ask')
     page.get_by_text('So it is.').wait_for()
     assert page.locator('.headline').all_inner_texts() == ([] if headline is None else [headline])
+
+
+def test_an_answer_about_several_places_says_how_many(
+    store: MemoryStore, address: str, look: Callable[..., Any]
+) -> None:
+    for i in range(3):
+        store.add([Observation(memory(i, 'A red mug.', 20.0 * i))])
+    page = settled(look(f'{address}/?view=ask'))
+    for question, headline in (('Where are all the red mugs?', '3 places'), ('Where is a red mug?', '(')):
+        page.get_by_role('textbox', name='Question').fill(question)
+        page.keyboard.press('Enter')
+        answer = page.locator('.exchange').filter(has_text=question)
+        answer.locator('.headline').filter(has_text=headline).wait_for()
 
 
 def test_without_a_robot_it_is_said_how_one_can_go_there(

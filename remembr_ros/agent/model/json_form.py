@@ -11,8 +11,8 @@ class AnswerJson(TypedDict):
     """An answer: what it says and rests on, the deciding memory first, and what it took.
 
     kind is text, binary, position, time, duration or not_seen. Times are ISO 8601 in UTC, position in metres
-    and yaw in radians in the map frame. confidence, from 0 to 1, says how likely the evidence shows what was
-    asked.
+    and yaw in radians in the map frame. every_place: it is about the places of all evidence, not just the
+    first one. confidence, from 0 to 1, says how likely the evidence shows what was asked.
     """
 
     question: str
@@ -25,6 +25,7 @@ class AnswerJson(TypedDict):
     minutes_ago: float | None
     duration_minutes: float | None
     evidence: list[HitJson]
+    every_place: bool
     confidence: float
     planner: str
     llm_calls: int
@@ -49,6 +50,7 @@ def answer_json(question: Question, answer: Answer) -> AnswerJson:
         'minutes_ago': (question.now_ns - time_ns) / (60 * NS) if time_ns is not None else None,
         'duration_minutes': answer.duration_s / 60.0 if answer.duration_s is not None else None,
         'evidence': [hit_json(hit) for hit in answer.evidence],
+        'every_place': answer.every_place,
         'confidence': answer.confidence,
         'planner': answer.planner,
         'llm_calls': answer.cost.calls,

@@ -26,13 +26,15 @@ function conversation() {
 }
 
 /** Return what an answer comes to, before its sentence; null: the sentence says it. */
-function headline({ kind, binary, position, time, duration_minutes: minutes, confidence }) {
+function headline({ kind, binary, position, time, duration_minutes: minutes, evidence, every_place: every, confidence }) {
   const unsure = confidence < PERHAPS;
   const line = (...parts) => el('p', { class: 'headline' }, parts);
   const perhaps = unsure ? 'Perhaps ' : null;
   if (kind === 'binary' && unsure) return line(binary ? 'Perhaps yes' : 'Perhaps not');
   if (kind === 'binary') return el('p', { class: `headline ${binary ? 'yes' : 'no'}` }, binary ? 'Yes' : 'No');
   if (kind === 'not_seen') return line(unsure ? 'Perhaps not seen' : 'Not seen');
+  const places = new Set(evidence.filter((hit) => every && hit.position).map((hit) => String(hit.position))).size;
+  if (places > 1) return line(icon('place'), perhaps, `${places} places`);
   if (kind === 'position' && position) return line(icon('place'), unsure ? 'Perhaps here: ' : null, placeName(position));
   if (kind === 'time' && time) return line(icon('clock'), perhaps, moment(time), since(time));
   if (kind === 'duration' && minutes !== null) return line(icon('clock'), perhaps, lasted(60 * minutes));
