@@ -16,6 +16,8 @@ from remembr_ros.web.overview import admitted
 from remembr_ros.web.ways import Indices, steps_of, ways_of
 
 _DAY_S = 86_400
+_LEAST_GAP_NS = 3600 * NS
+_MOST_GAPS = 8  # a timeline of more would be gaps above all
 ROUND_S = (1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, _DAY_S, 7 * _DAY_S, 30 * _DAY_S)
 """How long a bin of the timeline may be [s]; of longer times so many days as it takes."""
 
@@ -70,6 +72,18 @@ def activity(outline: Outline, scope: Scope, bins: int, zone: tzinfo = timezone.
     begun_ns, ended_ns, drives = _motion(outline, inside)
     seconds = _seconds((begun_ns - start_ns) / NS, (ended_ns - start_ns) / NS, drives, bin_s=bin_s, size=size)
     return Activity(start_ns, bin_s, stored, driving_s=seconds[1], standing_s=seconds[0])
+
+
+def gaps(outline: Outline) -> list[tuple[int, int]]:
+    """Return from when to when nothing was remembered for so long that it hides the rest [ns], in order: the
+    longest times between memories, each longer than all that is left without them."""
+    ends_ns = np.maximum.accumulate(outline.end_ns)
+    empty_ns = outline.start_ns[1:] - ends_ns[:-1]
+    longest = np.argsort(-empty_ns)[:_MOST_GAPS]
+    left_ns = ends_ns[-1:] - outline.start_ns[:1] - np.cumsum(empty_ns[longest])
+    hiding = np.flatnonzero(empty_ns[longest] > np.maximum(left_ns, _LEAST_GAP_NS))
+    after = np.sort(longest[: hiding.max(initial=-1) + 1])
+    return list(zip(ends_ns[after].tolist(), outline.start_ns[after + 1].tolist(), strict=True))
 
 
 def _motion(outline: Outline, inside: NDArray[np.bool_]) -> tuple[Indices, Indices, NDArray[np.bool_]]:

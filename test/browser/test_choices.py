@@ -330,3 +330,75 @@ def test_several_robots_each_have_a_colour(
     page.get_by_role('button', name='Remove filter: anna').click()
     eventually(page, 'document.querySelectorAll("#search-results .card").length === 1')
     assert legend.count() == 0
+
+
+@pytest.fixture
+def old_tour(store: MemoryStore, address: str, look: Callable[..., Any]) -> Any:
+    """Show a tour of ten minutes, and a note eight months later."""
+    for i in range(60):
+        store.add([Observation(memory(i, 'A corridor.', float(i)))])
+    store.add([Observation(memory(2_108_160, 'A note.', source='person'))])
+    page = settled(look(address))
+    page.locator('#count').get_by_text('61 memories').wait_for()
+    page.wait_for_timeout(500)  # until the canvas is drawn of all of them
+    return page
+
+
+def told_at(page: Any, share: float) -> str:
+    """Return what the timeline tells when one points at this share of its width."""
+    box = page.locator('#timeline canvas').bounding_box()
+    page.mouse.move(box['x'] + share * box['width'], box['y'] + 30)
+    said: str = page.locator('#timeline output').text_content()
+    return said
+
+
+def test_the_timeline_leaves_out_months_without_a_memory(old_tour: Any) -> None:
+    page = old_tour
+    told = [told_at(page, i / 200) for i in range(200)]
+    gap = [said for said in told if 'without' in said]
+    assert 5 < len(gap) < 20
+    assert gap[0] == (
+        '8 months without a memory, from Tue, 14 Nov 2023, 22:23:13 to Mon, 15 Jul 2024, 22:13:20'
+    )
+    assert told[100].startswith('Tue, 14 Nov 2023, 22:19')
+    assert any(said.startswith('Mon, 15 Jul 2024') and '1 stored' in said for said in told)
+
+
+def test_the_window_of_time_goes_over_what_is_left_out(old_tour: Any) -> None:
+    page = old_tour
+    canvas = page.locator('#timeline canvas')
+
+    def chosen() -> str:
+        return str(canvas.get_attribute('aria-valuetext'))
+
+    canvas.press('Home')
+    page.wait_for_url('**after=2023-11-14T22:13:20Z*')
+    for _ in range(11):
+        canvas.press('ArrowRight')
+    assert chosen().startswith('Mon, 15 Jul 2024')
+    assert 'after=2024-07-15T22:1' in page.url
+    canvas.press('ArrowLeft')
+    canvas.press('ArrowLeft')
+    assert chosen().startswith('Tue, 14 Nov 2023, 22:2')
+    page.goto(f'{page.url.split("?")[0]}?after=2023-11-14T22:20:00Z&before=2024-07-15T22:14:00Z')
+    settled(page)
+    eventually(page, 'document.querySelectorAll("#search-results .card").length > 1')
+    page.wait_for_timeout(500)
+    assert told_at(page, 0.5).startswith('Tue, 14 Nov 2023, 22:2')
+
+
+def test_folded_and_real_time_belong_together(old_tour: Any) -> None:
+    off = old_tour.evaluate(
+        """async () => {
+        const { foldedTime } = await import('/page/timeline_folds.js');
+        const day = 86400;
+        const { fold, unfold, unfolded } = foldedTime({ first: 0, last: 400 * day,
+            gaps: [[day, 200 * day], [201 * day, 399 * day]] });
+        const times = Array.from({ length: 4000 }, (_, i) => (i - 100) * day / 8);
+        const off = Math.max(...times.map((t) => Math.abs(unfold(fold(t)) - t)));
+        const falls = times.some((t, i) => i && fold(t) <= fold(times[i - 1]));
+        const [a, b, c] = unfolded(fold(0), fold(400 * day));
+        const shown = a[1] > day && b[0] < 200 * day && b[1] > 201 * day && c[0] < 399 * day;
+        return [off < 0.001, falls, shown, fold(400 * day) - fold(0) < 5 * day]; }"""
+    )
+    assert off == [True, False, True, True]

@@ -71,9 +71,9 @@ class InfoJson(TypedDict):
     """What is looked at, and what the one who asks may do: look, ask or act.
 
     abilities: ask, drive, forget, note and listen, as far as this memory and its robot can. reading: the
-    memories are still being read, so that the map and the figures here are not complete;
-    problem: why they cannot be. zone: the IANA name of
-    the time zone in which days begin; empty: not known. tokens: whether who comes needs a token.
+    memories are still being read, so that the map and the figures here are not complete; problem: why they
+    cannot be. gaps: from when to when a timeline leaves time out. zone: the IANA name of the time zone in
+    which days begin; empty: not known. tokens: whether who comes needs a token.
     """
 
     name: str
@@ -85,6 +85,7 @@ class InfoJson(TypedDict):
     memories: int
     first: str | None
     last: str | None
+    gaps: list[tuple[str, str]]
     robots: list[str]
     maps: list[AreaJson]
     sources: list[str]

@@ -18,6 +18,7 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import overview
+from remembr_ros.web.activity import gaps
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.scope import SITE, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.backend import Backend
@@ -58,6 +59,7 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
         'memories': len(contents.outline),
         'first': None if contents.first_ns is None else format_iso(contents.first_ns),
         'last': None if contents.last_ns is None else format_iso(contents.last_ns),
+        'gaps': [(format_iso(a), format_iso(b)) for a, b in gaps(contents.outline)],
         'robots': list(contents.robots),
         'maps': list(map(forms.area_json, contents.maps)),
         'sources': list(contents.sources),

@@ -2,8 +2,9 @@
 
 import { el, icon } from './dom.js';
 import { canvasPainter, colours, follow } from './gestures.js';
+import { foldedTime } from './timeline_folds.js';
 import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
-import { fromField, fromWall, iso, midnight, nextMidnight, now, offset, seconds, toField, when, zoneName } from './times.js';
+import { fromField, fromWall, iso, lengthName, midnight, nextMidnight, now, offset, seconds, toField, when, zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
 const TYPING_MS = 400; // [ms] a date is complete when nothing more is typed
@@ -33,7 +34,9 @@ export function mountTimeline(root, page) {
     el('p', { id: 'time-help', class: 'unseen' }, 'Arrow keys move the window, with Shift its end, plus and minus zoom, 0 takes '
       + `the window away. Times are in the zone ${zoneName()}.`));
 
-  const scene = { t0: 0, t1: 1, activity: null, window: null, lit: [], mark: null, colours: colours(TIMELINE_COLOURS), width: 1, height: 1 };
+  // What is in view is in folded time, from t0 to t1; all else is in time, and px() the one way from there to the canvas.
+  const scene = { time: foldedTime(page.info), t0: 0, t1: 1, activity: null, window: null, lit: [], mark: null,
+    colours: colours(TIMELINE_COLOURS), width: 1, height: 1, px: (t) => ((scene.time.fold(t) - scene.t0) / (scene.t1 - scene.t0)) * scene.width };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     const first = scene.width === 1;
     Object.assign(scene, { width, height });
@@ -50,8 +53,8 @@ export function mountTimeline(root, page) {
 
   const first = () => seconds(page.info.first ?? NaN);
   const latest = () => (page.info.last ? seconds(page.info.last) : now());
-  const timeAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
-  const pxOf = (t) => ((t - scene.t0) / (scene.t1 - scene.t0)) * scene.width;
+  const foldedAt = (px) => scene.t0 + (px / scene.width) * (scene.t1 - scene.t0);
+  const timeAt = (px) => scene.time.unfold(foldedAt(px));
   const bin = () => {
     const least = ((scene.t1 - scene.t0) / scene.width) * BAR_PX;
     return BINS.find((s) => s >= least) ?? Math.ceil(least / 86_400) * 86_400;
@@ -66,18 +69,20 @@ export function mountTimeline(root, page) {
   async function fetchActivity(anew) {
     if (document.hidden || scene.width < 2 || !page.info.last) return;
     const size = bin();
-    const start = Math.floor(scene.t0 / size) * size;
-    const bins = Math.ceil((scene.t1 - start) / size) + 1; // the API's begin with days of the robot's zone, so that it takes one more
     const { source } = url.state();
     const robot = url.robots();
-    const what = JSON.stringify([start, size, bins, robot, source]);
+    const parts = scene.time.unfolded(scene.t0, scene.t1).map(([from, to]) => {
+      const start = Math.floor(from / size) * size;
+      const bins = Math.ceil((to - start) / size) + 1; // the API's begin with days of the robot's zone, so that it takes one more
+      return { after: start, before: start + bins * size - 0.001, bins: bins + 1, robot, source };
+    });
+    const what = JSON.stringify(parts);
     if (!anew && scene.activity?.what === what) return;
     request?.abort();
     const { signal } = (request = new AbortController());
-    const params = { after: start, before: start + bins * size - 0.001, bins: bins + 1, robot, source };
     try {
-      const found = await page.api.get('/api/activity', params, { signal });
-      scene.activity = { ...found, what, t: seconds(found.start) };
+      const found = await Promise.all(parts.map((part) => page.api.get('/api/activity', part, { signal })));
+      scene.activity = { what, parts: found.map((part) => ({ ...part, t: seconds(part.start) })) };
       if (failed) told.textContent = failed = '';
       draw();
     } catch (error) {
@@ -96,15 +101,14 @@ export function mountTimeline(root, page) {
   }
 
   function viewAll() {
-    const [a, b] = [first(), latest()];
-    const room = Math.max((b - a) * 0.02, 30);
-    if (Number.isFinite(a)) view(a - room, b + room);
+    const [a, b] = [first(), latest()].map(scene.time.fold);
+    if (Number.isFinite(a)) view(a - scene.time.room, b + scene.time.room);
     else view(now() - 86_400, now()); // nothing is remembered yet
     whole = true;
   }
 
   const zoom = (factor, px = scene.width / 2) => {
-    const t = timeAt(px);
+    const t = foldedAt(px);
     view(t - (t - scene.t0) / factor, t + (scene.t1 - t) / factor);
   };
 
@@ -123,7 +127,7 @@ export function mountTimeline(root, page) {
 
   /** Have the window in view. */
   function follows() {
-    const [a, b] = scene.window;
+    const [a, b] = scene.window.map(scene.time.fold);
     const size = scene.t1 - scene.t0;
     if (b - a > size * 0.9 || (b - a) * scene.width < size * 12) view(a - (b - a) * 2, b + (b - a) * 2);
     else if (a < scene.t0 || b > scene.t1) view((a + b - size) / 2, (a + b + size) / 2);
@@ -132,7 +136,9 @@ export function mountTimeline(root, page) {
   function step(by) {
     const [a, b] = scene.window ?? lastBar();
     const size = scene.window ? by * (b - a) : 0;
-    choose(a + size, b + size);
+    const gap = scene.time.gapAt(a + size);
+    const way = !gap || b + size > gap.to ? size : by > 0 ? gap.to - a : gap.from - b; // over the gap
+    choose(a + way, b + way);
   }
 
   function lastBar() {
@@ -173,15 +179,13 @@ export function mountTimeline(root, page) {
     draw();
   }
 
-  function barAt(px) {
-    const { activity } = scene;
-    const i = activity ? Math.floor((timeAt(px) - activity.t) / activity.bin_s) : -1;
-    return activity && i >= 0 && i < activity.stored.length ? i : null;
-  }
+  /** Return the bar at a place, [part, index]; undefined: there is none. */
+  const barAt = (px) => scene.activity?.parts.map((part) => [part, Math.floor((timeAt(px) - part.t) / part.bin_s)])
+    .find(([{ stored }, i]) => i in stored);
 
   follow(canvas, {
     start(x, y, touch) {
-      const [a, b] = scene.window?.map(pxOf) ?? [NaN, NaN];
+      const [a, b] = scene.window?.map(scene.px) ?? [NaN, NaN];
       const near = Math.min(touch ? EDGE_TOUCH_PX : EDGE_PX, (b - a) / 3);
       if (Math.abs(x - b) <= near) held = 1;
       else if (Math.abs(x - a) <= near) held = 0;
@@ -191,7 +195,8 @@ export function mountTimeline(root, page) {
       const by = (dx / scene.width) * (scene.t1 - scene.t0);
       if (held === 'view') return view(scene.t0 - by, scene.t1 - by);
       const [a, b] = scene.window;
-      if (held === 'window') choose(a + by, b + by, { rest: true });
+      const start = timeAt(scene.px(a) + dx);
+      if (held === 'window') choose(start, start + b - a, { rest: true });
       else {
         const edge = timeAt(x);
         choose(held === 0 ? Math.min(edge, b - 1) : a, held === 1 ? Math.max(edge, a + 1) : b, { rest: true });
@@ -199,11 +204,9 @@ export function mountTimeline(root, page) {
     },
     end: () => (held = null),
     tap(x) {
-      const i = barAt(x);
-      if (i === null) return;
-      told.textContent = inWords(i);
-      const { t, bin_s: size } = scene.activity;
-      choose(t + i * size, t + (i + 1) * size, { still: true });
+      told.textContent = inWords(x);
+      const [part, i] = barAt(x) ?? [];
+      if (part) choose(part.t + i * part.bin_s, part.t + (i + 1) * part.bin_s, { still: true });
     },
     twice: (x) => zoom(3, x),
     zoom,
@@ -212,17 +215,20 @@ export function mountTimeline(root, page) {
       view(scene.t0 + by, scene.t1 + by);
     },
     hover(x) {
-      const [a, b] = scene.window?.map(pxOf) ?? [NaN, NaN];
+      const [a, b] = scene.window?.map(scene.px) ?? [NaN, NaN];
       canvas.classList.toggle('edge', Math.min(Math.abs(x - a), Math.abs(x - b)) <= EDGE_PX);
       canvas.classList.toggle('inside', x > a && x < b);
-      told.textContent = inWords(barAt(x));
+      told.textContent = inWords(x);
     },
   });
   canvas.addEventListener('pointerleave', () => (told.textContent = ''));
 
-  function inWords(i) {
-    if (i === null) return '';
-    const { t, bin_s: size, stored, driving, standing, questions } = scene.activity;
+  function inWords(x) {
+    const gap = scene.time.gapAt(timeAt(x));
+    if (gap) return `${lengthName(gap.b - gap.a)} without a memory, from ${when(gap.a)} to ${when(gap.b)}`;
+    const bar = barAt(x);
+    if (!bar) return '';
+    const [{ t, bin_s: size, stored, driving, standing, questions }, i] = bar;
     const span = (s) => (s >= 3600 ? `${(s / 3600).toFixed(1)} h` : s >= 60 ? `${Math.round(s / 60)} min` : `${Math.round(s)} s`);
     return [`${when(t + i * size).slice(0, -3)}: ${stored[i]} stored`, driving[i] && `drove ${span(driving[i])}`,
       standing[i] && `stood ${span(standing[i])}`, questions[i] && `${questions[i]} asked`].filter(Boolean).join(', ');
@@ -256,6 +262,9 @@ export function mountTimeline(root, page) {
 
   url.onChange(fromAddress);
   page.on('memories', () => {
+    const ends = [scene.t0, scene.t1].map(scene.time.unfold);
+    scene.time = foldedTime(page.info);
+    [scene.t0, scene.t1] = ends.map(scene.time.fold);
     shown();
     if (whole) viewAll();
     look(true);

@@ -1,6 +1,6 @@
 // What is drawn on the timeline; in px of the canvas.
 
-import { fromWall, offset, written } from './times.js';
+import { fromWall, lengthName, offset, written } from './times.js';
 
 export const TIMELINE_COLOURS = ['surface', 'ink', 'soft', 'line', 'accent', 'tint', 'good', 'evidence', 'danger'];
 const DAY = 86_400;
@@ -9,22 +9,23 @@ const DAY = 86_400;
 export const BINS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, DAY, 7 * DAY, 30 * DAY];
 
 const TICK_PX = 84;
+const GAP_PX = 52; // a gap of less has no words
 const AXIS_PX = 20; // below: times
 const MOTION_PX = 5; // above it: driving and standing
 const MARKS_PX = 12; // at the top: questions and evidence
 const FONT = '11px system-ui, sans-serif';
 
-/** Draw it all. `scene`: {t0, t1, activity, window, lit, mark, colours, width, height} */
+/** Draw it all. `scene`: {time, t0, t1, px, activity, window, lit, mark, colours, width, height} */
 export function drawTimeline(ctx, scene) {
-  const { t0, t1, window: chosen, width, height, colours: c } = scene;
-  const px = (t) => ((t - t0) / (t1 - t0)) * width;
+  const { px, window: chosen, height, colours: c } = scene;
   const floor = height - AXIS_PX - MOTION_PX - 2;
   if (chosen) {
     ctx.fillStyle = c.tint;
     ctx.fillRect(px(chosen[0]), 0, Math.max(2, px(chosen[1]) - px(chosen[0])), height - AXIS_PX);
   }
-  drawAxis(ctx, scene, px, floor);
-  if (scene.activity) drawBars(ctx, scene, px, floor);
+  drawAxis(ctx, scene, floor);
+  const most = Math.max(1, ...(scene.activity?.parts ?? []).flatMap(({ stored }) => stored));
+  for (const part of scene.activity?.parts ?? []) drawBars(ctx, scene, part, most, floor);
   if (chosen) drawWindow(ctx, px(chosen[0]), px(chosen[1]), height - AXIS_PX, c);
   for (const t of scene.lit) drawMoment(ctx, px(t), floor, c.evidence);
   if (scene.mark !== null) drawMoment(ctx, px(scene.mark), floor, c.danger);
@@ -40,14 +41,13 @@ function drawMoment(ctx, x, floor, colour) {
   ctx.fill();
 }
 
-function drawBars(ctx, { t0, t1, activity, window: chosen, colours: c }, px, floor) {
-  const { t, bin_s: size, stored, driving, standing, questions } = activity;
-  const most = Math.max(1, ...stored);
-  const wide = Math.max(1, px(t0 + size) - 1);
+function drawBars(ctx, { px, width, window: chosen, colours: c }, part, most, floor) {
+  const { t, bin_s: size, stored, driving, standing, questions } = part;
   for (let i = 0; i < stored.length; i++) {
     const start = t + i * size;
-    if (start + size < t0 || start > t1) continue;
     const x = px(start);
+    const wide = Math.max(1, px(start + size) - x - 1);
+    if (x + wide < 0 || x > width) continue;
     const within = !chosen || (start < chosen[1] && start + size > chosen[0]);
     if (stored[i]) {
       const tall = Math.max(3, Math.sqrt(stored[i] / most) * (floor - MARKS_PX)); // a root: few are seen beside many
@@ -84,25 +84,40 @@ function drawWindow(ctx, a, b, bottom, c) {
   }
 }
 
-function drawAxis(ctx, { t0, t1, width, height, colours: c }, px, floor) {
+function drawAxis(ctx, { time, t0, t1, px, width, height, colours: c }, floor) {
   const least = ((t1 - t0) / width) * TICK_PX;
   const step = BINS.find((s) => s >= least) ?? Math.ceil(least / (365 * DAY)) * 365 * DAY;
   ctx.font = FONT;
   ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
-  const first = Math.floor((t0 + offset(t0)) / step) * step;
-  for (let wall = first, t = fromWall(wall); t < t1; wall += step, t = fromWall(wall)) { // the clock may be changed
-    const whole = wall % DAY === 0;
-    const x = Math.round(px(t)) + 0.5;
-    ctx.strokeStyle = c.line;
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    ctx.moveTo(x, whole ? 0 : floor - 4);
-    ctx.lineTo(x, height);
-    ctx.stroke();
-    ctx.fillStyle = whole ? c.ink : c.soft;
-    ctx.fillText(tickName(t, step, whole), x + 4, height - AXIS_PX / 2 + 1);
+  for (const [from, to] of time.unfolded(t0, t1)) {
+    const first = Math.floor((from + offset(from)) / step) * step;
+    for (let wall = first, t = fromWall(wall); t < to; wall += step, t = fromWall(wall)) { // the clock may be changed
+      if (time.gapAt(t)) continue;
+      const whole = wall % DAY === 0;
+      const x = Math.round(px(t)) + 0.5;
+      ctx.strokeStyle = c.line;
+      ctx.lineWidth = 1;
+      ctx.beginPath();
+      ctx.moveTo(x, whole ? 0 : floor - 4);
+      ctx.lineTo(x, height);
+      ctx.stroke();
+      ctx.fillStyle = whole ? c.ink : c.soft;
+      ctx.fillText(tickName(t, step, whole), x + 4, height - AXIS_PX / 2 + 1);
+    }
   }
+  for (const gap of time.folds) drawGap(ctx, gap, { px, height, colours: c });
+}
+
+function drawGap(ctx, { a, b, from, to }, { px, height, colours: c }) {
+  const [x, end] = [px(from), px(to)];
+  ctx.fillStyle = c.line;
+  ctx.fillRect(x, 0, end - x, height - AXIS_PX);
+  if (end - x < GAP_PX) return;
+  ctx.fillStyle = c.ink;
+  ctx.textAlign = 'center';
+  const words = [lengthName(b - a), 'without', 'a memory', `to ${written(b, { day: 'numeric', month: 'short' })}`];
+  words.forEach((line, i) => ctx.fillText(line, (x + end) / 2, 12 + 14 * i));
 }
 
 function tickName(t, step, whole) {

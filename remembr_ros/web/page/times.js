@@ -52,6 +52,12 @@ export function ago(moment) {
   return Number.isFinite(gone) ? relative.format(Math.trunc(gone / size), unit) : '';
 }
 
+/** Return how long something takes in words, such as '8 months'. */
+export function lengthName(s) {
+  const [unit, size] = UNITS.find(([, size]) => s >= 2 * size) ?? ['second', 1];
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(s / size);
+}
+
 const PARTS = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit',
   second: '2-digit', hourCycle: 'h23' };
 

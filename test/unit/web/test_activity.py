@@ -1,4 +1,6 @@
 from datetime import timedelta, timezone
+from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,7 +12,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS, NS, format_iso
-from remembr_ros.web.activity import ROUND_S, activity
+from remembr_ros.web.activity import ROUND_S, activity, gaps
 from test.unit.web.seen import memories, outlined, scopes
 
 T = 1_700_000_000 * NS - 1_700_000_000 * NS % (86_400 * NS)
@@ -157,3 +159,27 @@ def test_times_are_counted_by_bin() -> None:
 def test_no_bins_make_no_timeline() -> None:
     with pytest.raises(InvalidRequest, match='one or more'):
         activity(outlined([]), ANYTHING, 0)
+
+
+HOUR, DAY = 3600, 86_400
+
+
+@pytest.mark.parametrize(
+    ('tours', 'left_out'),
+    [
+        ([], []),
+        ([(0, HOUR)], []),
+        ([(0, 600), (240 * DAY, 240 * DAY)], [(600, 240 * DAY)]),
+        ([(0, 0), (HOUR, HOUR)], []),  # too short to be left out
+        ([(0, HOUR), (DAY, DAY + HOUR), (300 * DAY, 300 * DAY + HOUR)], 'all'),  # the first is hidden, too
+        ([(i * DAY, i * DAY + 9 * HOUR) for i in range(5)], []),  # nights
+        ([(i * DAY, i * DAY + 600) for i in range(30)], []),  # too many
+        ([(0, 50 * DAY), (10 * DAY, 11 * DAY), (60 * DAY, 61 * DAY)], []),  # of several robots
+    ],
+)
+def test_what_would_hide_the_rest_is_left_out(tours: list[tuple[int, int]], left_out: Any) -> None:
+    if left_out == 'all':
+        left_out = [(a[1], b[0]) for a, b in pairwise(tours)]
+    seen = [seen_at(start, end, None) for start, end in tours]
+    found = [((a - T) // NS, (b - T) // NS) for a, b in gaps(outlined(seen))]
+    assert found == left_out
