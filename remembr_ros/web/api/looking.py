@@ -1,5 +1,6 @@
 """Routes for whoever may look: what there is, memories, days, what goes on."""
 
+import math
 from dataclasses import replace
 from typing import Annotated
 
@@ -10,12 +11,14 @@ from remembr_ros import __version__
 from remembr_ros.agent.overview.json_form import DayJson, day_json
 from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.recall import Query as Recalled
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
+from remembr_ros.navigation.grid import walls_between
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.activity import gaps
@@ -28,6 +31,8 @@ from remembr_ros.web.site import Site
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 
 _AROUND = 6  # memories next to one that are told with it
+_SEES_M = 8.0  # what is farther ahead of a robot is hardly made out
+_HALF_ANGLE = math.radians(40.0)  # to each side that a camera sees; it may look aside, and the robot turns
 
 MemoryId = Annotated[str, Path(max_length=64, description='of a memory')]
 
@@ -41,6 +46,7 @@ class RecallQuery(ScopeQuery):
     box: str | None = Field(
         None, max_length=200, description='x0,y0,x1,y1 [m]: the newest there; without text, position and time'
     )
+    seen: bool = Field(False, description='with position: what shows it, also from elsewhere')
     limit: int = Field(20, ge=1, le=200, description='at most so many')
 
 
@@ -83,6 +89,8 @@ def recall(site: SITE, query: Annotated[RecallQuery, Query()]) -> forms.RecallJs
     box = box_of(query.box)
     if box is not None:
         hits, total = _in_box(site, scope, box, query)
+    elif query.seen:
+        hits, total = _seen(site, asked, query)
     elif query.camera is None:
         hits = site.backend.recall.find(asked)
         total = site.backend.recall.count(scope)
@@ -158,6 +166,30 @@ def _in_box(site: Site, scope: Scope, box: overview.Box, query: RecallQuery) -> 
     found = newest_first(site.backend.get(ids[: query.limit if camera is None else MAX_LIMIT]))
     hits = [Hit(one, 1.0) for one in found if camera in (None, one.camera)]
     return hits[: query.limit], len(ids) if camera is None else None
+
+
+def _seen(site: Site, asked: Recalled, query: RecallQuery) -> tuple[list[Hit], int | None]:
+    """Return the memories that show a place, and how many there are, where all near it were looked at."""
+    if (place := asked.place) is None or query.time:
+        raise InvalidRequest('seen goes with a position, and with no text or time')
+    near_m = query.radius or 0.0
+    scope = replace(asked.scope, near=place, radius_m=max(near_m, _SEES_M))
+    found = site.backend.recall.find(replace(asked, scope=scope, limit=MAX_LIMIT))
+    maps = {robot.map_id for robot in site.backend.situation().robots}
+    grid = site.backend.map() if not maps or query.map_id in {None, *maps} else None
+
+    def faces(hit: Hit) -> bool:
+        pose = hit.memory.pose or Pose(*place)
+        turn = math.remainder(math.atan2(place[1] - pose.y, place[0] - pose.x) - pose.yaw, math.tau)
+        return hit.memory.source == CAPTIONER and abs(turn) <= _HALF_ANGLE
+
+    near = [hit for hit in found if (hit.distance_m or 0.0) <= near_m]
+    ahead = [hit for hit in found[len(near) :] if faces(hit)]
+    poses = [hit.memory.pose for hit in ahead if hit.memory.pose]
+    walls = walls_between(grid, place, [pose.position for pose in poses]) if grid else [False] * len(poses)
+    hits = near + [hit for hit, wall in zip(ahead, walls, strict=True) if not wall]
+    hits = [hit for hit in hits if query.camera in (None, hit.memory.camera)]
+    return hits[: query.limit], len(hits) if len(found) < MAX_LIMIT else None
 
 
 def _of_camera(site: Site, asked: Recalled, camera: str) -> tuple[list[Hit], int | None]:

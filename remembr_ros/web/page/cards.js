@@ -101,7 +101,7 @@ export function card(hit, page) {
         sureness(hit),
         el('span', {}, moment(hit.start)),
         el('span', {}, placeName(hit.position)),
-        Number.isFinite(hit.distance) ? el('span', {}, `${hit.distance.toFixed(1)} m away`) : null,
+        Number.isFinite(hit.distance) ? el('span', {}, `${hit.source === 'captioner' ? 'seen from ' : ''}${hit.distance.toFixed(1)} m away`) : null,
         page.info.robots.length > 1 && hit.robot ? el('bdi', { class: 'name' }, start(hit.robot, 30)) : null,
         hit.source && hit.source !== 'captioner' ? el('span', {}, sourceName(hit.source)) : null)));
 }

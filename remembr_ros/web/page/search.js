@@ -12,13 +12,13 @@ const MOST = 100; // memories that are looked at, some of them alike
 const NOTHING = { q: null, after: null, before: null, near: null, radius: null, robot: null, camera: null, source: null };
 
 /** Return what narrows the search: [{keys to take away, icon, words, what is left of a key}]. */
-function filters({ after, before, camera, source }, place, robots) {
+function filters({ q, after, before, camera, source }, place, robots) {
   const time = after && before ? `${clock(after)} – ${clock(before, after)}`
     : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '';
   return [
     { keys: ['after', 'before'], icon: 'clock', words: time },
     { keys: ['near', 'radius'], icon: 'place', words: place
-      ? `${place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
+      ? `${!q ? 'seen at' : place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
     ...robots.map((name) => ({ keys: ['robot'], icon: 'robot', words: name,
       left: { robot: robots.filter((other) => other !== name).join('\n') } })),
     { keys: ['camera'], icon: 'camera', words: camera },
@@ -125,7 +125,7 @@ export function mountSearch(root, page) {
   /** Return what the address asks for, as /api/recall names it; without a text or a place, of the part of the map in view. */
   function wanted() {
     const { q, near, radius } = url.state();
-    const part = near ? { map_id: page.map.mapId() } : q ? {} : page.map.inView();
+    const part = near ? { map_id: page.map.mapId(), seen: q ? null : 1 } : q ? {} : page.map.inView();
     return { text: q, position: near, radius, ...part, ...url.scope(), limit: MOST + 1 };
   }
 

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import Ability, RobotPlace, Situation
@@ -108,6 +110,51 @@ def test_a_place_is_at_the_height_of_what_is_there(client: TestClient, backend: 
     assert ids(get(client, '/api/recall', position='50,50.5', radius=1)) == ['up']
     assert ids(get(client, '/api/recall', position='50,50.5,0', radius=1)) == []
     assert ids(get(client, '/api/recall', position='50,50', radius=1, map_id='nowhere')) == []
+
+
+LOOKS = {  # whether the place (4, 0), behind a wall at x = 2 with a door at y = 0, is seen
+    'in': (Pose(4.5, 0.5, 0.0, 0.0), True),  # whichever way
+    'door': (Pose(1.0, 0.2, 0.0, 0.1), True),
+    'aside': (Pose(1.0, 0.1, 0.0, 1.5), False),
+    'away': (Pose(1.5, 0.0, 0.0, math.pi), False),
+    'wall': (Pose(1.0, 3.0, 0.0, -0.8), False),
+    'far': (Pose(-6.0, 0.0, 0.0, 0.0), False),
+}
+
+
+@pytest.fixture
+def room(backend: FakeBackend) -> FakeBackend:
+    """A room, in one memory, and seen or not from five others."""
+    backend.memories = [
+        replace(DRIVE[0], id=name, source='captioner', map_id='', pose=pose)
+        for name, (pose, _) in LOOKS.items()
+    ]
+    cells = np.zeros((100, 100), np.int8)  # of 0.1 m, from (-3, -5)
+    cells[:, 50] = 100
+    cells[45:56, 50] = 0
+    backend.grid = Grid(cells, 0.1, Pose(-3.0, -5.0))
+    return backend
+
+
+def test_a_room_is_seen_from_its_door(client: TestClient, room: FakeBackend) -> None:
+    place = {'position': '4,0,0', 'radius': 1}
+    assert ids(get(client, '/api/recall', **place)) == ['in']
+    found = get(client, '/api/recall', seen=1, **place)
+    assert ids(found) == [name for name, (_, seen) in LOOKS.items() if seen]
+    assert found['total'] == 2
+    assert found['memories'][1]['distance'] == pytest.approx(math.hypot(3.0, 0.2))
+    assert ids(get(client, '/api/recall', seen=1, limit=1, **place)) == ['in']
+    assert ids(get(client, '/api/recall', seen=1, camera='none', **place)) == []
+
+
+def test_walls_count_on_their_map_and_only_cameras_look(client: TestClient, room: FakeBackend) -> None:
+    place = {'position': '4,0,0', 'seen': 1}
+    room.grid = None
+    assert ids(get(client, '/api/recall', **place)) == ['door', 'wall']
+    room.memories = [replace(one, source='person') for one in room.memories]
+    assert ids(get(client, '/api/recall', **place)) == []
+    for other in ({'time': 0, **place}, {'text': 'chair', **place}, {'seen': 1}):
+        assert client.get('/api/recall', params=other).status_code == 400
 
 
 def test_a_camera_is_found_among_many(client: TestClient, backend: FakeBackend) -> None:
