@@ -197,15 +197,19 @@ def _requests(name: str, server: WebProcess, embedding_ms: float) -> list[Figure
         client.get('/api/cells?cell=1')
         texts = [quote(question) for question in QUESTIONS]
         for text in texts:
-            client.get(f'/api/recall?text={text}&limit=21')
-        searched = timed(lambda text: client.get(f'/api/recall?text={text}&limit=21'), texts * 4)[1]
+            client.get(f'/api/recall?text={text}&limit=101')
+        searched = timed(lambda text: client.get(f'/api/recall?text={text}&limit=101'), texts * 4)[1]
         paths = {
             'GET cells while panning and zooming': [
                 f'/api/cells?box={box}&cell={cell}' for box, cell in views
             ],
             'GET track while panning and zooming': [f'/api/track?box={box}&points=2000' for box, _ in views],
             'GET activity': ['/api/activity?bins=200'] * CALLS,
-            'GET recall, the newest': ['/api/recall?limit=21'] * CALLS,
+            'GET recall, seen of a place': [
+                f'/api/recall?position={x},{y}&radius=1&seen=1&limit=101'
+                for x, y in np.random.default_rng(5).uniform(0.0, SIDE_M, (CALLS, 2))
+            ],
+            'GET recall, the newest': ['/api/recall?limit=101'] * CALLS,
         }
         found = [
             Figure(f'{name}: {what}, p95', timed(client.get, of)[1], None, 'ms', most=VIEW_MS)
@@ -237,7 +241,7 @@ def _memory(name: str, server: WebProcess, alone_mb: float) -> list[Figure]:
             client = pages.enter_context(closing(server.client()))
             for path in ('/', '/api/info', '/api/cells?cell=4', '/api/track?points=2000', '/api/activity'):
                 client.get(path)
-            client.get('/api/recall?limit=21')
+            client.get('/api/recall?limit=101')
         page_mb = (server.resident_mb() - alone_mb - own_mb) / PAGES
     return [
         Figure(f'{name}: the server beside the store (baseline)', own_mb, alone_mb, 'MB', most=OWN_MB),
