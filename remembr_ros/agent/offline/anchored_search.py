@@ -10,6 +10,7 @@ from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
 from remembr_ros.agent.offline.answer_sentences import name_as_read
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.relevance_model import (
+    PERHAPS,
     POOL,
     as_good_as_best,
     best_of_each,
@@ -18,7 +19,7 @@ from remembr_ros.agent.offline.relevance_model import (
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import OBJECT, Memory
 
 NEAR_M = 10.0  # What is seen from this near to where an anchor is seen from is near it
 DETOUR_M = 10.0  # What lies on the way makes it at most this much longer than the straight line
@@ -96,19 +97,32 @@ def search_by_anchors(
         return _without(lacking, request, kind, recall, scope)
     sure = min(anchor.hits[0].score for anchor in anchors)
     if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
-        return Findings(request, scope, anchors[0].hits, claim=_apart(request, anchors), sure=sure)
+        return Findings(
+            request,
+            scope,
+            anchors[0].hits,
+            claim=(claim := _apart(request, anchors)),
+            sure=_measured(claim, sure),
+        )
     regions = _regions(kind, anchors, question, scope)
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
     found: list[Hit] = []
+    anchored = {hit.memory.id for hit in anchors[0].hits}
     if kind is RelationKind.NEAR and request.target:  # what is seen at once is near each other, anywhere
-        anchored = {hit.memory.id for hit in anchors[0].hits}
         found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in anchored]
     for region in regions:
         found += _inside(region, request, kind, recall)
     hits = best_of_each(found)
+    if (
+        kind is RelationKind.NEAR
+        and request.kind is Kind.BINARY
+        and not any(hit.memory.id in anchored for hit in hits[:1])
+    ):
+        sure = min(sure, PERHAPS)  # the robot was near, which need not be true of what it saw
     if request.target:
-        hits.sort(key=lambda hit: -hit.score)
+        at_once = anchored if kind is RelationKind.NEAR else set()
+        hits.sort(key=lambda hit: (hit.memory.id not in at_once, -hit.score))
     where = f'{_WORDS[kind]} {" and ".join(name_as_read(one.request, one.hits[0]) for one in anchors)}'
     if hits:
         return Findings(request, regions[0].scope if regions else scope, hits, note=where, sure=sure)
@@ -184,6 +198,8 @@ def _inside(region: _Region, request: Request, kind: RelationKind, recall: Recal
     elif kind is RelationKind.AFTER and scope.after_ns is not None:
         limit = POOL if request.reading else 1
         found = recall.find(Query(time_ns=scope.after_ns, scope=scope, limit=limit))
+    elif kind is RelationKind.NEAR:
+        found = recall.find(Query(place=scope.near, scope=scope, limit=POOL))
     else:
         limit = 1 if kind is RelationKind.BEFORE and not request.reading else POOL
         found = recall.find(Query(scope=scope, limit=limit))
@@ -222,6 +238,14 @@ def _apart(request: Request, anchors: Sequence[Findings]) -> Claim:
     metres = distance(start.memory.pose.position, end.memory.pose.position)
     text = f'{way} it is {metres:.1f} m in a straight line, from where I saw them.'
     return Claim(Kind.TEXT, text, [start, end])
+
+
+def _measured(claim: Claim, sure: float) -> float:
+    """Return how sure a distance is: of where things are, not of where the robot was when it saw them."""
+    things = all(
+        hit.memory.source == OBJECT and hit.memory.facts.get('measured', True) for hit in claim.evidence
+    )
+    return sure if things or claim.kind is Kind.DURATION else min(sure, PERHAPS)
 
 
 def _nothing(

@@ -18,6 +18,7 @@ from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import PERSON, Memory
 from remembr_ros.timestamps import format_clock
 
+NOTHING_READ = 'No readable text.'
 SENTENCES_TOLD = 5  # Of what is somewhere
 TIMES_TOLD = 20  # Of more times the first are said
 READING_RADIUS_M = 4.0  # What can be read 'at' a place can be read from this near to it
@@ -60,7 +61,7 @@ def what_is_there(hits: Sequence[Hit], where: str) -> str:
 
     :param where: such as 'within 10 m of the lift'
     """
-    told = dict.fromkeys(s for hit in hits for s in split_sentences(hit.memory.caption))
+    told = dict.fromkeys(s for hit in hits for s in split_sentences(hit.memory.caption) if s != NOTHING_READ)
     return f'{where[0].upper()}{where[1:]}: {" ".join(list(told)[:SENTENCES_TOLD])}'
 
 

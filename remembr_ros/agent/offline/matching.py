@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 
+from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.offline.other_words import is_purpose, same
 from remembr_ros.agent.offline.question_terms import ROOMS
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects import of_itself
 
 MIN_ALIKE = 0.8  # Share of letters in which a name and a word read by OCR agree, if they are the same
 
@@ -21,6 +23,7 @@ MISSPELLED = 0.75
 
 MIN_ROOT = 7  # Letters of a word that longer ones are made of: 'printer' is one, 'paint' is not
 _CLAUSE = re.compile(r'[,.;:!?()"\n]+')
+_PARTICLES = frozenset('on off up down out over in back'.split())
 _PAIR = re.compile(r'([^\W\d_]+)(?=(?:[ -]+([^\W\d_]+))?)')
 
 _SHOWS = re.compile(
@@ -124,6 +127,21 @@ def _is_compound(clause: str, found: re.Match[str]) -> bool:
         return False
     # Of a verb one thing would have an s: 'a bus stop', 'two people talk'.
     return tags[index + 1] in ('NN', 'NNS', 'NNP') or (tags[index + 1] == 'VB' and tags[index] != 'NNS')
+
+
+def lacks_a_part(request: Request, memory: Memory) -> bool:
+    """Tell whether a memory lacks a word for the thing; of a question of yes or no, or what, any word of it.
+
+    Whoever asks whether a cup is under the table is not told of a cup on it.
+    """
+    asked = words(request.phrase)
+    if request.kind in (Kind.BINARY, Kind.TEXT) and not (request.reading or request.counting):
+        asked += request.said
+        if request.kind is Kind.BINARY and (not asked or asked[-1] in _PARTICLES):
+            return True  # that a thing is on, or off
+    present = _present(of_itself(memory))
+    stems = {stem(word) for word in asked}
+    return not all(_is_present(word, present, MIN_MISREAD, deed=word == request.deed) for word in stems)
 
 
 def has_what_it_must(request: Request, memory: Memory) -> bool:

@@ -21,6 +21,7 @@ class NamedScope:
     :param text: the question; a robot that did something is 'you' in it, and its map is left out
     :param robots: as the memory spells them; empty: any
     :param map_id: None: none is named
+    :param unknown: a sentence about a robot that there is not; empty: there is none such
     :param reach: since when and until when there are memories; None: there are none
     """
 
@@ -28,13 +29,17 @@ class NamedScope:
     robots: tuple[str, ...] = ()
     map_id: str | None = None
     reach: Reach | None = None
+    unknown: str = ''
 
 
 def named_scope(text: str, recall: Recall) -> NamedScope:
     """Return the robots and the map that a question names."""
     robots: dict[str, None] = {}
     for said, name in _candidates(text):
-        if recall.count(Scope(robots=(name,))):
+        seen = re.search(
+            rf'\b(?:see|saw|seen|meet|met|passe?d?|find|found)\s+{re.escape(said)}', text, re.IGNORECASE
+        )
+        if not seen and recall.count(Scope(robots=(name,))):
             robots[name] = None
             text = _without_robot(text, said)
     survey = recall.survey()
@@ -53,7 +58,9 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
         text = re.sub(r'\b(?:on|at|in|of)\s+(?:the\s+)?(?=\s|[?.!,]|$)', '', without_floors(text))
     first_ns, last_ns = survey.first_ns, survey.last_ns
     reach = None if first_ns is None or last_ns is None else (first_ns, last_ns)
-    return NamedScope(' '.join(text.split()), tuple(robots), map_id, reach)
+    other = re.search(r'\brobot[\s_-]?\d+\b', text, re.IGNORECASE)
+    unknown = f'I know no robot of the name {other[0]}.' if other else ''
+    return NamedScope(' '.join(text.split()), tuple(robots), map_id, reach, unknown)
 
 
 def _candidates(text: str) -> list[tuple[str, str]]:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Claim
 from remembr_ros.agent.model.memory_prompt import ago
-from remembr_ros.agent.offline.relevance_model import POOL, SHOWN
-from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sightings
+from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.memory.model.recall import Query, Recall, Scope
 from remembr_ros.timestamps import format_clock
@@ -16,7 +17,14 @@ UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could ha
 READING = frozenset(('scene_text', 'none'))  # Captioners that see no things
 
 COMPARED = 'I cannot compare things or leave some out. Ask for each, as in "When did you first see the lift?"'
+NAMELESS = 'I do not understand what is asked for. Name a thing, a place or a time.'
 FOREIGN = 'I do not understand that: I know English alone; a language model knows other languages, too.'
+
+
+def beyond_rules(request: Request) -> str:
+    """Return why rules cannot answer a question that is not about how the robot moved; empty: they may."""
+    nameless = not (request.target or request.relation or request.whatever)
+    return COMPARED if request.comparing else NAMELESS if nameless and request.kind is Kind.BINARY else ''
 
 
 def untold(why: str) -> Claim:
@@ -41,12 +49,19 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
     """
     thing = request.thing or 'that'
     unlikely = 1.0 - SHOWN if total else 1.0
+    if total and not request.target:
+        return untold(NAMELESS)
     if total and request.target and not _could_be_seen(request, recall, scope):
         text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
         return untold(text)
-    if total and request.deed and request.kind is Kind.BINARY:
+    if total and request.deed:
         text = f'I cannot tell: none of {total} memories shows {thing}, but not all that is done is seen.'
         return untold(text)
+    alone = parse_request(f'Where is the {request.phrase}?', 0)
+    if total and alone.target != request.target and alone.target:
+        seen = [hit for hit in find_sightings(alone, recall, scope) if hit.score >= EVEN]
+        if seen:  # so the rest was not understood, or is not so
+            return untold(f'I have seen {alone.thing}, but cannot tell all that you ask: no memory shows it.')
     if request.kind is Kind.BINARY and total:
         text = f'No: none of {total} memories shows {thing}.'
         return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
@@ -56,7 +71,7 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
 
 def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
-    if request.numbered or request.identifiers or request.names:
+    if request.numbered or request.identifiers or (request.names and not request.now):
         return True
     seen = replace(scope, source='captioner')
     queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))

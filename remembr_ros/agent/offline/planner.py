@@ -27,10 +27,10 @@ from remembr_ros.agent.offline.answer_sentences import (
     what_is_there,
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
-from remembr_ros.agent.offline.matching import another_thing, is_english, misspelled
+from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import named_scope
-from remembr_ros.agent.offline.not_seen import COMPARED, FOREIGN, absent, not_understood, untold
+from remembr_ros.agent.offline.not_seen import FOREIGN, absent, beyond_rules, not_understood, untold
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     PERHAPS,
@@ -40,14 +40,13 @@ from remembr_ros.agent.offline.relevance_model import (
     as_unsure,
     find_outermost,
     find_sightings,
-    lacks_a_part,
     objects_among,
     sure_ones,
 )
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
-from remembr_ros.memory.model.record import OBJECT
+from remembr_ros.memory.model.record import OBJECT, PERSON
 
 NAME = 'offline'
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
@@ -71,6 +70,7 @@ class OfflinePlanner:
 
     name = NAME
 
+    # One return per way to leave a question.
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
         question = replace(question, text=question.text[:MAX_READ])
@@ -91,8 +91,8 @@ class OfflinePlanner:
         moved = answer_motion(request, question, recall, scope)
         if moved is not None:
             return with_facts(ground(moved, question, NAME), question)
-        if request.comparing:
-            return ground(untold(COMPARED), question, NAME)
+        if why := named.unknown or beyond_rules(request):
+            return ground(untold(why), question, NAME)
         scope = _around_here(request, question, scope)
         total = recall.count(scope)
         found = _find(request, question, recall, scope) if total else Findings(request, scope)
@@ -195,6 +195,8 @@ def _no_more(found: Findings, recall: Recall, scope: Scope, map_id: str | None) 
     request = found.request
     if request.kind is not Kind.BINARY or not request.now or not request.phrase:
         return None
+    if map_id is None and all(lacks_a_part(request, hit.memory) for hit in found.hits):
+        return None  # it never was there
     anywhere = replace(scope, map_id=scope.map_id if map_id is None else None)
     alone = parse_request(f'Where is the {request.phrase}?', 0)
     hits = find_outermost(alone, recall, anywhere, find_sightings(alone, recall, anywhere), Choice.LATEST)
@@ -233,9 +235,14 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     if not found.request.target:
         return found.sure
     if claim.kind in (Kind.NOT_SEEN, Kind.DURATION) or found.request.reading or not claim.evidence:
-        return min(found.sure, max(hit.score for hit in found.hits))
+        likely = min(found.sure, max(hit.score for hit in found.hits))
+        # How long a thing was there is not how long it was seen.
+        return as_unsure(likely) if claim.kind is Kind.DURATION and not found.request.own else likely
     decisive = choose(claim.evidence, claim.choice, question)
-    in_part = lacks_a_part(found.request, decisive.memory)
+    request = found.request
+    guessed = request.counting and not request.visits and decisive.memory.source != OBJECT  # by their places
+    noted = request.kind is Kind.BINARY and decisive.memory.source == PERSON  # which is no sight of it
+    in_part = guessed or noted or lacks_a_part(request, decisive.memory)
     return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
 
 

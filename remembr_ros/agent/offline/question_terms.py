@@ -55,11 +55,13 @@ _ADDED = re.compile(
     r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
     re.IGNORECASE,
 )
-_SPEAKER = r'(?:you|we|i|they|he|she|(?:any|some|every)(?:one|body)|nobody|people|the\s+robot)'
+_SPEAKER = r'(?:you|we|i|they|he|she|who|(?:any|some|every)(?:one|body)|the\s+(?:robot|nurse|man|woman))'
+_NAMED = r'(?-i:(?:M[rs]{1,2}\.?\s+)?[A-Z][a-z]+)'
 _ADVERB = r'(?:ever|never|also|just|already|still|first|last|recently|really|actually)'
 _DEED = re.compile(
-    rf"(?:^\W*|\b(?P<aux>did|do|does|have|has|had)\s+)(?P<who>{_SPEAKER})(?:'ve|'d)?\s+(?P<adverbs>(?:{_ADVERB}\s+)*)"
-    r'(?:(?:have|has|had|was|were|been|are)\s+)*(?P<verb>[a-z]+)(?P<particle>\s+(?:up|down|off|away|out|behind|back)\b)?',
+    rf"(?:^\W*{_SPEAKER}|\b(?P<aux>did|do|does|have|has|had)\s+(?P<who>{_SPEAKER}|{_NAMED}))(?:'ve|'d)?\s+"
+    rf'(?:{_ADVERB}\s+)*(?:(?:have|has|had|was|were|been|are)\s+)*(?P<verb>[a-z]+)'
+    r'(?P<particle>\s+(?:up|down|off|away|out|behind|back)\b)?',
     re.IGNORECASE,
 )
 _LEFT_BEHIND = re.compile(

@@ -27,12 +27,14 @@ class Relation:
     :param first: what is asked about; empty: whatever was there, as in 'What did you see after the lift?'
     :param second: what it is before, after, near or on the way to
     :param third: the other end, if it is between two things; else empty
+    :param measured: it says what can be told from places; else a side, as in 'behind the lift'
     """
 
     kind: RelationKind
     first: str
     second: str
     third: str = ''
+    measured: bool = True
 
 
 _BETWEEN = (
@@ -55,10 +57,13 @@ _PATTERNS = tuple(
     (kind, re.compile(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)', re.IGNORECASE))
     for kind, pattern in _PREPOSITIONS
 )
+_SIDE = re.compile(r'\b(?:behind|opposite|front|across)\b', re.IGNORECASE)
 _THING_NEEDED = frozenset((RelationKind.WHILE, RelationKind.NEAR))
 """'What is written near the lift?' is about the lift alone; 'What is near the lift?' about all that is."""
 _WHAT_IS = re.compile(
-    r"^(?:so\s+|and\s+)?what(?:'s|\s+(?:is|are|was|were))(?:\s+(?:there|else))*\s*$", re.IGNORECASE
+    r"^(?:so\s+|and\s+)?(?:what|which\s+(?:room|place|thing)s?)(?:'s|\s+(?:is|are|was|were))"
+    r'(?:\s+(?:there|else))*\s*$',
+    re.IGNORECASE,
 )
 
 _FRONTED = re.compile(
@@ -91,5 +96,6 @@ def parse_relation(text: str) -> Relation | None:
         if found and (second := part(found, 'second')):
             first = part(found, 'first')
             if first or kind not in _THING_NEEDED or _WHAT_IS.match(found['first']):
-                return Relation(kind, first, second)
+                side = _SIDE.search(plain[found.end('first') : found.start('second')])
+                return Relation(kind, first, second, measured=side is None)
     return None

@@ -12,9 +12,9 @@ from remembr_ros.agent.model.confidence import in_a_word, shown_confidence
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.offline.matching import (
     another_thing,
-    asked_words,
     has_what_it_must,
     is_cut_off,
+    lacks_a_part,
     words_found,
 )
 from remembr_ros.agent.offline.other_words import things_for
@@ -71,14 +71,6 @@ def how_likely(request: Request, hit: Hit, embedder: str) -> float:
         return 0.0  # what a detector names by one word is not another thing
     likely = shown_confidence(hit, sum(found) / max(len(found), 1), embedder)
     return as_unsure(likely) if another_thing(request, memory) else likely
-
-
-def lacks_a_part(request: Request, memory: Memory) -> bool:
-    """Tell whether a memory lacks the asked noun; of a question of yes or no, any of its words."""
-    found = dict(zip(asked_words(request), words_found(request, of_itself(memory)), strict=True))
-    if request.kind is Kind.BINARY:
-        return request.state or not all(found.values())
-    return not found.get(request.head, True)
 
 
 def as_unsure(likely: float) -> float:

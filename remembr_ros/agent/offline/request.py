@@ -19,7 +19,7 @@ from remembr_ros.agent.offline.question_terms import (
     target_of,
     without_deed,
 )
-from remembr_ros.agent.offline.relation import Relation, parse_relation, unfronted
+from remembr_ros.agent.offline.relation import Relation, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.times.reach import Reach
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
@@ -49,7 +49,8 @@ class Request:
     :param last: the question is where something is, or was put: where it was, is of no interest
     :param far: the question is how far it is
     :param now: the question is where a thing is, or how, and not what there was
-    :param state: the question is whether something is on, off, up or down, which no sight of it tells
+    :param own: the question is about what the robot did
+    :param said: all words of it but those of its anchors and those that only ask for a sight
     :param comparing: the question is which of two things comes first or lies to the left, or leaves some out
     :param relation: what narrows down where or when the target is looked for
     """
@@ -73,7 +74,8 @@ class Request:
     last: bool
     far: bool
     now: bool
-    state: bool
+    own: bool
+    said: tuple[str, ...]
     other: bool
     comparing: bool
     relation: Relation | None
@@ -155,11 +157,23 @@ _EVERY = re.compile(
     re.IGNORECASE,
 )
 _ANYWHERE = re.compile(r'^where\b.*\b(?:did|have|has|had|can|could)\b', re.IGNORECASE)
+_WITHIN = re.compile(
+    r"^what(?:'s|\s+(?:is|are|was|were))\s+(in|on|inside|under|above|below)\b", re.IGNORECASE
+)
+_OWN = re.compile(r'\b(?:you|we|i|robot|take|took)\b', re.IGNORECASE)
 _NOW_SO = re.compile(r'^(?:is|are)\s+(?!there\b|any)', re.IGNORECASE)
-_STATE = re.compile(r'^(?:is|are|was|were)\b.*\s(?:on|off|up|down|out|over|back)\W*$', re.IGNORECASE)
+_PLAIN = frozenset(
+    'a about after an and any anyone anything are around at been before between building by called can '
+    'close could describe did do does done during ever find floor for found from go gone had happened has '
+    'have here house i in is it its labelled list me my named near next notice noticed now of one or our '
+    'pass passed place please read robot room saw say see seen show sign signs some something spot '
+    'spotted tell that the there thing things this to until us visit visited was way we went were what '
+    'when where which while with you your'.split()
+)
+"""Words that put no condition which a sight would have to meet, or one that is looked after."""
 _COMPARING = re.compile(
     r'\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b.*\bor\b|\bor\b.*\b(?:first|earlier|last|later|sooner)\b'
-    r'|\bleft\s+or\s+(?:\w+\s+)?right\b|\bright\s+or\s+(?:\w+\s+)?left\b|\b(?:left|right)\s+of\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
+    r'|\bleft\s+or\s+(?:\w+\s+)?right\b|\bright\s+or\s+(?:\w+\s+)?left\b|\b(?:left|right)\s+of\b|\b\w{3,}er\s+than\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
     re.IGNORECASE,
 )
 _FAR = re.compile(r'^how\s+far\b', re.IGNORECASE)
@@ -195,7 +209,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     choosing = _NO_CHOICE.sub(' ', bare)
     choice = next((c for c, pattern in _CHOICES if pattern.search(choosing)), Choice.CITED_FIRST)
     every_time = kind in (Kind.TEXT, Kind.TIME) and _EVERY_TIME.search(plain) is not None
-    kind = Kind.TEXT if every_time else kind
+    named_nothing = relation is not None and relation.kind is RelationKind.NEAR and not relation.first
+    kind = Kind.TEXT if every_time or (named_nothing and kind is Kind.POSITION) else kind
     if every and choice is Choice.CITED_FIRST:
         choice = Choice.EVERY
     if kind is Kind.DURATION and choice is Choice.CITED_FIRST and _UNTIL_NOW.search(plain):
@@ -223,13 +238,21 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         every_time=every_time,
         last=kind is Kind.POSITION and (bool(deed and target_of(deed)) or not _ANYWHERE.search(plain)),
         far=bool(_FAR.search(plain)),
+        own=bool(_OWN.search(plain)),
         now=bool(_NOW_SO.search(plain)),
-        state=kind is Kind.BINARY and bool(_STATE.search(plain)),
+        said=_said(plain, relation),
         other=relation is None
         and bool(_NO_QUESTION.search(text) or (not target and _NO_QUESTION.search(plain))),
         comparing=bool(_COMPARING.search(unquoted(plain))),
         relation=relation,
     )
+
+
+def _said(plain: str, relation: Relation | None) -> tuple[str, ...]:
+    anchors = words(f'{relation.second} {relation.third}') if relation is not None else []
+    within = _WITHIN.match(plain)
+    said = [word for word in words(plain) if word not in _PLAIN and word not in anchors]
+    return (*said, within[1].lower()) if within else tuple(said)
 
 
 def thing_of(text: str) -> str:

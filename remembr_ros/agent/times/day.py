@@ -199,6 +199,9 @@ def _of_calendar(text: str, today: datetime, *named: str) -> datetime:
         'PARSERS': ['absolute-time'],
         'DATE_ORDER': 'DMY' if '.' in text else 'MDY',  # 5.6. is in June, 5/6 in May
     }
+    parts = text.split('/')
+    if len(parts) == 3 and max(map(int, parts[:2])) <= 12 and parts[0] != parts[1]:
+        raise ValueError(f'{text!r} may be two days')
     found = dateparser.parse(text, languages=['en'], settings=settings)
     if found is None:
         raise ValueError(f'{text!r} is no day')

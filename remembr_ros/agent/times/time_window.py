@@ -94,7 +94,8 @@ _DATE = re.compile(DATE_TEXT, re.IGNORECASE)
 _NO_MONTH = re.compile(r'\b([^\W\d_]{4,9}) \d{1,2}(?:st|nd|rd|th)?\b')
 """'Novmber 14'"""
 _SOME_TIME = re.compile(
-    rf'(?<!\S)\d\S{{0,9}}\s+\w+\s+ago\b|\bon\s+the\s+\d+(?:st|nd|rd|th){FOLLOWS}', re.IGNORECASE
+    rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}}\s+\w+\s+ago\b|\bon\s+the\s+\d+(?:st|nd|rd|th){FOLLOWS}',
+    re.IGNORECASE,
 )
 _DAYS = re.compile(
     rf'\b(?:between|from)\s+({DAY_TEXT})\s+(?:and|to|until|till|through)\s+({DAY_TEXT})', re.IGNORECASE

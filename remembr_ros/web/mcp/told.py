@@ -7,7 +7,7 @@ from mcp_types import CallToolResult, TextContent
 from typing_extensions import NotRequired, TypedDict
 
 from remembr_ros.agent.model.answer import Answer
-from remembr_ros.agent.model.confidence import WORDS
+from remembr_ros.agent.model.confidence import in_a_word
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.memory.matching.ranking import best_passage
@@ -18,8 +18,7 @@ from remembr_ros.timestamps import format_iso
 MAX_CAPTION = 4_000  # characters of a caption, and of its texts, that an agent is told of one memory
 LISTED_CAPTION = 250  # and of each of several; look tells the rest
 LINE_CAPTION = 100  # and on a line beside the structure
-MOST_EVIDENCE = 20  # memories of an answer
-NAMED_EVIDENCE = 5  # of them, on the line beside the structure
+NAMED_EVIDENCE = 5  # memories of an answer on the line beside the structure
 
 
 class ToldMemory(TypedDict):
@@ -55,14 +54,13 @@ class ToldRecall(TypedDict):
 class Answered(TypedDict):
     """An answer; kind is text, binary, position, time, duration or not_seen; what it has not is left out.
     confidence, from 0 to 1, and in a word sureness say how likely the evidence shows what was asked; planner:
-    what answered, a model or rules (offline). evidence: the first 20 memories of evidence_total."""
+    what answered, a model or rules (offline)."""
 
     kind: str
     text: str
     confidence: float
     planner: str
     evidence: list[ToldMemory]
-    evidence_total: int
     sureness: NotRequired[str]
     binary: NotRequired[bool]
     position: NotRequired[list[float]]
@@ -137,10 +135,7 @@ def told_answer(answer: Answer, question: str) -> Answered:
         'confidence': round(answer.confidence, 2),
         'sureness': _sureness(answer),
         'planner': answer.planner,
-        'evidence': [
-            told_memory(hit, most=LISTED_CAPTION, asked=question) for hit in answer.evidence[:MOST_EVIDENCE]
-        ],
-        'evidence_total': len(answer.evidence),
+        'evidence': [told_memory(hit, most=LISTED_CAPTION, asked=question) for hit in answer.evidence],
     }
     return cast(Answered, _known(told))
 
@@ -161,11 +156,7 @@ def rounded(position: Iterable[float]) -> list[float]:
 
 def _sureness(answer: Answer) -> str | None:
     """Return how sure an answer is, in a word; None: nobody knows."""
-    return (
-        next((word for least, word in WORDS if answer.confidence >= least), None)
-        if answer.confidence
-        else None
-    )
+    return in_a_word(answer.confidence) if answer.confidence else None
 
 
 def _cut(memory: Memory, most: int, asked: str | None) -> str:

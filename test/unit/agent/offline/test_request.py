@@ -59,7 +59,7 @@ Show me the printer                                      | position | printer   
 How do I get to room 210?                                | position | 210               |
 How far is the lift?                                     | position | lift              |
 What is the location of the lift?                        | position | lift              |
-Which room is next to the lift?                          | position | lift              |
+Which room is next to the lift?                          | text     |                   |
 In which room did you see the sofa?                      | position | sofa              |
 find me the nearest toilet                               | position | toilet            | nearest
 Locate the red sofa                                      | position | red sofa          |

@@ -112,7 +112,7 @@ def test_the_distant_past_ends_at_the_epoch() -> None:
         ('on Nov. 12th, 2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
         ('on Dec 24', '2022-12-24T00:00:00', '2022-12-25T00:00:00'),
         ('12.11.2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
-        ('on 11/12/2023', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
+        ('on 11/13/2023', '2023-11-13T00:00:00', '2023-11-14T00:00:00'),
         ('on 2023/11/12', '2023-11-12T00:00:00', '2023-11-13T00:00:00'),
         ('14 November 2023 between 22:11 and 22:12', '2023-11-14T22:11:00', '2023-11-14T22:12:00'),
         ('on Nov 12 after 9 am', '2023-11-12T09:00:00', '2023-11-13T00:00:00'),
@@ -376,6 +376,9 @@ def test_all_of_a_time_in_several_words_counts(text: str, after: str | None, bef
         'on Novmber 14',
         'on the Octobre 3rd',
         'on the 12th',
+        'on 11/12/2023',
+        'on 12/11',
+        'at 13:61',
     ],
 )
 def test_a_time_of_which_a_part_is_not_understood_is_none(text: str) -> None:
