@@ -11,7 +11,7 @@ from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import Window, parse_window
-from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
 from remembr_ros.timestamps import NS
 
@@ -27,11 +27,8 @@ _WHOLE = _PARTS.union(
 )
 """Words that ask for all of a time, where nothing else is named."""
 
-_ADDED = frozenset(
-    'a about all an and at brief can could did during far for from give go going had has have hey how i in '
-    'is it know like make me my notice noticed observe observed of on our over please robot saw see seen '
-    'short show so sum tell that the there this through to up us want was went were what whole will with '
-    'would write you your'.split()
+_ADDED = STOP_WORDS.difference(('where', 'take')).union(
+    'at brief during far hey know make notice noticed observe observed short sum whole write'.split()
 )
 """Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
 

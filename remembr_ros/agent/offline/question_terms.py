@@ -14,6 +14,17 @@ _KEPT = (
 )
 """Things whose names have a word that elsewhere only asks."""
 
+_ASKING = frozenset(
+    'already anywhere around behind beside closest currently current during earliest encountered '
+    'encounter everything far farthest found furthest happen hours hour im inside know labeled labelled '
+    'labels label located location looked looking marked minutes minute named nearby nearest noticed '
+    'notice observed observe opposite passed pass position reached reach readable reads recent remained '
+    'remain saying seconds seeing signs sign since somewhere spend spent spotted spot stayed stay still '
+    'stood taken takes taking text think times titled took tour use visible visited visit waited wait '
+    'whereabouts words word writing written yet'.split()
+)
+"""Words that only ask, beside those of which all questions are made."""
+
 _PHRASES = re.compile(
     rf'(?P<kept>{_KEPT})|'
     r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point)\b'
@@ -24,28 +35,8 @@ _PHRASES = re.compile(
     r'|\b(?:you|we|i)\s+(?:stop|stopped|park|parked|standing|walking|driving)\b'
     r'|\b(?:how|most)\s+(?:often|frequently)\b|^(?:list|name|enumerate)\b|\b(?:every|each)\s+time\b'
     r'|\b(?:more|less|fewer)\s+than\b|\bat\s+(?:least|most)\b'
-    + ''.join(
-        rf'|\b(?:{"|".join(group.split())})\b'
-        for group in (
-            r"(?:where(?:abouts)?|when|what|which|who|how)(?:'s|'re)?",
-            'is are was were did do does have has had been be am can could would want need like',
-            'there seen see saw seeing spot spotted notice noticed observe observed pass passed',
-            'encounter encountered go get come find found located location position way far',
-            'closest nearest nearby farthest furthest last latest most recent recently first earliest',
-            "still yet anywhere somewhere i'm im use",
-            'ever already time times long ago much many before during while since minutes? hours? seconds',
-            'stay stayed spend spent remain remained remember know think happen happened',
-            'read reads readable written writing sign signs say says saying text word words label labels',
-            'visible called named titled labelled labeled marked',
-            'look looked looking take takes took taken taking wait waited stood reach reached went',
-            'visit visited',
-            'here now current currently today yesterday tour me us you your i we it that robot please',
-            'about any some anything something everything thing things and over',
-            'to at in on of for from by with the a an near beside behind opposite around inside',
-            r'room(?=\s+\w*\d)',
-        )
-    )
-    + r'|[?\uff1f!.,;:"“”«»]',
+    rf'|\b(?:{"|".join(STOP_WORDS | _ASKING)})(?:\'s|\'re|\'m)?\b|\broom(?=\s+\w*\d)'
+    r'|[?\uff1f!.,;:"“”«»]',
     re.IGNORECASE,
 )
 _COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b')

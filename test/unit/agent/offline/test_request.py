@@ -53,7 +53,7 @@ I'd like to go to room B12                               | position | B12       
 I need a printer                                         | position | printer           |
 I am looking for the lift                                | position | lift              |
 I'm looking for the lift                                 | position | lift              |
-I would like to sit down                                 | position | sit down          |
+I would like to sit down                                 | position | sit               |
 Show me the way to the exit                              | position | exit              |
 Show me the printer                                      | position | printer           |
 How do I get to room 210?                                | position | 210               |
@@ -109,7 +109,7 @@ I'm thirsty. Where can I find water?                     | position | water     
 How long did we stay in the lobby?                       | duration | lobby             |
 How long have you been outside?                          | duration | outside           | latest
 Where is the trash can?                                  | position | trash can         |
-Did you see the back of a stop sign?                     | binary   | back stop sign    |
+Did you see the back of a stop sign?                     | binary   | stop sign         |
 Can you take me to the second floor?                     | position | second floor      |
 Where did you see over 5 tables?                         | position | tables            |
 Which direction did you turn?                            | text     | turn              |
