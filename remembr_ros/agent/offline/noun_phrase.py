@@ -5,32 +5,17 @@ import re
 from remembr_ros.agent.offline.other_words import is_purpose, things_for
 from remembr_ros.memory.matching.terms import stem, words
 
-_VERBS = (
-    r'see|saw|seen|spot|spotted|find|found|pass|passed|notice|noticed|observe|observed|encounter|encountered'
-    r'|visit|visited|meet|met|look|looked|go|went|come|came|reach|reached|remember|have|use|be|been|need|want|get|drive|walk'
-)
-_LEAD = re.compile(
-    r'^\W*(?:(?:(?:at|in|on)\s+)?(?:what|which)\s+(?:time|day|date|place|room)|where(?:abouts)?|when|what|which|who|how'
-    r'|(?:many|much|long|often|far|times?|ago)\b'
-    r"|is|are|was|were|am|did|do|does|have|has|had|can|could|will|would|should|may|might|'s|'re"
-    r'|you|i|we|us|me|it|they|there|ever|already|last|first|recently|any(?=\s+of)|please|robot|not|the\s+(?:last|first)\s+time'
-    r'|take|bring|lead|guide|drive|navigate|show|locate|point|direct|tell|describe|visit|move|return|head|escort|back'
-    r'|the\s+(?:way|place|location|position)(?=\s+(?:to|of|where))|(?:some|any)where'
-    rf'|to(?!\s*\Z)|of|at|in|on|inside|looking|any|for(?=\s+(?:a|an|the)\b)|(?:{_VERBS}))\b\s*',
+_BEFORE = re.compile(
+    r"(?:\b(?:an?|the|some|this|that|these|those|my|your|our|over|nearest|closest|\d+)\s+)*[\"“«']?$",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
-    r'\s*(?:\b(?:here|there|today|yesterday|now|please|before|lately|recently|last|first|for\s+the\s+(?:first|last)\s+time'
-    r'|in\s+this\s+(?:building|house|place|area|floor)|(?:did|do|have|had|can|are|were|is|was)\s+(?:you|i|we|there|it)\b.*'
-    rf'|(?:{_VERBS}|located|visible|around|in\s+total|is|are|was|were))\s*|[?\uff1f!.,;:\s])+$',
-    re.IGNORECASE,
-)
+_AFTER = re.compile(r"[\"”»']|\s+(?:(?:something|it|them|things)\s+)?(?:away|down|off|out)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _OF_IT = re.compile(
     r'\b(?:with|in|on|at|of|near|by|from|for|that|who|which|wearing|holding|carrying|\w+ing)\b'
 )
 _SPEAKER = re.compile(
-    r'\b(?:(?:that|which|who|whom|where|when|for|as|from)\s+)?'
-    r'(?:you|i|we|me|us|your|my|our|did|do|does|was|were|is|are|have|has)\b',
+    r'\b(?:(?:that|which|who|whom|where|when|for|as|from)\s+)?(?:you|i|we|me|us|your|my|our|did|was|were|is|are)\b',
     re.IGNORECASE,
 )
 _MANY = frozenset('people men women children stairs both many several some'.split())
@@ -43,21 +28,22 @@ def noun_phrase(asked: str, thing: str, deed: str = '') -> str:
     their words in quotation marks.
 
     :param asked: the part of the question that names the thing
-    :param thing: its words without those that only ask; returned where they are not one phrase
+    :param thing: its words without those that only ask; returned where they are not in one piece
     :param deed: the verb in it that says what somebody did with the thing; empty: there is none
     """
-    phrase = asked
-    while (shorter := _LEAD.sub('', phrase, count=1)) != phrase:
-        phrase = shorter
-    phrase = _TAIL.sub('', phrase)
-    if (speaker := _SPEAKER.search(phrase)) is not None:
-        phrase = _TAIL.sub('', phrase[: speaker.start()])
-    if set(words(thing)).isdisjoint(words(phrase)):
+    named = set(words(thing))
+    found = [word for word in _WORD.finditer(asked) if named.intersection(words(word[0]))]
+    if not found:
         return thing
-    first = words(phrase)[0]
-    if is_purpose(stem(first)) and first not in words(things_for(first)):
+    start, end = found[0].start(), found[-1].end()
+    if (speaker := _SPEAKER.search(asked, start, end)) is not None:
+        end = speaker.start()
+    before, after = _BEFORE.search(asked[:start]), _AFTER.match(asked, end)
+    phrase = f'{before[0] if before else ""}{asked[start:end].strip()}{after[0] if after else ""}'
+    first = words(phrase)[:1]
+    if first and is_purpose(stem(first[0])) and first[0] not in words(things_for(first[0])):
         return f'a place to {phrase}'
-    return f'what fits "{phrase}"' if deed and words(deed)[0] == first else phrase
+    return f'what fits "{phrase}"' if deed and first == words(deed)[:1] else phrase or thing
 
 
 def is_plural(phrase: str) -> bool:
