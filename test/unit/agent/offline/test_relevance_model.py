@@ -2,9 +2,15 @@ from collections.abc import Callable
 
 import pytest
 
-from remembr_ros.agent.offline.relevance_model import AS_GOOD, SHOWN, as_good_as_best, find_sightings
+from remembr_ros.agent.offline.relevance_model import (
+    AS_GOOD,
+    SHOWN,
+    as_good_as_best,
+    find_sightings,
+    fit_in_a_word,
+)
 from remembr_ros.agent.offline.request import parse_request
-from remembr_ros.memory.model.recall import ANYTHING, Hit
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.store import MemoryStore
 from test.unit.agent.listed_recall import ListedRecall
@@ -40,3 +46,18 @@ def test_what_a_thing_is_for_finds_it(make_memory: Make, question: str, caption:
 def test_as_good_as_the_best_are_those_that_are_nearly_as_likely(make_memory: Make) -> None:
     hits = [Hit(make_memory(i, 'A bench.'), score) for i, score in enumerate((0.9, 0.9 - AS_GOOD / 2, 0.5))]
     assert as_good_as_best(hits) == hits[:2]
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('ROOM 101', {'t00': 'surely', 't02': 'hardly'}),
+        ('ROOM 999', {'t00': 'hardly', 't02': 'hardly'}),
+        ('xyzzy', {'t00': 'hardly', 't12': 'hardly'}),
+        ('red cupboards', {'t12': 'surely', 't00': 'hardly'}),
+    ],
+)
+def test_a_search_is_as_sure_as_an_answer(minilm_tour: MemoryStore, text: str, words: dict[str, str]) -> None:
+    hits = {hit.memory.id: hit for hit in minilm_tour.find(Query(text, limit=30))}
+    told = {name: fit_in_a_word(text, hits[name], minilm_tour.embedder_name) for name in words}
+    assert told == words
