@@ -139,6 +139,8 @@ def lacks_a_part(request: Request, memory: Memory) -> bool:
         asked += request.said
         if request.kind is Kind.BINARY and (not asked or asked[-1] in _PARTICLES):
             return True  # that a thing is on, or off
+    if request.deed and request.kind is not Kind.POSITION:
+        asked.append(request.deed)
     present = _present(of_itself(memory))
     stems = {stem(word) for word in asked}
     return not all(_is_present(word, present, MIN_MISREAD, deed=word == request.deed) for word in stems)

@@ -198,7 +198,6 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     # What is near, before or after something else has its own words.
     about = plain if relation is None else relation.first
     deed = deed_of(about)
-    phrase = ' '.join(phrase_of(without_deed(about, deed)))
     if kind is Kind.POSITION:
         about = without_deed(about, deed)
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
@@ -223,7 +222,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         kind=kind,
         target=target,
         thing=noun_phrase(about, ' '.join([target_of(bare, rooms=True), *texts]).strip(), deed),
-        phrase=phrase,
+        phrase=' '.join(phrase_of(without_deed(about, deed))),
         deed=stem(words(deed)[0]) if target_of(deed) else '',
         identifiers=frozenset(literal),
         numbered=frozenset(numbers),

@@ -31,7 +31,7 @@ LIFT = Memory(
 
 
 class FakeMemoryNode(Node):
-    """Answers every recall with what it was given, and keeps the requests."""
+    """Answers every recall with what it was given, of the robots asked for, and keeps the requests."""
 
     def __init__(self, memories: list[Memory], error: str = '') -> None:
         super().__init__('fake_memory', namespace='/remembr')
@@ -45,9 +45,11 @@ class FakeMemoryNode(Node):
         if self.error:
             response.error_code, response.error_msg = Recall.Response.STORE_UNAVAILABLE, self.error
             return response
-        wanted = [memory for memory in self.memories if not request.ids or memory.id in request.ids]
+        robots = {request.robot, *request.robots} - {''}
+        known = [memory for memory in self.memories if not robots or memory.robot in robots]
+        wanted = [memory for memory in known if not request.ids or memory.id in request.ids]
         response.memories = [hit_to_msg(Hit(memory, 0.9)) for memory in wanted]
-        response.total = len(self.memories)
+        response.total = len(known)
         return response
 
 

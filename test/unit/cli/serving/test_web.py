@@ -50,7 +50,7 @@ def test_the_page_is_served_until_somebody_ends_it(
     )
     code, _, err = command('info', '--memory', memory_file)
     assert code == 1
-    assert f'process {page.pid} (a memory node?' in err
+    assert f'remembr web, process {page.pid} (ask on its page' in err
     stream = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE_S)
     stream.request('GET', '/api/events')
     assert stream.getresponse().status == 200
