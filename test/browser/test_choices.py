@@ -1,5 +1,6 @@
 """What a person chooses among on the page, and what it says of what it is not sure of."""
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from remembr_ros.web.door.door import Door
 from remembr_ros.web.door.serving import WebServer
 from remembr_ros.web.local import LocalBackend
 from test.browser.served import eventually, results, settled
+from test.patience import holds_within, patiently
 
 T0 = 1_700_000_000 * NS  # 22:13 of a Tuesday
 
@@ -340,7 +342,8 @@ def old_tour(store: MemoryStore, address: str, look: Callable[..., Any]) -> Any:
     store.add([Observation(memory(2_108_160, 'A note.', source='person'))])
     page = settled(look(address))
     page.locator('#count').get_by_text('61 memories').wait_for()
-    page.wait_for_timeout(500)  # until the canvas is drawn of all of them
+    gap = (i / 100 for i in itertools.cycle(range(100)))
+    assert holds_within(patiently(10), lambda: 'without' in told_at(page, next(gap))), 'nothing is left out'
     return page
 
 
@@ -383,8 +386,7 @@ def test_the_window_of_time_goes_over_what_is_left_out(old_tour: Any) -> None:
     page.goto(f'{page.url.split("?")[0]}?after=2023-11-14T22:20:00Z&before=2024-07-15T22:14:00Z')
     settled(page)
     eventually(page, 'document.querySelectorAll("#search-results .card").length > 1')
-    page.wait_for_timeout(500)
-    assert told_at(page, 0.5).startswith('Tue, 14 Nov 2023, 22:2')
+    assert holds_within(patiently(10), lambda: told_at(page, 0.5).startswith('Tue, 14 Nov 2023, 22:2'))
 
 
 def test_folded_and_real_time_belong_together(old_tour: Any) -> None:

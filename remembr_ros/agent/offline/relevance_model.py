@@ -106,10 +106,11 @@ def find_outermost(
         else:
             left = scope.within(None, min(hit.memory.start_ns for hit in sure) - 1)
         more = find_sightings(request, recall, left) if left is not None else []
-        more = [hit for hit in more if hit.score >= _least(found)]
+        known = {hit.memory.id for hit in found}
+        more = [hit for hit in more if hit.score >= _least(found) and hit.memory.id not in known]
         if not more:
             break
-        found = sorted(best_of_each([*found, *more]), key=lambda hit: -hit.score)
+        found = sorted([*found, *more], key=lambda hit: -hit.score)
     return found
 
 
