@@ -112,8 +112,9 @@ class Conversations:
             return Followed(question, answer=_not_seen(question, 'I do not know what that refers to.'))
         if form in ('before', 'after', 'other'):
             asked = HAPPENED[form] if happened else kept.turn.question
-            if form == 'other' and _TO_A_PLACE.search(text) and kept.turn.answer.kind is not Kind.POSITION:
-                asked = f'Where is {thing_of(asked)}?'
+            to_a_place = form == 'other' and _TO_A_PLACE.search(text)
+            if to_a_place and kept.turn.answer.kind is not Kind.POSITION and (thing := thing_of(asked)):
+                asked = f'Where is {thing}?'
             return _again(question, kept, form, asked)
         if form is not None:
             return Followed(question, kept.narrowing, _known(question, kept.turn.answer, form))

@@ -138,7 +138,7 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
     if decisive is not None:
         evidence = [decisive, *(hit for hit in evidence if hit is not decisive)]
     text = claim.text
-    if len(evidence) > MOST_EVIDENCE:
+    if len(evidence) > MOST_EVIDENCE and claim.kind in (Kind.TEXT, Kind.BINARY):  # others rest on the first
         text = f'{text} ({len(evidence)} memories, of which {MOST_EVIDENCE} are shown)'
     return Answer(
         claim.kind,

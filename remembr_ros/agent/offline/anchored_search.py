@@ -89,8 +89,9 @@ def search_by_anchors(
     for text in filter(None, (relation.second, relation.third)):
         wanted = parse_request(f'Where is {text}?', question.now_ns, question.zone)
         shown = find_sightings(wanted, recall, scope) if wanted.target else []
-        if question.prior is not None and text == thing_of(question.prior.question):
-            shown = list(question.prior.answer.evidence[:1])  # that one, of several
+        prior = question.prior
+        if prior is not None and prior.answer.evidence and text == thing_of(prior.question):
+            shown = list(prior.answer.evidence[:1])  # that one, of several
         anchors.append(Findings(wanted, scope, shown))
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
@@ -108,6 +109,8 @@ def search_by_anchors(
     if request.target and request.choice is Choice.CITED_FIRST:
         request = replace(request, choice=_NEXT_TO_ANCHOR.get(kind, request.choice))
     found: list[Hit] = []
+    if not relation.measured and not request.target:
+        sure = min(sure, PERHAPS)  # that it is near does not say on which side
     anchored = {hit.memory.id for hit in anchors[0].hits}
     if kind is RelationKind.NEAR and request.target:  # what is seen at once is near each other, anywhere
         found += [hit for hit in find_sightings(request, recall, scope) if hit.memory.id in anchored]

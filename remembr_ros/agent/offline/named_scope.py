@@ -9,6 +9,8 @@ from remembr_ros.agent.times.reach import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
 from remembr_ros.memory.model.recall import Recall, Scope
 
+MOST_NAMES = 20  # that are looked for among the robots; each takes a count
+
 _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
 _BEFORE = r'(?:\b(?:the\s+)?robot\s+)?'
 _SUBJECT = r'\b(?P<verb>did|does|do|has|have|had|was|were|is|are|can|could|will)\s+'
@@ -35,7 +37,7 @@ class NamedScope:
 def named_scope(text: str, recall: Recall) -> NamedScope:
     """Return the robots and the map that a question names."""
     robots: dict[str, None] = {}
-    for said, name in _candidates(text):
+    for said, name in _candidates(text)[:MOST_NAMES]:
         seen = re.search(
             rf'\b(?:see|saw|seen|meet|met|passe?d?|find|found)\s+{re.escape(said)}', text, re.IGNORECASE
         )

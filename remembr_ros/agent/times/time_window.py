@@ -1,7 +1,7 @@
 """Windows of time in questions and in a model's tool calls, on the asker's clock."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta, timezone, tzinfo
 from difflib import get_close_matches
 
@@ -172,15 +172,9 @@ def _read(  # noqa: PLR0911, PLR0912
         return _window(reach[0], reach[0] + seconds_in(found['period']) * NS, None, _without(text, found))
     if found := _DAYS.search(text):
         first, last = (find_day(f'on {named}', now_ns, zone) for named in found.groups())
-        if (
-            first and last and last.end_ns <= first.start_ns
-        ):  # the end is to come, and was taken for a year ago
-            last = replace(
-                last,
-                midnight=last.midnight.replace(
-                    year=first.midnight.year + (last.midnight.month < first.midnight.month)
-                ),
-            )
+        if first and last and last.end_ns <= first.start_ns and _DATE.fullmatch(found[2]):
+            # The end is to come, and was taken for one that has been.
+            last = find_day(f'on {found[2]}', first.start_ns + UNITS['year'] * NS, zone)
         if first and last and first.start_ns < last.end_ns:
             return _window(first.start_ns, last.end_ns, None, _without(text, found))
     day = find_day(text, now_ns, zone)

@@ -7,8 +7,10 @@ import pytest
 
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline.not_seen import READING
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
+from remembr_ros.captioning.captioners.by_name import CAPTIONERS
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, Observation
@@ -311,3 +313,22 @@ def test_a_follow_up_is_about_what_was_shown(hospital_agent: Ask) -> None:
     assert {hit.memory.map_id for hit in beside.evidence} == {'floor-2'}
     assert hospital_agent('Where is the brown parcel?').kind is Kind.POSITION
     assert hospital_agent('And the trolley?').pose == Pose(30.0, 1.0)
+
+
+def test_that_a_thing_is_near_does_not_say_on_which_side(hospital: Ask) -> None:
+    assert hospital('What is behind the kitchen?').confidence < 0.5
+    assert hospital('What is near the kitchen?').confidence > 0.9
+
+
+def test_where_a_robot_is_says_nothing_of_its_other_memories(made: Callable[..., Ask]) -> None:
+    answer = made(*(memory(i, i, 'porter-1', '', i, f'A corridor, part {i}.') for i in range(25)))
+    assert answer('Where is porter-1?').text.startswith('I was: at (24.0, 1.0)')
+
+
+def test_after_what_was_not_seen_the_thing_itself_is_looked_for(hospital_agent: Ask) -> None:
+    assert hospital_agent('Did you see a kitchen between 9:00 and 9:05?').kind in (Kind.BINARY, Kind.NOT_SEEN)
+    assert 'Two people talk' in hospital_agent('What is near it?').text
+
+
+def test_captioners_that_see_no_things_are_captioners() -> None:
+    assert set(CAPTIONERS) >= READING
