@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.day_text import shown_by
 from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import Window, parse_window
-from remembr_ros.memory.matching.terms import STOP_WORDS, words
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Recall, Scope
 from remembr_ros.timestamps import NS
 
@@ -27,8 +28,8 @@ _WHOLE = _PARTS.union(
 )
 """Words that ask for all of a time, where nothing else is named."""
 
-_ADDED = STOP_WORDS.difference(('where', 'take')).union(
-    'at brief during far hey know make notice noticed observe observed short sum whole write'.split()
+_ADDED = ASKING.difference(('sign', 'signs', 'take', 'think', 'where')).union(
+    'brief hey make short sum whole write'.split()
 )
 """Words beside these that name no thing: with a time or a floor they ask for all of it, too."""
 

@@ -14,28 +14,26 @@ _KEPT = (
 )
 """Things whose names have a word that elsewhere only asks."""
 
-_ASKING = frozenset(
+ASKING = STOP_WORDS.union(
     'already anywhere around behind beside closest currently current during earliest encountered '
-    'encounter everything far farthest found furthest happen hours hour im inside know labeled labelled '
-    'labels label located location looked looking marked minutes minute named nearby nearest noticed '
-    'notice observed observe opposite passed pass position reached reach readable reads recent remained '
-    'remain saying seconds seeing signs sign since somewhere spend spent spotted spot stayed stay still '
-    'stood taken takes taking text think times titled took tour use visible visited visit waited wait '
-    'whereabouts words word writing written yet'.split()
+    'encounter everything far farthest fewer found furthest happen hours hour im inside know labeled '
+    'labelled labels label least less located location looked looking marked minutes minute named nearby '
+    'nearest noticed notice observed observe opposite passed pass position reached reach readable reads '
+    'recent remained remain saying seconds seeing signs sign since somewhere spend spent spotted spot '
+    'stayed stay still stood taken takes taking text think times titled took tour use visible visited '
+    'visit waited wait whereabouts within words word writing written yet'.split()
 )
-"""Words that only ask, beside those of which all questions are made."""
+"""Words that only ask: those of which all questions are made, and those of what is remembered."""
 
 _PHRASES = re.compile(
     rf'(?P<kept>{_KEPT})|'
-    r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point)\b'
+    r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point|list|name|enumerate)\b'
     rf'(?:\s+(?:me|us)\b)?(?:\s+back\b)?|\b(?:which|what)\s+(?:{PLACES}|direction)\b'
     # Where all memories are from, not a thing in one
-    r'|\b(?:in|inside|within|of|on)\s+this\s+(?:building|house|place|area|floor)\b'
-    r'|\bin\s+front\s+of\b|\b(?:close|next)\s+to\b|\blook(?:ed|s)?\s+like\b|\bin\s+total\b'
+    r'|\bthis\s+(?:building|house|place|area|floor)\b|\bin\s+front\s+of\b|\bclose\s+to\b|\blooks\s+like\b|\bin\s+total\b'
     r'|\b(?:you|we|i)\s+(?:stop|stopped|park|parked|standing|walking|driving)\b'
-    r'|\b(?:how|most)\s+(?:often|frequently)\b|^(?:list|name|enumerate)\b|\b(?:every|each)\s+time\b'
-    r'|\b(?:more|less|fewer)\s+than\b|\bat\s+(?:least|most)\b'
-    rf'|\b(?:{"|".join(STOP_WORDS | _ASKING)})(?:\'s|\'re|\'m)?\b|\broom(?=\s+\w*\d)'
+    r'|\b(?:how|most)\s+(?:often|frequently)\b'
+    rf'|\b(?:{"|".join(ASKING)})(?:\'s|\'re|\'m)?\b|\broom(?=\s+\w*\d)'
     r'|[?\uff1f!.,;:"“”«»]',
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quotation import quoted, unquoted
 from remembr_ros.agent.offline.noun_phrase import noun_phrase
 from remembr_ros.agent.offline.question_terms import (
+    ASKING,
     PLACES,
     ROOMS,
     deed_of,
@@ -162,13 +163,13 @@ _WITHIN = re.compile(
 )
 _OWN = re.compile(r'\b(?:you|we|i|robot|take|took)\b', re.IGNORECASE)
 _NOW_SO = re.compile(r'^(?:is|are)\s+(?!there\b|any)', re.IGNORECASE)
-_PLAIN = frozenset(
-    'a about after an and any anyone anything are around at been before between building by called can '
-    'close could describe did do does done during ever find floor for found from go gone had happened has '
-    'have here house i in is it its labelled list me my named near next notice noticed now of one or our '
-    'pass passed place please read robot room saw say see seen show sign signs some something spot '
-    'spotted tell that the there thing things this to until us visit visited was way we went were what '
-    'when where which while with you your'.split()
+_PLAIN = ASKING.union(
+    ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
+).difference(
+    'again all away back behind being beside both came come down drive driving each every far first get '
+    'give going how inside into latest lead like looking many marked more most much no not off on once only '
+    'opposite out over past reach reached reads remain remained stay stayed still stood take taken takes '
+    'taking through told took under up use wait waited which who whom whose why writing'.split()
 )
 """Words that put no condition which a sight would have to meet, or one that is looked after."""
 _COMPARING = re.compile(
