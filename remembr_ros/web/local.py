@@ -46,7 +46,8 @@ class LocalBackend:
         now: Callable[[], int],
         zone: tzinfo,
     ) -> None:
-        self._name = name
+        self.name = name
+        self.recall: Recall = store
         self._store = store
         self._agent = agent
         self._grid = grid
@@ -56,14 +57,6 @@ class LocalBackend:
         self._on_memories: Callable[[], None] = lambda: None
         changes = {Ability.FORGET, Ability.NOTE} if writable else set()
         self.abilities = frozenset({Ability.ASK, *changes})
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def recall(self) -> Recall:
-        return self._store
 
     @property
     def planner(self) -> str:
@@ -139,7 +132,7 @@ class LocalBackend:
 
     def _check(self, ability: Ability) -> None:
         if ability not in self.abilities:
-            raise InvalidRequest(f'{self._name} can only be read here; give yourself the right to write it')
+            raise InvalidRequest(f'{self.name} can only be read here; give yourself the right to write it')
 
     def _robot(self) -> str:
         """Return whose memory a note is: that of the only robot that has any."""

@@ -10,6 +10,8 @@ import numpy as np
 
 from remembr_ros.errors import RemembrError
 from remembr_ros.memory.model.outline import Outline
+from remembr_ros.speech.sound.recording import decode_recording
+from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.timestamps import machine_zone_name, zone_named
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.drives import Drives
@@ -71,6 +73,17 @@ def make_site(backend: Backend, *, transcribe: Transcribe | None = None, zone: s
         zone_name=zone or machine_zone_name(),
         transcribe=transcribe,
     )
+
+
+def transcriber(model: str) -> Transcribe | None:
+    """Return what understands recordings, whose model is loaded with the first one.
+
+    :param model: of Whisper; empty: nobody understands speech
+    """
+    if not model:
+        return None
+    whisper = WhisperTranscriber(model)
+    return lambda recording: whisper.transcribe(decode_recording(recording)).text
 
 
 def merged(before: Event, event: Event) -> Event:

@@ -2,15 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json, add_map, add_memory, name
 from remembr_ros.cli.output import print_json
 from remembr_ros.cli.planner_options import add_planner
 from remembr_ros.errors import RemembrError
-from remembr_ros.speech.sound.recording import decode_recording
-from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.stop import stop_on_signals
 
 
@@ -54,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
         from remembr_ros.web.door.access import Access, new_tokens
         from remembr_ros.web.door.door import Door
         from remembr_ros.web.door.serving import WebServer
+        from remembr_ros.web.site import transcriber
     except ImportError as error:
         raise RemembrError(
             f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
@@ -65,16 +63,14 @@ def run(args: argparse.Namespace) -> int:
         return 0
     door = Door(args.host, args.port, args.page_tokens, args.certificate, args.key, tuple(args.name))
     access = Access.by(args.page_tokens)
-    transcribe = _transcriber(args.speech) if args.speech else None
     give_back_freed()  # also what it takes to open a large memory
     # Before anything is opened: it shall be closed as it should, whenever somebody has had enough.
     stop = stop_on_signals()
     with open_backend(args, writable=True) as backend:
         server = WebServer(door, access)
         try:
-            server.start(
-                build_app(backend, access, transcribe=transcribe, zone=getattr(args.time_zone, 'key', ''))
-            )
+            zone = getattr(args.time_zone, 'key', '')
+            server.start(build_app(backend, access, transcribe=transcriber(args.speech or ''), zone=zone))
             if args.json:
                 print_json({'url': server.url})
                 sys.stdout.flush()
@@ -83,9 +79,3 @@ def run(args: argparse.Namespace) -> int:
         finally:
             server.stop()
     return 0
-
-
-def _transcriber(model: str) -> Callable[[bytes], str]:
-    """Return what understands recordings; the model is loaded with the first one."""
-    whisper = WhisperTranscriber(model)
-    return lambda recording: whisper.transcribe(decode_recording(recording)).text

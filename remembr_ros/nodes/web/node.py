@@ -1,7 +1,7 @@
 """The web node: the page, its API and MCP beside a running robot."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,6 @@ from remembr_ros.nodes.base.pose_source import check_pose_parameters
 from remembr_ros.nodes.web.parameters import WebParameters
 from remembr_ros.nodes.web.ros_backend import RosBackend
 from remembr_ros.printable import printable
-from remembr_ros.speech.sound.recording import decode_recording
-from remembr_ros.speech.whisper import WhisperTranscriber
 from remembr_ros.timestamps import zone_named
 
 if TYPE_CHECKING:  # fastapi comes with the extra web
@@ -45,11 +43,12 @@ class WebNode(ManagedNode):
             from remembr_ros.web.door.access import Access
             from remembr_ros.web.door.door import Door
             from remembr_ros.web.door.serving import WebServer
+            from remembr_ros.web.site import transcriber
         except ImportError as error:
             raise InvalidRequest(
                 f'the page needs the extra web ({error}): pip install "remembr_ros[web]"'
             ) from error
-        self._build_app, self._make_server = build_app, WebServer
+        self._build_app, self._make_server, self._transcriber = build_app, WebServer, transcriber
         self._listen_to_the_log()
         p = self.parameters
         self._door = Door(
@@ -69,7 +68,7 @@ class WebNode(ManagedNode):
         self.while_active.callback(backend.close)
         server = self._server = self._make_server(self._door, self._access)
         self.while_active.callback(server.stop)
-        transcribe = _transcriber(self.parameters.whisper_model)
+        transcribe = self._transcriber(self.parameters.whisper_model)
         app = self._build_app(backend, self._access, transcribe=transcribe, zone=self.parameters.time_zone)
         site = self._site = app.state.site
 
@@ -125,14 +124,6 @@ class _NodeLog(logging.Handler):
             log.warning(text)
         else:
             log.info(text)
-
-
-def _transcriber(model: str) -> Callable[[bytes], str] | None:
-    """Return what understands recordings; the model is loaded with the first one."""
-    if not model:
-        return None
-    whisper = WhisperTranscriber(model)
-    return lambda recording: whisper.transcribe(decode_recording(recording)).text
 
 
 def _path(text: str) -> Path | None:

@@ -1,7 +1,6 @@
 """What the topics of a robot tell somebody who looks at its page."""
 
 import time
-from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseArray, PoseStamped
@@ -9,7 +8,6 @@ from nav_msgs.msg import OccupancyGrid
 
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_ros.agent.model.answer import Answer
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import StampedPose, is_place
 from remembr_ros.navigation.grid import Grid
@@ -26,7 +24,7 @@ from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.pose_source import PoseSubscription
 from remembr_ros.nodes.web.parameters import WebParameters
 from remembr_ros.printable import printable
-from remembr_ros.web.backend import PartState, RobotPlace
+from remembr_ros.web.backend import Listeners, PartState, RobotPlace
 
 STALE_S = 5.0  # [s] a part that has said nothing for so long is stale
 MOST_PARTS = 100  # whose diagnostics are kept
@@ -35,24 +33,13 @@ BEHIND = ': status'  # what the nodes' diagnostics have behind their names
 
 
 class RobotWatch:
-    """Listens while the node is active; what it knows may be read from any thread.
+    """Listens while the node is active; what it knows may be read from any thread."""
 
-    :param on_memories: called when something was stored
-    :param on_answer: called with question, asker and answer of a question by topic
-    """
-
-    def __init__(
-        self,
-        node: ManagedNode,
-        parameters: WebParameters,
-        *,
-        on_memories: Callable[[], None],
-        on_answer: Callable[[str, str, Answer], None],
-    ) -> None:
+    def __init__(self, node: ManagedNode, parameters: WebParameters) -> None:
         self._node = node
         self._parameters = parameters
-        self._on_memories = on_memories
-        self._on_answer = on_answer
+        self.listeners = Listeners(on_memories=lambda: None, on_answer=lambda *_: None)
+        """Told when something was stored, and of each answer to a question by topic."""
         self._parts: dict[str, tuple[float, DiagnosticStatus]] = {}
         self.map: Grid | None = None
         self.robot: RobotPlace | None = None
@@ -60,8 +47,8 @@ class RobotWatch:
         self.goals: tuple[StampedPose, ...] = ()
         """Where the robot was sent last."""
         subscribe = node.topics.subscribe
-        subscribe(MemoryMsg, 'memories', lambda _: on_memories(), qos.CAPTIONS)
-        subscribe(AnswerMsg, 'answer', self._on_answer_msg, qos.ANSWERS)
+        subscribe(MemoryMsg, 'memories', lambda _: self.listeners.on_memories(), qos.CAPTIONS)
+        subscribe(AnswerMsg, 'answer', self._on_answer, qos.ANSWERS)
         subscribe(OccupancyGrid, 'map', self._on_map, qos.MAPS)
         subscribe(PoseArray, 'proposed_goals', self._on_proposal, qos.MARKERS)
         subscribe(PoseStamped, 'goal_pose', self._on_goal, qos.ANSWERS, yields=True)
@@ -87,9 +74,9 @@ class RobotWatch:
 
     # In the executor's thread
 
-    def _on_answer_msg(self, msg: AnswerMsg) -> None:
+    def _on_answer(self, msg: AnswerMsg) -> None:
         try:
-            self._on_answer(msg.question, msg.asker, answer_from_msg(msg))
+            self.listeners.on_answer(msg.question, msg.asker, answer_from_msg(msg))
         except InvalidRequest as error:
             self._node.get_logger().warning(f'an answer is not shown: {error}', throttle_duration_sec=10.0)
 

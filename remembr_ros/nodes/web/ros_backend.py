@@ -56,22 +56,18 @@ class RosBackend:
         self._map_frame = p.map_frame
         self.name = p.robot
         self.abilities = frozenset(Ability)
-        self._listeners: Listeners | None = None
         self._memory = MemoryClient(node, p.call_timeout)
+        self.recall: Recall = self._memory.recall
         node.while_active.callback(self._memory.close)
         self._confirm = self._service(Confirm, 'agent/confirm')
         self._stop = self._service(Trigger, 'agent/stop')
         self._get_parameters = self._service(GetParameters, 'agent/get_parameters')
         self._ask = ActionCall(node, Ask, 'ask')
         self._go_to = ActionCall(node, GoTo, 'go_to')
-        self._watch = RobotWatch(node, p, on_memories=self._on_memories, on_answer=self._on_answer)
+        self._watch = RobotWatch(node, p)
         self._agent = AgentParameters()
         self._keep_out: tuple[KeepOut, ...] = ()
         self._chore = Chore('agent', self._read_agent, node.get_logger(), period_s=AGENT_S)
-
-    @property
-    def recall(self) -> Recall:
-        return self._memory.recall
 
     @property
     def planner(self) -> str:
@@ -81,7 +77,7 @@ class RosBackend:
         return self._node.now_ns()
 
     def listen(self, listeners: Listeners) -> None:
-        self._listeners = listeners
+        self._watch.listeners = listeners
 
     def outline(self) -> Outline:
         return self._memory.outline()
@@ -107,12 +103,12 @@ class RosBackend:
 
     def forget(self, ids: Sequence[str]) -> int:
         count = self._memory.forget(ids)
-        self._on_memories()
+        self._watch.listeners.on_memories()
         return count
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         identity = self._memory.note(text, pose, frame_id=self._map_frame, map_id=map_id)
-        self._on_memories()
+        self._watch.listeners.on_memories()
         return identity
 
     def situation(self) -> Situation:
@@ -182,14 +178,6 @@ class RosBackend:
         )
         self._node.while_active.callback(self._node.destroy_client, client)
         return lambda request: self._memory.recall.call(client, request, 'agent')
-
-    def _on_memories(self) -> None:
-        if self._listeners is not None:
-            self._listeners.on_memories()
-
-    def _on_answer(self, question: str, asker: str, answer: Answer) -> None:
-        if self._listeners is not None:
-            self._listeners.on_answer(question, asker, answer)
 
     def _read_agent(self) -> None:
         """Read those of the agent node's parameters that count here; while it is away the last ones do."""

@@ -6,13 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.timestamps import format_iso
 from remembr_ros.web.api import event_forms, forms
+from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.looking import MemoryId, memory_of
 from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.backend import Ability
@@ -113,10 +113,8 @@ def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
         target = StampedPose(site.backend.now_ns(), Pose(*body.position, 0.0, wrap_angle(body.yaw)))
     else:
         target = memory_of(site, body.memory_id or '')
-    try:
+    with refused_as(409):
         drive = site.drives.begin(target, map_id=body.map_id, asker=request.state.who)
-    except InvalidRequest as error:
-        raise HTTPException(409, str(error)) from None
     return event_forms.drive_json(drive)
 
 
@@ -124,10 +122,8 @@ def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
 def confirm(site: SITE, request: Request, body: ConfirmRequest) -> forms.DoneJson:
     """Say yes or no to the goals that wait."""
     _can(site, Ability.DRIVE)
-    try:
+    with refused_as(409):
         return {'detail': site.drives.confirm(body.yes, body.proposal, asker=request.state.who)}
-    except InvalidRequest as error:
-        raise HTTPException(409, str(error)) from None
 
 
 @routes.post('/api/stop')

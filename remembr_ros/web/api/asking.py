@@ -11,6 +11,7 @@ from pydantic import Field
 from remembr_ros.agent.agent import MAX_QUESTION
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.web.api import event_forms, forms
+from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.event_stream import EVENT_STREAM, sse
 from remembr_ros.web.api.scope import SITE, ScopeFields
 from remembr_ros.web.door.access import Right, needs
@@ -63,11 +64,10 @@ def cancel(
 ) -> event_forms.ExchangeJson:
     """Cancel a question that is under way."""
     try:
-        return event_forms.exchange_json(site.exchanges.cancel(exchange_id))
+        with refused_as(409):
+            return event_forms.exchange_json(site.exchanges.cancel(exchange_id))
     except KeyError:
         raise HTTPException(404, 'there is no such question any more') from None
-    except InvalidRequest as error:
-        raise HTTPException(409, str(error)) from None
 
 
 @routes.post('/api/speech')

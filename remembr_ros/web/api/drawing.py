@@ -6,12 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from pydantic import Field
 
-from remembr_ros.errors import InvalidRequest, StoreUnavailable
+from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web import overview
 from remembr_ros.web.activity import activity as activity_of
 from remembr_ros.web.api import forms
+from remembr_ros.web.api.errors import refused_as
 from remembr_ros.web.api.scope import SITE, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
@@ -92,10 +93,8 @@ def picture(
     width: Annotated[Width | None, Query(description='of a thumbnail [px]; else the whole picture')] = None,
 ) -> Response:
     """Return a picture as JPEG; what it is named by is what is in it, so that it never changes."""
-    try:
+    with refused_as(404):
         data = site.pictures.keyframe(name, width)
-    except InvalidRequest as error:
-        raise HTTPException(404, str(error)) from None
     headers = {'ETag': f'"{name}-{width or 0}"', 'Cache-Control': IMMUTABLE}
     if request.headers.get('if-none-match') == headers['ETag']:
         return Response(status_code=304, headers=headers)

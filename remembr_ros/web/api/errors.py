@@ -1,5 +1,8 @@
 """What goes wrong, as status codes and sentences; never a traceback."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -7,6 +10,7 @@ from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
 from remembr_ros import errors
+from remembr_ros.errors import InvalidRequest
 from remembr_ros.printable import printable
 from remembr_ros.web.exchanges import TooManyQuestions
 from remembr_ros.web.live import TooManyStreams
@@ -17,7 +21,7 @@ _QUOTED = 200  # characters of a request's value that an error quotes
 _STATUS: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (TooManyQuestions, 429),
     (TooManyStreams, 429),
-    (errors.InvalidRequest, 400),
+    (InvalidRequest, 400),
     (errors.NothingRemembered, 404),
     (errors.BudgetExceeded, 504),
     (errors.StoreUnavailable, 503),
@@ -29,6 +33,15 @@ _STATUS: tuple[tuple[type[errors.RemembrError], int], ...] = (
     (errors.ChatUnavailable, 503),
     (errors.RemembrError, 409),
 )
+
+
+@contextmanager
+def refused_as(status: int) -> Iterator[None]:
+    """Have an InvalidRequest answered with another status than 400: not what was asked for is at fault."""
+    try:
+        yield
+    except InvalidRequest as error:
+        raise HTTPException(status, str(error)) from None
 
 
 class ErrorJson(TypedDict):

@@ -8,8 +8,8 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.json_form import AnswerJson, answer_json
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.timestamps import format_iso
-from remembr_ros.web.api.forms import FoundJson, found_json, unix_s
+from remembr_ros.timestamps import NS, format_iso
+from remembr_ros.web.api.forms import FoundJson, found_json
 from remembr_ros.web.backend import RobotPlace, Situation
 from remembr_ros.web.drives import Drive
 from remembr_ros.web.exchanges import Exchange
@@ -190,4 +190,4 @@ def _robot(robot: RobotPlace) -> RobotJson:
 
 def _new(memory: Memory) -> NewJson:
     x, y, _ = memory.pose.position if memory.pose else (None, None, None)
-    return {'id': memory.id, 't': unix_s(memory.start_ns), 'x': x, 'y': y, 'robot': memory.robot}
+    return {'id': memory.id, 't': round(memory.start_ns / NS, 3), 'x': x, 'y': y, 'robot': memory.robot}

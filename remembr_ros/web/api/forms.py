@@ -6,7 +6,6 @@ from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
-from remembr_ros.timestamps import NS
 from remembr_ros.web.backend import PartState
 
 
@@ -195,8 +194,3 @@ def area_json(area: MapArea) -> AreaJson:
 def part_json(part: PartState) -> PartJson:
     """Return how a part of the system is."""
     return {'name': part.name, 'level': part.level, 'message': part.message, 'values': part.values}
-
-
-def unix_s(ns: int) -> float:
-    """Return a time in Unix seconds, to the millisecond."""
-    return round(ns / NS, 3)

@@ -100,10 +100,7 @@ def near_of(query: ScopeQuery, site: Site) -> Point | None:
     """
     if query.position is None:
         return None
-    try:
-        numbers = [float(part) for part in query.position.split(',')]
-    except ValueError:
-        numbers = []
+    numbers = _numbers(query.position)
     if len(numbers) not in (2, 3):
         raise InvalidRequest(f'position={query.position!r} is not a place; give X,Y or X,Y,Z in metres')
     x, y, z = numbers if len(numbers) == 3 else (*numbers, 0.0)
@@ -120,13 +117,18 @@ def box_of(text: str | None) -> overview.Box | None:
     """
     if text is None:
         return None
-    try:
-        x0, y0, x1, y1 = (float(part) for part in text.split(','))
-    except ValueError:
-        x0 = math.nan
-    if not (math.isfinite(x0) and x0 <= x1 and y0 <= y1 and all(map(math.isfinite, (y0, x1, y1)))):
+    box = _numbers(text)
+    if len(box) != 4 or not all(map(math.isfinite, box)) or box[0] > box[2] or box[1] > box[3]:
         raise InvalidRequest(f'box={text!r} is no part of a map; give x0,y0,x1,y1 in metres, least first')
-    return x0, y0, x1, y1
+    return box[0], box[1], box[2], box[3]
+
+
+def _numbers(text: str) -> list[float]:
+    """Return numbers with commas between; []: not all of them are any."""
+    try:
+        return [float(part) for part in text.split(',')]
+    except ValueError:
+        return []
 
 
 def _height(x: float, y: float, site: Site, map_id: str | None) -> float:

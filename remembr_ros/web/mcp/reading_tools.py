@@ -25,6 +25,7 @@ from remembr_ros.web.mcp.told import (
     result,
     rounded,
     told_memory,
+    told_pose,
 )
 from remembr_ros.web.site import Site
 
@@ -34,6 +35,7 @@ MOST_PICTURES = 4  # that one look shows
 _P = ParamSpec('_P')
 _T = TypeVar('_T')
 Tool = Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]
+BlockingTool = Callable[Concatenate[Any, _P], _T]
 
 Time = Annotated[
     str, Field(max_length=64, description='ISO 8601 (UTC where it names no zone) or Unix seconds')
@@ -58,6 +60,17 @@ def told_errors(tool: 'Tool[_P, _T]') -> 'Tool[_P, _T]':
     return told  # type: ignore[return-value]  # wraps keeps the name of self
 
 
+def in_thread(tool: 'BlockingTool[_P, _T]') -> 'Tool[_P, _T]':
+    """Have a tool that may block run in a thread of its own; see told_errors."""
+
+    @told_errors  # type: ignore[arg-type]  # wraps keeps the name of self
+    @functools.wraps(tool)
+    async def work(self: Any, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        return await anyio.to_thread.run_sync(functools.partial(tool, self, *args, **kwargs))
+
+    return work
+
+
 class ReadingTools:
     """What may be looked at, of one site; the docstring of each tool is what an agent is told of it."""
 
@@ -65,8 +78,8 @@ class ReadingTools:
         self._site = site
         self._backend = site.backend
 
-    @told_errors
-    async def recall(  # noqa: PLR0917  an agent names them
+    @in_thread
+    def recall(  # noqa: PLR0917  an agent names them
         self,
         text: Annotated[
             str | None, Field(max_length=10_000, description='what to look for, in words')
@@ -102,38 +115,30 @@ class ReadingTools:
         )
         at_ns = None if time is None else parse_time(time)
         query = query_by(text, point, at_ns, around=around, scope=scope, limit=limit)
+        recall = self._backend.recall
+        hits = [hit.measured(point, at_ns) for hit in recall.find(query)]
+        shown = functools.partial(told_memory, asked=text, embedder=recall.embedder_name)
+        told: ToldRecall = {
+            'memories': [shown(hit, most=LISTED_CAPTION) for hit in hits],
+            'total': recall.count(scope),
+        }
+        lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
+        return result('\n'.join(lines) or 'nothing was found', told)
 
-        def work() -> CallToolResult:
-            recall = self._backend.recall
-            hits = [hit.measured(point, at_ns) for hit in recall.find(query)]
-            shown = functools.partial(told_memory, asked=text, embedder=recall.embedder_name)
-            told: ToldRecall = {
-                'memories': [shown(hit, most=LISTED_CAPTION) for hit in hits],
-                'total': recall.count(scope),
-            }
-            lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
-            return result('\n'.join(lines) or 'nothing was found', told)
-
-        return await anyio.to_thread.run_sync(work)
-
-    @told_errors
-    async def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it
+    @in_thread
+    def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it
         """Show a memory: its pictures, at most 1024 pixels wide, after what is known of it."""
+        memory = self.known(id)
+        shown: list[Any] = []
+        for name in memory.keyframes[:MOST_PICTURES]:
+            try:
+                shown.append(Image(data=self._site.pictures.keyframe(name, WIDTH), format='jpeg'))
+            except InvalidRequest as error:
+                shown.append(f'a picture is missing: {neutral(str(error))}')
+        return [memory_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
 
-        def work() -> list[Any]:
-            memory = self.known(id)
-            shown: list[Any] = []
-            for name in memory.keyframes[:MOST_PICTURES]:
-                try:
-                    shown.append(Image(data=self._site.pictures.keyframe(name, WIDTH), format='jpeg'))
-                except InvalidRequest as error:
-                    shown.append(f'a picture is missing: {neutral(str(error))}')
-            return [memory_text(told_memory(Hit(memory, 1.0))), *(shown or ['it has no pictures'])]
-
-        return await anyio.to_thread.run_sync(work)
-
-    @told_errors
-    async def day(
+    @in_thread
+    def day(
         self,
         when: Annotated[
             str, Field(max_length=200, description="'2026-11-23', 'yesterday afternoon', ...")
@@ -141,56 +146,43 @@ class ReadingTools:
         robot: Name = '',
     ) -> str:
         """Tell what the robot did and saw in a time: its stays and drives, what was seen and read."""
+        zone, recall = self._site.zone, self._backend.recall
+        scope = scope_of_day(when, self._backend.now_ns(), zone, (robot,) if robot else ())
+        found = recall_day(recall, scope, zone)
+        if not found.diary.days:
+            return nothing_of_day(recall, scope, zone)
+        return '\n'.join(map(neutral, found.lines(zone).splitlines()))
 
-        def work() -> str:
-            zone, recall = self._site.zone, self._backend.recall
-            scope = scope_of_day(when, self._backend.now_ns(), zone, (robot,) if robot else ())
-            found = recall_day(recall, scope, zone)
-            if not found.diary.days:
-                return nothing_of_day(recall, scope, zone)
-            return '\n'.join(map(neutral, found.lines(zone).splitlines()))
-
-        return await anyio.to_thread.run_sync(work)
-
-    @told_errors
-    async def info(self) -> Annotated[CallToolResult, dict[str, Any]]:
+    @in_thread
+    def info(self) -> Annotated[CallToolResult, dict[str, Any]]:
         """Tell what the memory holds: how much, since when, of which robots, on which maps."""
-
-        def work() -> CallToolResult:
-            survey = self._backend.recall.survey()
-            robots = self._backend.situation().robots
-            told = {
-                'name': neutral(self._backend.name),
-                'memories': survey.memories,
-                'first': None if survey.first_ns is None else format_iso(survey.first_ns),
-                'last': None if survey.last_ns is None else format_iso(survey.last_ns),
-                'now': format_iso(self._backend.now_ns()),
-                'maps': [
-                    {
-                        'map_id': neutral(a.map_id),
-                        'memories': a.memories,
-                        'low': rounded(a.low),
-                        'high': rounded(a.high),
-                    }
-                    for a in survey.areas
-                ],
-                'robots': [
-                    {
-                        'name': neutral(r.name),
-                        'position': rounded(r.pose.pose.position),
-                        'yaw': round(r.pose.pose.yaw, 3),
-                    }
-                    for r in robots
-                ],
-                'planner': self._backend.planner,
-                'embedder': self._backend.recall.embedder_name,
-                'abilities': sorted(ability.value for ability in self._backend.abilities),
-            }
-            maps = ', '.join(quoted(area.map_id) for area in survey.areas)
-            line = f'{told["name"]}: {survey.memories} memories, {told["first"]} to {told["last"]}'
-            return result(f'{line}, of maps {maps or "unknown"}; it is {told["now"]}', told)
-
-        return await anyio.to_thread.run_sync(work)
+        survey = self._backend.recall.survey()
+        told = {
+            'name': neutral(self._backend.name),
+            'memories': survey.memories,
+            'first': None if survey.first_ns is None else format_iso(survey.first_ns),
+            'last': None if survey.last_ns is None else format_iso(survey.last_ns),
+            'now': format_iso(self._backend.now_ns()),
+            'maps': [
+                {
+                    'map_id': neutral(a.map_id),
+                    'memories': a.memories,
+                    'low': rounded(a.low),
+                    'high': rounded(a.high),
+                }
+                for a in survey.areas
+            ],
+            'robots': [
+                {'name': neutral(robot.name), **told_pose(robot.pose.pose)}
+                for robot in self._backend.situation().robots
+            ],
+            'planner': self._backend.planner,
+            'embedder': self._backend.recall.embedder_name,
+            'abilities': sorted(ability.value for ability in self._backend.abilities),
+        }
+        maps = ', '.join(quoted(area.map_id) for area in survey.areas)
+        line = f'{told["name"]}: {survey.memories} memories, {told["first"]} to {told["last"]}'
+        return result(f'{line}, of maps {maps or "unknown"}; it is {told["now"]}', told)
 
     def known(self, memory_id: str) -> Memory:
         """Return a memory.

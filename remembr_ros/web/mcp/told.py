@@ -10,6 +10,7 @@ from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.confidence import in_a_word
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
@@ -98,8 +99,7 @@ def told_memory(
         'source': memory.source,
         'start': format_iso(memory.start_ns),
         'end': format_iso(memory.end_ns),
-        'position': rounded(memory.pose.position) if memory.pose else None,
-        'yaw': round(memory.pose.yaw, 3) if memory.pose else None,
+        **told_pose(memory.pose),
         'caption': quoted(_cut(memory, most, asked)),
         'texts': texts or None,
         'pictures': len(memory.keyframes),
@@ -127,8 +127,7 @@ def told_answer(answer: Answer, question: str) -> Answered:
         'kind': answer.kind.value,
         'text': neutral(answer.text),
         'binary': answer.binary,
-        'position': rounded(answer.pose.position) if answer.pose else None,
-        'yaw': round(answer.pose.yaw, 3) if answer.pose else None,
+        **told_pose(answer.pose),
         'map_id': neutral(answer.map_id) or None,
         'time': format_iso(answer.time_ns) if answer.time_ns is not None else None,
         'duration_sec': None if answer.duration_s is None else round(answer.duration_s, 2),
@@ -147,6 +146,11 @@ def answer_text(answer: Answer) -> str:
     rests = f'rests on {len(ids)} memories: {", ".join(ids[:NAMED_EVIDENCE])}{more}' if ids else ''
     told = '; '.join(filter(None, (_sureness(answer), rests)))
     return neutral(answer.text) + (f' ({told})' if told else '')
+
+
+def told_pose(pose: Pose | None) -> dict[str, object]:
+    """Return where something is and where it heads, as an agent is told it; empty: it is not known."""
+    return {'position': rounded(pose.position), 'yaw': round(pose.yaw, 3)} if pose else {}
 
 
 def rounded(position: Iterable[float]) -> list[float]:

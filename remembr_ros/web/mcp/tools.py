@@ -1,9 +1,9 @@
 """The tools: what another agent may do with the memory, and with the robot."""
 
-import functools
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import anyio
 from mcp.server.mcpserver import Context
@@ -17,11 +17,22 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.drives import Drive
-from remembr_ros.web.mcp.reading_tools import MemoryId, Name, Place, ReadingTools, place_of, told_errors
+from remembr_ros.web.exchanges import Exchange
+from remembr_ros.web.mcp.reading_tools import (
+    MemoryId,
+    Name,
+    Place,
+    ReadingTools,
+    in_thread,
+    place_of,
+    told_errors,
+)
 from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, told_answer
 from remembr_ros.web.site import forget
 
 logger = logging.getLogger(__name__)
+
+_Work = TypeVar('_Work', Drive, Exchange)
 
 LOOK_S = 0.25  # [s] between two looks at what is under way
 
@@ -70,24 +81,16 @@ class Tools(ReadingTools):
         exchanges = self._site.exchanges
         under = f'mcp {conversation}' if conversation else ''
         exchange = exchanges.begin(question, asker=who(ctx), conversation=under)
-        told, tellings = '', 0
-        try:
-            while not exchange.is_over:
-                await anyio.sleep(LOOK_S)
-                exchange = exchanges.get(exchange.id) or exchange
-                if (doing := f'{exchange.stage}: {exchange.detail}') != told and not exchange.is_over:
-                    told, tellings = doing, tellings + 1
-                    await ctx.report_progress(tellings, message=neutral(doing))
-        finally:
-            if not exchange.is_over:  # whoever asked is gone
-                exchanges.cancel(exchange.id)
+        exchange = await _until_over(
+            ctx, exchange, lambda: exchanges.get(exchange.id), lambda: exchanges.cancel(exchange.id)
+        )
         if exchange.answer is None:
             raise InvalidRequest(exchange.error or 'there is no answer')
         answer = exchange.answer
         return result(answer_text(answer), told_answer(answer, question))
 
-    @told_errors
-    async def remember(
+    @in_thread
+    def remember(
         self,
         text: Annotated[str, Field(min_length=1, max_length=10_000)],
         ctx: Context,
@@ -98,29 +101,24 @@ class Tools(ReadingTools):
         """Store a note of now, at a place if one is given, and return its id."""
         point = place_of(place)
         pose = None if point is None else Pose(*point, wrap_angle(yaw))
-        note = functools.partial(self._backend.note, text, pose, frame_id='map', map_id=map_id)
-        memory_id = await anyio.to_thread.run_sync(note)
+        memory_id = self._backend.note(text, pose, frame_id='map', map_id=map_id)
         logger.warning('%s noted memory %s', who(ctx), memory_id)
         return {'id': memory_id}
 
-    @told_errors
-    async def forget(
+    @in_thread
+    def forget(
         self,
         ids: Annotated[list[MemoryId], Field(min_length=1, max_length=100)],
         ctx: Context,
         dry_run: Annotated[bool, Field(description='delete nothing, tell what would go')] = False,
     ) -> dict[str, Any]:
         """Delete memories with their pictures, for good."""
-
-        def work() -> dict[str, Any]:
-            found = self._backend.get(ids)
-            unknown = sorted(set(ids) - {memory.id for memory in found})
-            count = 0
-            if not dry_run and found:
-                count = forget(self._site, [memory.id for memory in found], who=who(ctx))
-            return {'forgotten': count, 'found': len(found), 'unknown': unknown}
-
-        return await anyio.to_thread.run_sync(work)
+        found = self._backend.get(ids)
+        unknown = sorted(set(ids) - {memory.id for memory in found})
+        count = 0
+        if not dry_run and found:
+            count = forget(self._site, [memory.id for memory in found], who=who(ctx))
+        return {'forgotten': count, 'found': len(found), 'unknown': unknown}
 
     @told_errors
     async def go_to(
@@ -139,29 +137,40 @@ class Tools(ReadingTools):
         if point is not None:
             target = StampedPose(self._backend.now_ns(), Pose(*point, wrap_angle(yaw)))
         else:
-            target = await anyio.to_thread.run_sync(functools.partial(self.known, memory_id or ''))
+            target = await anyio.to_thread.run_sync(self.known, memory_id or '')
         drives = self._site.drives
         drive = drives.begin(target, map_id=map_id, asker=who(ctx))
-        told, tellings = '', 0
-        try:
-            while not drive.is_over:
-                await anyio.sleep(LOOK_S)
-                drive = self._now(drive)
-                doing = f'{drive.stage}: {drive.detail}'
-                if doing != told and not drive.is_over:
-                    told, tellings = doing, tellings + 1  # a progress has to grow
-                    await ctx.report_progress(tellings, message=neutral(doing))
-        finally:
-            if not drive.is_over:
-                drives.cancel(drive.id, asker=who(ctx))
+        drive_id = drive.id
+
+        def now() -> Drive | None:
+            return drives.current if drives.current and drives.current.id == drive_id else None
+
+        drive = await _until_over(ctx, drive, now, lambda: drives.cancel(drive_id, asker=who(ctx)))
         if drive.stage not in ('arrived', 'sent'):
             raise InvalidRequest(f'{drive.stage}: {drive.detail}')
         goal = drive.goal
         return {'stage': drive.stage, 'position': rounded(goal.pose.position) if goal else None}
 
-    def _now(self, drive: Drive) -> Drive:
-        current = self._site.drives.current
-        return current if current is not None and current.id == drive.id else drive
+
+async def _until_over(
+    ctx: Context, last: _Work, look: Callable[[], _Work | None], cancel: Callable[[], object]
+) -> _Work:
+    """Tell the caller how something goes on until it is over, or the caller gone; return how it ended.
+
+    :param look: returns it as it is now; None: nobody knows it any more
+    """
+    told, tellings = '', 0
+    try:
+        while not last.is_over:
+            await anyio.sleep(LOOK_S)
+            last = look() or last
+            if (doing := f'{last.stage}: {last.detail}') != told and not last.is_over:
+                told, tellings = doing, tellings + 1  # a progress has to grow
+                await ctx.report_progress(tellings, message=neutral(doing))
+    finally:
+        if not last.is_over:
+            cancel()
+    return last
 
 
 def who(ctx: Context) -> str:
