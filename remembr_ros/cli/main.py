@@ -87,12 +87,9 @@ def _run(argv: Sequence[str] | None) -> int:
         logging.getLogger(name).setLevel(logging.WARNING)
     try:
         code: int = module.run(args)
-    except InvalidRequest as error:
-        print(f'remembr {args.verb}: {error}', file=sys.stderr)
-        return 2
     except RemembrError as error:
         print(f'remembr {args.verb}: {error}', file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, InvalidRequest) else 1
     except KeyboardInterrupt:
         ignore_signals_at_exit()
         print(f'remembr {args.verb}: interrupted', file=sys.stderr)

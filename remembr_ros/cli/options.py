@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.milvus.client import database_path, is_server, shown
@@ -16,6 +16,8 @@ from remembr_ros.memory.read_only import check_writable
 from remembr_ros.memory.server.connection import SECRETS, Connection
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import parse_time, zone_named
+
+_T = TypeVar('_T')
 
 _SERVER = {
     **{name: name for name in ('db_name', 'server_name')},
@@ -65,17 +67,13 @@ def add_memory(parser: argparse.ArgumentParser, *, token_file: str = '--token-fi
     )
 
 
-def open_memory(
-    args: argparse.Namespace,
-    **parameters: int,
-) -> MemoryStore:
-    """Open the memory that the options of add_memory say; it is made only by create=True.
+def open_memory(args: argparse.Namespace, *, create: bool = False, **parameters: Any) -> MemoryStore:
+    """Open the memory that the options of add_memory say.
 
     :param parameters: of open_store
     :raises InvalidRequest: the options do not go together
     """
-    chosen: dict[str, Any] = {'create': False, **parameters}
-    return open_store(args.memory, args.embedder, connection=_connection(args), **chosen)
+    return open_store(args.memory, args.embedder, connection=_connection(args), create=create, **parameters)
 
 
 def check_memory(args: argparse.Namespace) -> None:
@@ -138,20 +136,18 @@ def add_map(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def time(text: str) -> int:
-    """Return a TIME in nanoseconds: ISO 8601 (UTC where it names no zone) or Unix seconds."""
+def _parsed(parse: Callable[[str], _T], text: str) -> _T:
     try:
-        return parse_time(text)
+        return parse(text)
     except InvalidRequest as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def time_zone(text: str) -> tzinfo:
-    """Return the time zone of an IANA name; empty: this machine's."""
-    try:
-        return zone_named(text)
-    except InvalidRequest as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+time: Callable[[str], int] = partial(_parsed, parse_time)
+"""Returns a TIME in nanoseconds: ISO 8601 (UTC where it names no zone) or Unix seconds."""
+
+time_zone: Callable[[str], tzinfo] = partial(_parsed, zone_named)
+"""Returns the time zone of an IANA name; empty: this machine's."""
 
 
 def count(text: str) -> int:
@@ -163,6 +159,13 @@ def count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not a whole number of at least 1')
     return number
+
+
+def sequence(text: str) -> int:
+    """Return the number of a sequence of a data set."""
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f'{text!r} is not the number of a sequence')
+    return int(text)
 
 
 def name(text: str) -> str:
@@ -187,3 +190,6 @@ per_minute = partial(_number, 'a number of calls per minute above 0', lambda num
 metres = partial(_number, 'a length in metres', lambda number: number >= 0.0)
 coordinate = partial(_number, 'a coordinate in metres', math.isfinite)
 radians = partial(_number, 'an angle in radians', math.isfinite)
+
+PLACE: dict[str, Any] = {'nargs': 3, 'type': coordinate, 'metavar': ('X', 'Y', 'Z')}
+"""How an option takes a place in the map frame [m]."""

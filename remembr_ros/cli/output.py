@@ -34,11 +34,17 @@ def stdout_for_json(wanted: bool) -> Iterator[None]:
 
 
 @contextmanager
-def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how many memories are done; call what comes with their number."""
-    with tqdm(total=total, unit='memory', desc=what, disable=None) as bar:
+def progress(
+    what: str, total: int | None = None, *, unit: str = 'memory', leave: bool = True
+) -> Iterator[Callable[..., None]]:
+    """Show on a terminal how much is done; call what comes with that, and with the total if new.
 
-        def show(done: int) -> None:
+    :param leave: the bar stays when all is done
+    """
+    with tqdm(total=total, unit=unit, desc=what, disable=None, leave=leave) as bar:
+
+        def show(done: int, total: int | None = None) -> None:
+            bar.total = bar.total if total is None else total
             bar.update(done - bar.n)
 
         yield show

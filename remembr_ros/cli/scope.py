@@ -2,7 +2,7 @@
 
 import argparse
 
-from remembr_ros.cli.options import coordinate, metres, time
+from remembr_ros.cli.options import PLACE, metres, time
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Scope
 
@@ -19,25 +19,18 @@ def add_narrowing(parser: argparse.ArgumentParser, *, map_option: str = '--map-i
     parser.add_argument(
         '--before', type=time, metavar='TIME', help='only memories that start at or before this'
     )
-    parser.add_argument(
-        '--robot',
-        metavar='NAME',
-        action='append',
-        default=[],
-        help='only memories of this robot; several times: of any of these',
-    )
+    add_robots(parser, 'only memories of this robot; several times: of any of these')
     parser.add_argument(map_option, metavar='ID', help='only memories of this map')
+
+
+def add_robots(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add --robot, which may be given several times, with this help."""
+    parser.add_argument('--robot', metavar='NAME', action='append', default=[], help=text)
 
 
 def add_near(parser: argparse.ArgumentParser) -> None:
     """Add --near and --radius."""
-    parser.add_argument(
-        '--near',
-        nargs=3,
-        type=coordinate,
-        metavar=('X', 'Y', 'Z'),
-        help='only memories at most --radius from this place [m]',
-    )
+    parser.add_argument('--near', **PLACE, help='only memories at most --radius from this place [m]')
     parser.add_argument('--radius', type=metres, metavar='M', help='[m]')
 
 

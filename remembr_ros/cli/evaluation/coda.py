@@ -5,12 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from remembr_ros.bags.coda import ConvertedSequence, convert_coda
 from remembr_ros.bags.coda_folder import CAMERAS, POSES
-from remembr_ros.cli.options import add_json
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.options import add_json, sequence
+from remembr_ros.cli.output import print_json, progress, stdout_for_json
 from remembr_ros.errors import BagUnreadable, InvalidRequest
 from remembr_ros.timestamps import NS, format_duration, format_iso
 
@@ -23,7 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='folder of the data set, with timestamps, poses and 2d_rect or 2d_raw',
     )
     parser.add_argument(
-        '--sequence', nargs='+', type=_number, required=True, metavar='N', help='which, by number (0 to 22)'
+        '--sequence',
+        nargs='+',
+        type=sequence,
+        required=True,
+        metavar='N',
+        help='which, by number (0 to 22)',
     )
     parser.add_argument('--out', type=Path, required=True, metavar='DIR', help='write the rosbags DIR/N')
     parser.add_argument(
@@ -63,12 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _convert(args: argparse.Namespace, number: int) -> ConvertedSequence:
-    with tqdm(desc=f'sequence {number}', unit='frame', disable=None, leave=False) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
+    with progress(f'sequence {number}', unit='frame', leave=False) as show:
         return convert_coda(
             args.root,
             number,
@@ -76,7 +74,7 @@ def _convert(args: argparse.Namespace, number: int) -> ConvertedSequence:
             camera=args.camera,
             poses=args.poses,
             replace=args.force,
-            progress=progress,
+            progress=show,
         )
 
 
@@ -107,9 +105,3 @@ def _json(sequence: ConvertedSequence) -> dict[str, Any]:
         'left_out': dict(sequence.left_out),
         'absent': list(sequence.absent),
     }
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f'{text!r} is not the number of a sequence')
-    return int(text)

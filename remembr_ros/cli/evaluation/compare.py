@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.evaluation.records.reading import RecordedRun, load_run
 from remembr_ros.evaluation.report.comparison import compare, comparison_table
 
@@ -25,11 +25,8 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json):
         a, b = (load_run(folder) for folder in args.runs)
         comparison = compare(a.records, b.records)
-    if args.json:
-        print_json({'a': str(a.folder), 'b': str(b.folder), **asdict(comparison)})
-        return 0
-    print(f'A  {_line(a)}\nB  {_line(b)}\n')
-    print(comparison_table(comparison))
+    text = f'A  {_line(a)}\nB  {_line(b)}\n\n{comparison_table(comparison)}'
+    print_result(args.json, {'a': str(a.folder), 'b': str(b.folder), **asdict(comparison)}, text)
     return 0
 
 

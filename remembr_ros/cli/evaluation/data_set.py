@@ -5,8 +5,8 @@ import sys
 from typing import Any
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
-from remembr_ros.cli.options import add_json, count, seconds
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.options import add_json, count, seconds, sequence
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import RemembrError
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS, Outside
 from remembr_ros.evaluation.records.config import PlannerName, RunConfig, run_config
@@ -28,7 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'truth.json',
     )
     parser.add_argument(
-        '--sequences', nargs='+', type=_sequence, metavar='N', help='only these (default: all that are there)'
+        '--sequences',
+        nargs='+',
+        type=sequence,
+        metavar='N',
+        help='only these (default: all that are there)',
     )
     parser.add_argument(
         '--captions', metavar='NAME', default=CAPTIONS, help='captions in N/NAME.json (default: %(default)s)'
@@ -119,10 +123,7 @@ def run(args: argparse.Namespace) -> int:
             print(write_report(args.out), file=sys.stderr)
         except RemembrError as error:  # the figures are there
             print(f'no report.html: {error}', file=sys.stderr)
-    if args.json:
-        print_json(summary)
-    else:
-        _show(records, summary, config.outside)
+    print_result(args.json, summary, _lines(records, summary, config.outside))
     return 0
 
 
@@ -133,23 +134,16 @@ def _config(args: argparse.Namespace) -> RunConfig:
     return run_config(**{**fields, 'data': args.name, 'bags': dict(args.bags or ())})
 
 
-def _show(records: list[QuestionRecord], summary: dict[str, Any], outside: Outside) -> None:
-    print(f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n')
-    print('\n\n'.join(map(table_text, tables(records))))
-    for row in summary['excluded']:
-        print(f'excluded: {row["id"]} {row["question"]!r}: {row["reason"]}')
-    for row in summary['doubtful']:
-        print(f'{outside.value}: {row["id"]} {row["question"]!r}: {row["reason"]}')
-
-
-def _sequence(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f'{text!r} is not the number of a sequence')
-    return int(text)
+def _lines(records: list[QuestionRecord], summary: dict[str, Any], outside: Outside) -> str:
+    lines = [f'{summary["data"]}, planner {summary["planner"]}, embedder {summary["embedder"]}\n']
+    lines.append('\n\n'.join(map(table_text, tables(records))))
+    for why, rows in (('excluded', summary['excluded']), (outside.value, summary['doubtful'])):
+        lines += [f'{why}: {row["id"]} {row["question"]!r}: {row["reason"]}' for row in rows]
+    return '\n'.join(lines)
 
 
 def _bag(text: str) -> tuple[int, str]:
     number, equals, path = text.partition('=')
     if not equals or not path:
         return 0, text
-    return _sequence(number), path
+    return sequence(number), path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from remembr_ros.cli.evaluation.execution import add_execution, execution
 from remembr_ros.cli.options import add_json
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.evaluation.run.execution import carry_out
@@ -55,8 +55,5 @@ def run(args: argparse.Namespace) -> int:
         (args.out / 'grid.json').write_text(json.dumps(rows, indent=2, default=str) + '\n', encoding='utf-8')
     except OSError as error:
         raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
-    if args.json:
-        print_json({'runs': json.loads(json.dumps(rows, default=str))})
-    else:
-        print(table)
+    print_result(args.json, {'runs': json.loads(json.dumps(rows, default=str))}, table)
     return 0

@@ -2,15 +2,12 @@
 
 import argparse
 import json
-import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from tqdm import tqdm
-
 from remembr_ros.cli.options import add_json, count
-from remembr_ros.cli.output import print_json, stdout_for_json
+from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.embedding.embedders import get_embedder
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.datasets.navqa import CAPTIONS
@@ -49,13 +46,8 @@ def run(args: argparse.Namespace) -> int:
         drives = datasets.load(config, Path(), embedder)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix='remembr_haystack_'))
         store = stack.enter_context(open_store(f'{folder}/memory.db', embedder))
-        bar = stack.enter_context(tqdm(desc='memories', disable=None, file=sys.stderr))
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        sizes = list(measure(drives, captions, args.factors, store, progress))
+        show = stack.enter_context(progress('memories'))
+        sizes = list(measure(drives, captions, args.factors, store, show))
         result = {
             'data': f'navqa {args.captions}',
             'embedder': embedder.name,
@@ -68,8 +60,5 @@ def run(args: argparse.Namespace) -> int:
             (args.out / 'haystack.json').write_text(json.dumps(result, indent=2) + '\n', encoding='utf-8')
         except OSError as error:
             raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
-    if args.json:
-        print_json(result)
-    else:
-        print(haystack_table(sizes))
+    print_result(args.json, result, haystack_table(sizes))
     return 0

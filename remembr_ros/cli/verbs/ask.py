@@ -9,7 +9,7 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.json_form import answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
 from remembr_ros.agent.planner import Progress
-from remembr_ros.cli.options import add_json, add_memory, coordinate, metres, open_memory
+from remembr_ros.cli.options import PLACE, add_json, add_memory, metres, open_memory
 from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
 from remembr_ros.cli.planner_options import add_planner, agent_config
 from remembr_ros.cli.scope import add_narrowing
@@ -22,13 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_memory(parser)
     add_planner(parser)
     add_narrowing(parser, map_option='--map')
-    parser.add_argument(
-        '--here',
-        nargs=3,
-        type=coordinate,
-        metavar=('X', 'Y', 'Z'),
-        help='where the robot is, in the map frame',
-    )
+    parser.add_argument('--here', **PLACE, help='where the robot is, in the map frame')
     parser.add_argument('--map-id', metavar='ID', default='', help='the map that the robot is on')
     parser.add_argument(
         '--same-place',

@@ -8,6 +8,7 @@ from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
 from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import print_result, stdout_for_json
+from remembr_ros.cli.scope import add_robots
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,13 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='such as 2026-11-23, yesterday, Tuesday, yesterday afternoon, last 2 hours (default: today)',
     )
     add_memory(parser)
-    parser.add_argument(
-        '--robot',
-        metavar='NAME',
-        action='append',
-        default=[],
-        help='only what this robot did; several times: any of these',
-    )
+    add_robots(parser, 'only what this robot did; several times: any of these')
     parser.add_argument(
         '--time-zone',
         type=time_zone,

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from remembr_ros import __version__
 from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.json_form import answer_json
-from remembr_ros.cli.output import answer_lines
+from remembr_ros.cli.output import answer_lines, progress
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance
 from remembr_ros.memory.model.recall import Hit
@@ -82,8 +80,8 @@ def run(args: argparse.Namespace) -> int:
         graph.bring_up()
         seconds = (truth.end_ns - truth.start_ns) / NS
         _say(f'the robot remembers its tour: {seconds:.0f} s, played at {args.rate:g} times real speed')
-        with tqdm(desc='memories', unit='', disable=None) as bar:
-            graph.play(out / f'building_{args.seed}' / 'bag', args.rate, lambda n: bar.update(n - bar.n))
+        with progress('memories', unit='') as show:
+            graph.play(out / f'building_{args.seed}' / 'bag', args.rate, show)
         memories = sorted(graph.memories, key=lambda memory: memory.start_ns)
         now_ns = truth.end_ns
         here = truth.segments[-1].pose
@@ -189,13 +187,8 @@ def _recording(folder: Path, seed: int) -> RecordingTruth:
         _say(f'the building is rendered already: {folder}')
         return load_truth(folder)
     _say('a building is rendered, and a robot drives through it')
-    with tqdm(desc='frames', unit='', disable=None) as bar:
-
-        def progress(count: int, total: int) -> None:
-            bar.total = total
-            bar.update(count - bar.n)
-
-        truth = record_building(folder, seed, progress=progress)
+    with progress('frames', unit='') as show:
+        truth = record_building(folder, seed, progress=show)
     done.write_text(__version__)
     return truth
 

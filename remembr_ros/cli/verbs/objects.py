@@ -2,9 +2,9 @@
 
 import argparse
 
-from remembr_ros.cli.options import add_json, add_memory, coordinate, count, open_memory
+from remembr_ros.cli.options import PLACE, add_json, add_memory, count, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope import point
+from remembr_ros.cli.scope import add_robots, point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import Query, Scope
@@ -20,12 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--class', dest='called', metavar='C', help="only what is called so, such as 'cup' or 'red cup'"
     )
     parser.add_argument('--text', metavar='T', help='what fits a text best first, whatever it is called')
-    parser.add_argument(
-        '--near', nargs=3, type=coordinate, metavar=('X', 'Y', 'Z'), help='what is nearest first [m]'
-    )
-    parser.add_argument(
-        '--robot', metavar='NAME', action='append', default=[], help='only what this robot has seen'
-    )
+    parser.add_argument('--near', **PLACE, help='what is nearest first [m]')
+    add_robots(parser, 'only what this robot has seen')
     parser.add_argument('--map-id', metavar='ID', help='only what is in this map')
     parser.add_argument('--limit', type=count, metavar='N', help='so many (default: all; by --text 5)')
     add_json(parser)

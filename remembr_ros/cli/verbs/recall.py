@@ -2,7 +2,7 @@
 
 import argparse
 
-from remembr_ros.cli.options import add_json, add_memory, coordinate, count, metres, open_memory
+from remembr_ros.cli.options import PLACE, add_json, add_memory, count, metres, open_memory
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
 from remembr_ros.cli.scope import add_scope, point, scope_of
@@ -17,9 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--text', metavar='T', help='rank by how well memories fit this text')
     parser.add_argument(
         '--position',
-        nargs=3,
-        type=coordinate,
-        metavar=('X', 'Y', 'Z'),
+        **PLACE,
         help='rank by distance to this place [m], or with --text and --radius only look around it',
     )
     parser.add_argument('--time', type=time_option, metavar='TIME', help='rank by distance to this time')

@@ -4,7 +4,7 @@ import argparse
 import time
 from contextlib import ExitStack
 
-from remembr_ros.cli.options import add_json, add_memory, coordinate, name, open_memory, radians
+from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory, radians
 from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import point
@@ -17,13 +17,7 @@ from remembr_ros.memory.notes import store_note
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('text', metavar='TEXT', help='what shall be remembered')
     add_memory(parser)
-    parser.add_argument(
-        '--position',
-        nargs=3,
-        type=coordinate,
-        metavar=('X', 'Y', 'Z'),
-        help='the place that it is about [m] (default: none)',
-    )
+    parser.add_argument('--position', **PLACE, help='the place that it is about [m] (default: none)')
     parser.add_argument('--yaw', type=radians, metavar='RAD', help='the heading there (default: 0)')
     parser.add_argument('--time', type=time_option, metavar='TIME', help='when it was (default: now)')
     parser.add_argument(
