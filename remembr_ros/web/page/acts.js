@@ -1,7 +1,7 @@
 // What a person has the memory and the robot do: drive there, note, forget. Each is asked for before it is done.
 
 import { clock, placeName } from './cards.js';
-import { dialog, el, toast } from './dom.js';
+import { button, dialog, el, toast } from './dom.js';
 
 const NOTE = 2_000; // [characters] of a note
 const counted = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
@@ -31,7 +31,6 @@ export function showPlace(page, [x, y]) {
 /** Light memories up on map and timeline, and show the first that has a place. */
 export function showOnMap(page, hits) {
   page.map.light(hits);
-  page.timeline.light(hits);
   const placed = hits.find((hit) => hit.position);
   if (placed) showPlace(page, placed.position);
 }
@@ -48,6 +47,10 @@ export async function copyLink(link) {
 
 /** Propose a drive to `target` ({memory_id} or {position, map_id}); the bar of the drive asks for a yes. */
 export const goThere = (page, target) => attempt(() => page.api.post('/api/go', target));
+
+/** Return what goes to `target`, or says why nobody can; null: this person may not. */
+export const goButton = (page, target) => (page.may('drive') ? button('go', 'Go there', () => goThere(page, target), { class: 'primary' })
+  : noRobot(page) && el('p', { class: 'small muted' }, noRobot(page)));
 
 /** Return why nobody can go there and how to change that, where there is no robot; null where there is one. */
 export const noRobot = (page) => (page.info.abilities.includes('drive') ? null

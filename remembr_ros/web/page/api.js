@@ -1,6 +1,6 @@
 // The JSON API: requests, streams of events, and what happens when the server wants a token or is away.
 
-import { dialog, el } from './dom.js';
+import { delayed, dialog, el } from './dom.js';
 
 /** Raised with the server's own sentence; status 0: it was not reached. */
 export class ApiError extends Error {
@@ -81,29 +81,25 @@ const parsed = async (response) => (response.status === 204 ? null : response.js
 export const get = async (path, params, { signal } = {}) => parsed(await request('GET', path, { params, signal }));
 
 /** POST `body` as JSON, a Blob as it is. */
-export const post = async (path, body, { signal } = {}) => parsed(await request('POST', path, { body, signal }));
+export const post = async (path, body) => parsed(await request('POST', path, { body }));
 
 /** DELETE. */
-export const del = async (path, { signal } = {}) => parsed(await request('DELETE', path, { signal }));
+export const del = async (path) => parsed(await request('DELETE', path, {}));
 
 async function stream(method, path, { body, signal, onEvent, onOpen }) {
   const dead = new AbortController();
   const end = () => dead.abort();
   signal?.addEventListener('abort', end);
-  let timer;
-  const alive = () => {
-    clearTimeout(timer);
-    timer = setTimeout(end, SILENCE_MS);
-  };
+  const alive = delayed();
   try {
-    alive();
+    alive(end, SILENCE_MS);
     const response = await request(method, path, { body, signal: dead.signal, accept: 'text/event-stream' });
     onOpen?.();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ''; ; ) {
       const { value, done } = await reader.read();
       if (done) return;
-      alive();
+      alive(end, SILENCE_MS);
       const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
       rest = blocks.pop();
       for (const block of blocks) {
@@ -121,58 +117,56 @@ async function stream(method, path, { body, signal, onEvent, onOpen }) {
     if (error instanceof ApiError || signal?.aborted) throw error;
     throw new ApiError(0, 'The connection was lost.');
   } finally {
-    clearTimeout(timer);
+    alive(null);
     signal?.removeEventListener('abort', end);
   }
 }
 
 /** Ask; onExchange(EXCHANGE) at each progress; resolves with the last one. */
-export async function streamAsk(body, onExchange, { signal } = {}) {
+export async function streamAsk(body, onExchange) {
   let last = null;
-  await stream('POST', '/api/ask', { body, signal, onEvent: (kind, data) => {
+  await stream('POST', '/api/ask', { body, onEvent: (kind, data) => {
     if (kind === 'exchange') onExchange((last = data));
   } });
   return last;
 }
 
 /**
- * What happens, as long as the page is seen: `start(onEvent(kind, data), onLost(bool, why))`. A page that is hidden hears
+ * Call onEvent(kind, data) and onLost(bool, why) of what happens, as long as the page is seen. A page that is hidden hears
  * nothing and holds no connection; when it is seen again, or the server is back, `back` comes first, then, if the memory
  * changed meanwhile, `memories` with `anew`.
  */
-export const events = {
-  start(onEvent, onLost) {
-    let run = null;
-    let version = document.hidden ? -1 : null; // what a page shows that was hidden at first may be old
-    const hear = (kind, data) => {
-      if (kind === 'hello') {
-        const missed = version !== null && version !== data.version;
-        if (version !== null) onEvent('back', {});
-        if (missed) onEvent('memories', { anew: true, new: [] });
-      }
-      version = data.version ?? version;
-      if (kind !== 'hello') onEvent(kind, data);
-    };
-    const follow = async (signal) => {
-      for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-        const opened = () => {
-          wait = FIRST_WAIT_MS / 2;
-          onLost(false);
-        };
-        let why = '';
-        await stream('GET', '/api/events', { signal, onEvent: hear, onOpen: opened })
-          .catch((error) => (why = error.status ? error.message : ''));
-        if (signal.aborted) return;
-        onLost(true, why);
-        await new Promise((resolve) => setTimeout(resolve, wait * (0.75 + Math.random() / 2)));
-      }
-    };
-    const seen = () => {
-      run?.abort();
-      run = document.hidden ? null : new AbortController();
-      if (run) follow(run.signal);
-    };
-    document.addEventListener('visibilitychange', seen);
-    seen();
-  },
-};
+export function follow(onEvent, onLost) {
+  let run = null;
+  let version = document.hidden ? -1 : null; // what a page shows that was hidden at first may be old
+  const hear = (kind, data) => {
+    if (kind === 'hello') {
+      const missed = version !== null && version !== data.version;
+      if (version !== null) onEvent('back', {});
+      if (missed) onEvent('memories', { anew: true, new: [] });
+    }
+    version = data.version ?? version;
+    if (kind !== 'hello') onEvent(kind, data);
+  };
+  const hearAll = async (signal) => {
+    for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      const opened = () => {
+        wait = FIRST_WAIT_MS / 2;
+        onLost(false);
+      };
+      let why = '';
+      await stream('GET', '/api/events', { signal, onEvent: hear, onOpen: opened })
+        .catch((error) => (why = error.status ? error.message : ''));
+      if (signal.aborted) return;
+      onLost(true, why);
+      await new Promise((resolve) => setTimeout(resolve, wait * (0.75 + Math.random() / 2)));
+    }
+  };
+  const seen = () => {
+    run?.abort();
+    run = document.hidden ? null : new AbortController();
+    if (run) hearAll(run.signal);
+  };
+  document.addEventListener('visibilitychange', seen);
+  seen();
+}

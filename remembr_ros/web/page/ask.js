@@ -1,8 +1,8 @@
 // Asking: a conversation with its progress, answers and their evidence; what others asked appears, too.
 
-import { attempt, goThere, noRobot, showOnMap } from './acts.js';
-import { clamped, clock, lasted, moment, placeName, showCards, since, update } from './cards.js';
-import { announce, busy, el, icon } from './dom.js';
+import { attempt, goButton, showOnMap } from './acts.js';
+import { clamped, lasted, moment, placeName, showCards, since, update, windowName } from './cards.js';
+import { announce, button, el, icon } from './dom.js';
 import { microphone } from './microphone.js';
 import { iso, now } from './times.js';
 
@@ -49,9 +49,8 @@ export function mountAsk(root, page) {
   const chosen = el('p', { class: 'small muted', role: 'status' });
   const list = el('ol', { class: 'exchanges', 'aria-label': 'Questions and answers' });
   const nothing = el('div', { class: 'nothing' }, el('p', {}, 'Ask what the robot has seen, where, when and for how long.'),
-    page.may('ask') ? el('div', { class: 'row' }, EXAMPLES.map((text) => el('button', {
-      type: 'button', class: 'chip', onclick: () => ask(text),
-    }, text))) : null);
+    page.may('ask') ? el('div', { class: 'row' },
+      EXAMPLES.map((text) => el('button', { type: 'button', class: 'chip', onclick: () => ask(text) }, text))) : null);
   const field = el('textarea', { name: 'question', rows: 1, maxlength: 2000, dir: 'auto', enterkeyhint: 'send',
     'aria-label': 'Question', placeholder: 'Ask the robot', onkeydown: (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -79,9 +78,7 @@ export function mountAsk(root, page) {
 
   function showScope() {
     const { after, before, robot: [robot], map_id: map } = scope();
-    const time = after && before ? `${clock(after)} – ${clock(before, after)}`
-      : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '';
-    const words = [robot, map && `map ${map}`, time].filter(Boolean).join(', ');
+    const words = [robot, map && `map ${map}`, windowName({ after, before })].filter(Boolean).join(', ');
     chosen.textContent = words && `Asks of ${words}`;
   }
 
@@ -96,7 +93,7 @@ export function mountAsk(root, page) {
         if (begun) toEnd();
         announce(exchange.answer?.text ?? (exchange.error || STAGES[exchange.stage] || ''));
         if (!exchange.answer) return;
-        light(exchange.answer.evidence);
+        page.map.light(exchange.answer.evidence);
         list.querySelector(`[data-key="${CSS.escape(id)}"]`).scrollIntoView({ block: 'start' });
       });
       if (!last?.answer && !last?.error) throw new Error('The connection was lost.');
@@ -112,7 +109,7 @@ export function mountAsk(root, page) {
     // An end stays one, whatever overtakes it, but for that of an answer whose memories were forgotten.
     const forgotten = known?.answer && exchange.error && !exchange.answer;
     const ended = (known?.answer && !forgotten) || (known?.error && !known.lost);
-    if (forgotten) light([]);
+    if (forgotten) page.map.light([]);
     const rounds = (known?.rounds ?? 0) + (exchange.stage === 'recalling' && known?.stage !== 'recalling' ? 1 : 0);
     if (!ended) exchanges.set(exchange.id, { ...exchange, rounds });
     for (const id of [...exchanges.keys()].slice(0, -KEPT)) exchanges.delete(id) && mine.delete(id);
@@ -120,11 +117,6 @@ export function mountAsk(root, page) {
   }
 
   const toEnd = () => (root.scrollTop = root.scrollHeight);
-
-  function light(evidence) {
-    page.map.light(evidence);
-    page.timeline.light(evidence);
-  }
 
   function show() {
     nothing.hidden = exchanges.size > 0;
@@ -162,11 +154,10 @@ export function mountAsk(root, page) {
   }
 
   function progress(id) {
-    const path = `/api/exchanges/${encodeURIComponent(id)}`;
-    const cancel = (event) => busy(event.currentTarget, attempt(() => page.api.del(path)));
+    const cancel = () => attempt(() => page.api.del(`/api/exchanges/${encodeURIComponent(id)}`));
     return el('div', { class: 'progress' }, el('span', { class: 'spinner' }),
       el('span', {}, el('strong', {}), ' ', el('bdi', {}), el('span', { class: 'small muted' })),
-      page.may('ask') ? el('button', { type: 'button', class: 'quiet', onclick: cancel }, icon('close'), 'Cancel') : null);
+      page.may('ask') ? button('close', 'Cancel', cancel, { class: 'quiet' }) : null);
   }
 
   function answered(answer) {
@@ -176,21 +167,18 @@ export function mountAsk(root, page) {
     const cards = el('ol', { class: 'cards', 'aria-label': 'Evidence' });
     const showSome = (most) => showCards(cards, evidence.slice(0, most), page);
     showSome(EVIDENCE);
-    const rest = evidence.length > EVIDENCE ? el('button', { type: 'button', class: 'quiet', onclick: () => {
+    const rest = evidence.length > EVIDENCE ? button(null, `Show all ${evidence.length} memories`, () => {
       showSome(MOST);
       rest.remove();
-    } }, `Show all ${evidence.length} memories`) : null;
+    }, { class: 'quiet' }) : null;
     const there = position && evidence.find((hit) => String(hit.position) === String(position));
     const target = there ? { memory_id: there.id }
       : position && { position: position.slice(0, 2), yaw: answer.yaw ?? 0, map_id: evidence[0]?.map_id };
     return [
       headline(answer), clamped(answer.text, ANSWER),
       el('div', { class: 'row' },
-        target && page.may('drive') ? el('button', { type: 'button', class: 'primary',
-          onclick: (event) => busy(event.currentTarget, goThere(page, target)) }, icon('go'), 'Go there') : null,
-        target && noRobot(page) ? el('p', { class: 'small muted' }, noRobot(page)) : null,
-        evidence.length ? el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, evidence) },
-          icon('map'), 'Show on map') : null),
+        target && goButton(page, target),
+        evidence.length ? button('map', 'Show on map', () => showOnMap(page, evidence), { class: 'chip' }) : null),
       evidence.length ? el('h2', {}, 'Based on') : null, cards, rest,
       el('p', { class: 'small muted' },
         el('span', { title: `confidence ${confidence.toFixed(2)}` }, SURE.find(([least]) => confidence >= least)[1]),

@@ -1,6 +1,6 @@
 // Memories in lists: a picture, what was seen, when and where. Lists are updated, never rebuilt.
 
-import { el, icon } from './dom.js';
+import { button, el, icon } from './dom.js';
 import { ago, written } from './times.js';
 
 const EXCERPT = 240; // [characters] of a caption in a list; a hostile one has 60,000 without a space
@@ -20,6 +20,10 @@ export const placeName = (position) => (position ? `(${position[0].toFixed(1)}, 
 /** Return a moment in words; where it is on the day of `since`, its time alone. */
 export const clock = (time, since) =>
   written(time, written(time, DAY) === written(since, DAY) ? CLOCK : { ...DAY, ...CLOCK });
+
+/** Return a window of time in words; empty: it is all of time. */
+export const windowName = ({ after, before }) => (after && before ? `${clock(after)} – ${clock(before, after)}`
+  : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '');
 
 /** Return a moment as an element: the robot's time, UTC on hover. */
 export const moment = (time, since) => el('time', { datetime: time, title: `${time} (UTC)` }, clock(time, since));
@@ -80,18 +84,21 @@ export const sureness = (hit) => (hit.sureness
   ? el('span', { class: `sureness ${hit.sureness}`, title: hit.score ? `score ${hit.score.toFixed(2)}` : null },
     `${hit.sureness[0].toUpperCase()}${hit.sureness.slice(1)} a match`) : null);
 
+/** Return a link that opens a memory in the page, or elsewhere if the browser is asked for that. */
+export const memoryLink = ({ id }, page, props, ...children) => el('a', { href: page.url.address({ memory: id }), ...props,
+  onclick: (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    page.openMemory(id);
+  } }, ...children);
+
 /** Return a memory as a link that opens it. */
 export function card(hit, page) {
   const apart = hit.sentence && !hit.caption.includes(hit.sentence); // a text in the scene matched, not the caption
   const tag = isWeak(hit) ? 'span' : 'mark';
-  const open = (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    page.openMemory(hit.id);
-  };
   const mark = () => page.url.state().memory || page.map.mark(hit, { still: true });
   const unmark = () => page.url.state().memory || page.map.mark(null);
-  return el('a', { class: 'card', dataset: { id: hit.id }, href: page.url.address({ memory: hit.id }), onclick: open,
+  return memoryLink(hit, page, { class: 'card', dataset: { id: hit.id },
     onpointerenter: mark, onpointerleave: unmark, onfocus: mark, onblur: unmark },
     picture(hit),
     el('span', { class: 'card-body' },
@@ -106,14 +113,17 @@ export function card(hit, page) {
         hit.source && hit.source !== 'captioner' ? el('span', {}, sourceName(hit.source)) : null)));
 }
 
+/** Return one line of a list of facts. */
+export const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value));
+
 /** Return a text that may be long: its start, and the rest on request. */
 export function clamped(text, most) {
   const said = el('p', { class: 'caption', dir: 'auto' }, text.length > most ? `${cut(text, 0, most)}…` : text);
   if (text.length <= most) return said;
-  const more = el('button', { type: 'button', class: 'quiet more', onclick: () => {
+  const more = button(null, `Show all ${text.length.toLocaleString('en')} characters`, () => {
     said.textContent = text;
     more.remove();
-  } }, `Show all ${text.length.toLocaleString('en')} characters`);
+  }, { class: 'quiet more' });
   return el('div', {}, said, more);
 }
 

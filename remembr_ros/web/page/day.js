@@ -28,7 +28,7 @@ function episode({ kind, robot, start: from, end, position, travelled, seen, rea
 /** Show the days in `root`. */
 export function mountDay(root, page) {
   const { url } = page;
-  const said = el('p', { class: 'search-status', role: 'status' });
+  const said = el('p', { class: 'search-status small muted', role: 'status' });
   const list = el('div', { class: 'days' });
   const places = new Map(); // by the button of a stay or a drive
   let shown = ''; // what is listed

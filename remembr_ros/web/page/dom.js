@@ -59,17 +59,33 @@ export function announce(text) {
   document.getElementById('announce').textContent = text;
 }
 
+/** Return what runs a function in so many ms, in place of what it was to run before; null: nothing. */
+export function delayed() {
+  let timer;
+  return (run, ms) => {
+    clearTimeout(timer);
+    if (run) timer = setTimeout(run, ms);
+  };
+}
+
+const hide = delayed();
+
 /** Show for a few seconds what came of something, and say it. */
 export function toast(text) {
   const place = document.getElementById('toast');
   place.textContent = text;
   place.hidden = false;
-  clearTimeout(toast.timer);
-  toast.timer = setTimeout(() => (place.hidden = true), 6000);
+  hide(() => (place.hidden = true), 6000);
 }
+
+/** Make a button with an icon, if one is named; it is busy while what `run` returns, if a promise, is not settled. */
+export const button = (drawing, words, run, props = {}) => el('button', {
+  type: 'button', onclick: ({ currentTarget }) => busy(currentTarget, run()), ...props,
+}, drawing && icon(drawing), words);
 
 /** Mark a control as at work until a promise is settled; return the promise. */
 export async function busy(node, promise) {
+  if (!(promise instanceof Promise)) return promise;
   node.setAttribute('aria-busy', 'true');
   if ('disabled' in node) node.disabled = true;
   try {

@@ -2,7 +2,7 @@
 
 import { attempt, showPlace } from './acts.js';
 import { placeName } from './cards.js';
-import { announce, busy, el, icon, toast } from './dom.js';
+import { announce, button, el, toast } from './dom.js';
 
 const BEFORE = { checking: 'Looking whether the robot can go there', confirming: 'The robot waits for a yes' };
 const ENDS = { arrived: 'The robot has arrived', sent: 'The robot was sent there', failed: 'The drive failed', stopped: 'The drive has ended' };
@@ -17,17 +17,14 @@ export function mountDrive(root, page) {
   let shown = ''; // id of the goals that are shown as waiting
   let timer;
 
-  const act = (path, body, label, drawing, kind) => el('button', {
-    type: 'button', class: kind, onclick: async (event) => {
-      const done = await busy(event.currentTarget, attempt(() => page.api.post(path, body())));
-      if (done?.detail) toast(done.detail);
-    },
-  }, icon(drawing), label);
+  const act = (path, body, label, drawing, kind) => button(drawing, label, async () => {
+    const done = await attempt(() => page.api.post(path, body()));
+    if (done?.detail) toast(done.detail);
+  }, { class: kind });
   const words = el('strong', {});
   const detail = el('span', { class: 'muted', dir: 'auto' });
   const bar = el('progress', { 'aria-label': 'Way driven', max: 1 });
-  const where = el('button', { type: 'button', class: 'quiet', onclick: () => showPlace(page, goal.position) },
-    icon('place'), 'Where');
+  const where = button('place', 'Where', () => showPlace(page, goal.position), { class: 'quiet' });
   const yes = act('/api/confirm', () => ({ yes: true, proposal: shown }), 'Drive', 'go', 'primary');
   const no = act('/api/confirm', () => ({ yes: false, proposal: shown }), 'No', 'close', '');
   const stop = act('/api/stop', () => ({}), 'Stop', 'stop', 'danger');

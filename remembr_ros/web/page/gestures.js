@@ -1,5 +1,7 @@
 // Pointer, touch and wheel on a canvas, as the map and the timeline take them.
 
+import { delayed } from './dom.js';
+
 const SLOP_PX = 5; // [px] less is a tap, not a drag
 const HOLD_MS = 550; // [ms] a finger that rests
 const TWICE_MS = 300; // [ms] between the two of a double tap
@@ -11,7 +13,7 @@ const TWICE_MS = 300; // [ms] between the two of a double tap
 export function follow(canvas, on) {
   const fingers = new Map();
   let moved = false;
-  let timer = null;
+  const resting = delayed();
   let tapped = null;
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -28,11 +30,11 @@ export function follow(canvas, on) {
     const [x, y] = at(event);
     fingers.set(event.pointerId, [x, y]);
     moved = fingers.size > 1;
-    clearTimeout(timer);
+    resting(null);
     if (fingers.size > 1) return;
     on.start?.(x, y, event.pointerType !== 'mouse');
     if (event.pointerType === 'mouse') return;
-    timer = setTimeout(() => {
+    resting(() => {
       moved = true;
       on.hold?.(x, y);
     }, HOLD_MS);
@@ -44,7 +46,7 @@ export function follow(canvas, on) {
     if (!from) return void on.hover?.(x, y);
     if (!moved && Math.hypot(x - from[0], y - from[1]) < SLOP_PX) return;
     moved = true;
-    clearTimeout(timer);
+    resting(null);
     if (fingers.size === 2) {
       const [x0, y0, apart0] = middle();
       fingers.set(event.pointerId, [x, y]);
@@ -59,7 +61,7 @@ export function follow(canvas, on) {
 
   const up = (event) => {
     if (!fingers.delete(event.pointerId)) return;
-    clearTimeout(timer);
+    resting(null);
     if (fingers.size) return;
     on.end?.();
     if (moved || event.type === 'pointercancel') return;
@@ -85,43 +87,4 @@ export function follow(canvas, on) {
       on.zoom?.(Math.exp(-event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.0018)), ...at(event));
     }
   }, { passive: false });
-}
-
-/** Keep a canvas as large as its box; returns what draws it, once, when the browser next does and the page is seen. */
-export function canvasPainter(canvas, paint) {
-  let asked = false;
-  const frame = () => {
-    asked = false;
-    const { clientWidth: width, clientHeight: height } = canvas;
-    if (!width || !height) return;
-    const ratio = devicePixelRatio || 1;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-    }
-    const ctx = canvas.getContext('2d');
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, width, height);
-    paint(ctx, width, height);
-  };
-  const draw = () => {
-    if (asked || document.hidden) return;
-    asked = true;
-    requestAnimationFrame(frame);
-  };
-  new ResizeObserver(draw).observe(canvas);
-  document.addEventListener('visibilitychange', draw);
-  return draw;
-}
-
-/** Return the page's colours by the names of its CSS variables, as a canvas wants them. */
-export function colours(names) {
-  const probe = document.getElementById('announce');
-  const read = (name) => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const found = Object.fromEntries(names.map((name) => [name, read(name)]));
-  probe.style.color = '';
-  return found;
 }

@@ -1,9 +1,10 @@
 // The page: what stands where, which view is open, and what happens meanwhile.
 
+import { attempt } from './acts.js';
 import * as api from './api.js';
 import { mountAsk } from './ask.js';
 import { mountDay } from './day.js';
-import { el, icon, menu, toast } from './dom.js';
+import { el, icon, toast } from './dom.js';
 import { mountDrive } from './drive.js';
 import { mountMap } from './map.js';
 import { mountMemory } from './memory.js';
@@ -25,7 +26,6 @@ const emit = (kind, data) => listeners.get(kind)?.forEach((fn) => fn(data));
 const page = {
   api,
   url,
-  menu,
   info: null,
   map: null,
   timeline: null,
@@ -72,9 +72,9 @@ function mountShell() {
     url.set({ memory: null }, { push: true });
     if (document.activeElement === document.body) $(`tab-${document.body.dataset.shown}`).focus(); // no card was left
   });
-  $('logout').addEventListener('click', () => api.post('/api/logout').then(() => location.reload(), (error) => toast(error.message)));
+  $('logout').addEventListener('click', () => attempt(() => api.post('/api/logout').then(() => location.reload())));
   $('stop').append(icon('stop'), el('span', {}, 'Stop'));
-  $('stop').addEventListener('click', () => api.post('/api/stop').then(({ detail }) => toast(detail), (error) => toast(error.message)));
+  $('stop').addEventListener('click', () => attempt(() => api.post('/api/stop').then(({ detail }) => toast(detail))));
   $('theme').addEventListener('click', () => {
     const theme = isDark() ? 'light' : 'dark';
     document.documentElement.dataset.theme = theme;
@@ -160,7 +160,7 @@ async function start() {
     await renew().catch(() => {});
     emit('memories', data);
   });
-  api.events.start((kind, data) => {
+  api.follow((kind, data) => {
     if (kind === 'memories') return memories(data);
     if (kind === 'back' || kind === 'state') renew().catch(() => {}); // whether the memory can be read
     emit(kind, data);

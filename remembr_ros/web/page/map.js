@@ -1,8 +1,9 @@
 // The map: one canvas, what one can do on it, and what of it is in the address.
 
 import { copyLink, goThere, noRobot, writeNote } from './acts.js';
-import { announce, el, icon } from './dom.js';
-import { canvasPainter, colours, follow } from './gestures.js';
+import { canvasPainter, colours } from './canvas.js';
+import { announce, delayed, el, icon, menu } from './dom.js';
+import { follow } from './gestures.js';
 import { mapChoice, NO_MAP } from './map_choice.js';
 import { MapData } from './map_data.js';
 import { cellAt, COLOURS, drawMap } from './map_layers.js';
@@ -41,8 +42,8 @@ export function mountMap(root, page) {
   });
   const data = (scene.data = new MapData(page, draw, tell));
   let said = '';
-  let rest = null;
-  let tap = null;
+  const rest = delayed();
+  const tap = delayed();
   let picking = null;
   let lit = []; // on whatever map
   let showing = null; // the map that the view is of
@@ -98,10 +99,8 @@ export function mountMap(root, page) {
   function moved(byHand = true) {
     draw();
     data.look(view, mapId());
-    clearTimeout(rest);
-    if (!byHand) return;
-    whole = false;
-    rest = setTimeout(written, REST_MS);
+    rest(byHand && written, REST_MS);
+    if (byHand) whole = false;
   }
 
   const written = () => url.set(inAddress());
@@ -128,12 +127,11 @@ export function mountMap(root, page) {
     if (cell?.[4]) return page.openMemory(cell[4]);
     const [cx, cy] = cell ?? [x, y];
     const radius = cell ? Math.max(Number((data.cell_m * 0.75).toPrecision(2)), 0.1) : reach();
-    clearTimeout(tap);
-    tap = setTimeout(() => seenAt(cx, cy, radius), TWICE_MS);
+    tap(() => seenAt(cx, cy, radius), TWICE_MS);
   }
 
   function openMenu(px, py) {
-    clearTimeout(tap);
+    tap(null);
     const [x, y] = view.world(px, py);
     const box = canvas.getBoundingClientRect();
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
@@ -141,7 +139,7 @@ export function mountMap(root, page) {
     if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...ofPlace() }) });
     if (noRobot(page)) items.push({ label: noRobot(page), icon: 'go' });
     items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
-    page.menu(box.left + px, box.top + py, items);
+    menu(box.left + px, box.top + py, items);
   }
 
   follow(canvas, {
@@ -152,7 +150,7 @@ export function mountMap(root, page) {
     zoom,
     tap: take,
     twice(x, y) {
-      clearTimeout(tap);
+      tap(null);
       zoom(2, x, y);
     },
     hold: openMenu,
@@ -244,9 +242,10 @@ export function mountMap(root, page) {
   }
 
   return {
-    /** Light up hits as the API gives them; [] puts them out; `still`: the view stays. */
+    /** Light up hits as the API gives them, here and on the timeline; [] puts them out; `still`: the view stays. */
     light(hits, { still = false } = {}) {
       lit = hits;
+      page.timeline?.light(hits);
       light();
       if (!still && view.bring(scene.lit.map((hit) => hit.position))) moved();
     },

@@ -1,5 +1,7 @@
 // What the map shows, fetched for the box in view: never more than the cells and points that can be seen.
 
+import { delayed } from './dom.js';
+
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
@@ -17,7 +19,7 @@ export class MapData {
   #page;
   #changed;
   #told;
-  #timer = null;
+  #later = delayed();
   #request = null;
   #asked = null; // what cells and tracks are of, or will be
 
@@ -30,8 +32,7 @@ export class MapData {
   /** Have what the view needs, soon; `anew`: the memory has changed. */
   look(view, mapId, anew = false) {
     if (anew) this.#asked = null;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fetch(view, mapId), DEBOUNCE_MS);
+    this.#later(() => this.#fetch(view, mapId), DEBOUNCE_MS);
   }
 
   async #fetch(view, mapId) {

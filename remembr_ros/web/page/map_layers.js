@@ -1,6 +1,7 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
-import { drawCross, drawGoal, drawPin, drawRing, drawRobot, FONT, label } from './map_marks.js';
+import { disc, fill, FONT, stroke } from './canvas.js';
+import { at, drawCross, drawGoal, drawPin, drawRing, drawRobot, label } from './map_marks.js';
 import { ROBOT_COLOURS } from './map_robots.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
@@ -63,55 +64,38 @@ function timeColours(c) {
   });
 }
 
-function disc(ctx, x, y, radius) {
-  ctx.beginPath();
-  ctx.arc(x, y, radius, 0, 2 * Math.PI);
-}
-
 function drawGrid(ctx, view, grid, dark) {
-  const [x, y] = view.screen(grid.origin[0], grid.origin[1]);
-  const [w, h] = [grid.width * grid.resolution * view.scale, grid.height * grid.resolution * view.scale];
-  ctx.save();
-  ctx.translate(x, y);
-  ctx.rotate(-(grid.origin[2] ?? 0));
-  ctx.imageSmoothingEnabled = view.scale * grid.resolution < 3;
-  ctx.imageSmoothingQuality = 'high';
-  ctx.drawImage(dark ? grid.dark : grid.light, 0, -h, w, h);
-  ctx.restore();
+  const [x, y, yaw] = grid.origin;
+  const cell = grid.resolution * view.scale;
+  const [w, h] = [grid.width * cell, grid.height * cell];
+  at(ctx, view.screen(x, y), yaw, () => {
+    ctx.imageSmoothingEnabled = cell < 3;
+    ctx.imageSmoothingQuality = 'high';
+    ctx.drawImage(dark ? grid.dark : grid.light, 0, -h, w, h);
+  });
 }
 
 /** Lines at round metres, so that a place has something to be told by where there is no map. */
 function drawMesh(ctx, view, c) {
   const step = round(140 / view.scale);
   const [x0, y0, x1, y1] = view.box();
-  ctx.strokeStyle = c.line;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
+  const lines = new Path2D();
   for (let x = Math.ceil(x0 / step) * step; x <= x1; x += step) {
-    const px = Math.round(view.screen(x, 0)[0]) + 0.5;
-    ctx.moveTo(px, 0);
-    ctx.lineTo(px, view.height);
+    lines.addPath(new Path2D(`M${Math.round(view.screen(x, 0)[0]) + 0.5} 0V${view.height}`));
   }
   for (let y = Math.ceil(y0 / step) * step; y <= y1; y += step) {
-    const py = Math.round(view.screen(0, y)[1]) + 0.5;
-    ctx.moveTo(0, py);
-    ctx.lineTo(view.width, py);
+    lines.addPath(new Path2D(`M0 ${Math.round(view.screen(0, y)[1]) + 0.5}H${view.width}`));
   }
-  ctx.stroke();
+  stroke(ctx, lines, 1, c.line);
 }
 
 function drawArea(ctx, view, points, colour) {
-  ctx.beginPath();
-  for (const [x, y] of points) ctx.lineTo(...view.screen(x, y));
-  ctx.closePath();
-  ctx.globalAlpha = 0.13;
-  ctx.fillStyle = colour;
-  ctx.fill();
-  ctx.globalAlpha = 1;
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = 1.5;
+  const area = new Path2D();
+  for (const [x, y] of points) area.lineTo(...view.screen(x, y));
+  area.closePath();
+  fill(ctx, area, colour, 0.13);
   ctx.setLineDash([6, 4]);
-  ctx.stroke();
+  stroke(ctx, area, 1.5, colour);
   ctx.setLineDash([]);
 }
 
@@ -140,30 +124,21 @@ function drawTrack(ctx, view, points, span, ramp) {
 }
 
 function drawPlace(ctx, view, { x, y, radius }, c) {
-  const [px, py] = view.screen(x, y);
-  disc(ctx, px, py, Math.max(6, (radius ?? 0) * view.scale));
-  ctx.globalAlpha = 0.16;
-  ctx.fillStyle = c.accent;
-  ctx.fill();
-  ctx.globalAlpha = 1;
-  ctx.strokeStyle = c.accent;
-  ctx.lineWidth = 2;
-  ctx.stroke();
+  const around = disc(...view.screen(x, y), Math.max(6, (radius ?? 0) * view.scale));
+  fill(ctx, around, c.accent, 0.16);
+  stroke(ctx, around, 2, c.accent);
 }
 
 function drawCells(ctx, view, cells, c, ofRobot) {
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
-  ctx.lineWidth = 1.5;
   for (const [x, y, count, , , robot] of cells) {
     const [px, py] = view.screen(x, y);
     const radius = radiusOf(count);
     if (px < -radius || py < -radius || px > view.width + radius || py > view.height + radius) continue;
-    disc(ctx, px, py, radius);
-    ctx.fillStyle = ofRobot(robot) ?? (robot === null ? c.soft : c.accent);
-    ctx.fill();
-    ctx.strokeStyle = c.surface;
-    ctx.stroke();
+    const cell = disc(px, py, radius);
+    fill(ctx, cell, ofRobot(robot) ?? (robot === null ? c.soft : c.accent));
+    stroke(ctx, cell, 1.5, c.surface);
     if (count === 1) continue;
     ctx.fillStyle = c['accent-ink'];
     ctx.font = `600 ${count < 100 ? 11 : 10}px ${FONT}`;
@@ -175,20 +150,15 @@ function drawScale(ctx, view, c) {
   const length = round(110 / view.scale);
   const [x, y] = [view.width - 18 - length * view.scale, view.height - 17];
   drawPlate(ctx, x, length * view.scale, view, c);
-  ctx.lineWidth = 2;
-  ctx.strokeStyle = c.ink;
-  ctx.stroke(new Path2D(`M${x} ${y - 5}V${y}H${view.width - 18}V${y - 5}`));
+  stroke(ctx, new Path2D(`M${x} ${y - 5}V${y}H${view.width - 18}V${y - 5}`), 2, c.ink);
   label(ctx, metres(length), x + (length * view.scale) / 2, y - 7, c, 'center');
 }
 
 /** What keeps letters legible over whatever lies below. */
 function drawPlate(ctx, x, width, view, c) {
-  ctx.globalAlpha = 0.85;
-  ctx.fillStyle = c.surface;
-  ctx.beginPath();
-  ctx.roundRect(x - 9, view.height - 45, width + 18, 36, 7);
-  ctx.fill();
-  ctx.globalAlpha = 1;
+  const plate = new Path2D();
+  plate.roundRect(x - 9, view.height - 45, width + 18, 36, 7);
+  fill(ctx, plate, c.surface, 0.85);
 }
 
 function drawLegend(ctx, view, [t0, t1], c) {

@@ -1,33 +1,21 @@
 // What marks single places on the map; in px of the canvas.
 
-export const FONT = 'system-ui, sans-serif';
+import { disc, fill, FONT, stroke } from './canvas.js';
 
-const round = (radius) => new Path2D(`M${radius} 0A${radius} ${radius} 0 1 0 0 ${radius}A${radius} ${radius} 0 0 0 ${radius} 0Z`);
-const [SPOT, GOAL, RING] = [round(4), round(10), round(11)];
+const [SPOT, GOAL, RING] = [disc(0, 0, 4), disc(0, 0, 10), disc(0, 0, 11)];
 const ROBOT = new Path2D('M15 0L-9 -10L-4.5 0L-9 10Z');
 const HEADING = new Path2D('M22 0L13 -5V5Z');
 const PIN = new Path2D('M0 0C-4 -10 -11 -14 -11 -22A11 11 0 0 1 11 -22C11 -14 4 -10 0 0Z');
 const CROSS = new Path2D('M5 0H15M-5 0H-15M0 5V15M0 -5V-15');
 
 /** Draw with a place as the origin, and x along a heading. */
-function at(ctx, [px, py], yaw, draw) {
+export function at(ctx, [px, py], yaw, draw) {
   ctx.save();
   ctx.translate(px, py);
   ctx.rotate(-(yaw ?? 0));
   ctx.lineJoin = 'round';
   draw();
   ctx.restore();
-}
-
-function stroke(ctx, path, width, colour) {
-  ctx.lineWidth = width;
-  ctx.strokeStyle = colour;
-  ctx.stroke(path);
-}
-
-function fill(ctx, path, colour) {
-  ctx.fillStyle = colour;
-  ctx.fill(path);
 }
 
 /** A memory that an answer rests on, or that was found. */

@@ -1,18 +1,14 @@
 // One memory: its pictures, what was seen, where and when, what came before and after it.
 
-import { copyLink, forget, goThere, noRobot, showOnMap, writeNote } from './acts.js';
-import { clamped, lasted, moment, picture, pictureAddress, placeName, since, sourceName, start } from './cards.js';
-import { busy, el, icon } from './dom.js';
+import { copyLink, forget, goButton, showOnMap, writeNote } from './acts.js';
+import { clamped, fact, lasted, memoryLink, moment, picture, pictureAddress, placeName, since, sourceName, start } from './cards.js';
+import { button, el, icon } from './dom.js';
 import { when } from './times.js';
 
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
 const AROUND_M = 3; // [m] what else was seen here
 const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline'; // keys mean others there
-
-const button = (drawing, words, run, props = {}) => el('button', {
-  type: 'button', onclick: (event) => busy(event.currentTarget, run()), ...props,
-}, icon(drawing), words);
 
 /** Show the memory of the address in `root`. */
 export function mountMemory(root, page) {
@@ -22,7 +18,6 @@ export function mountMemory(root, page) {
   let closed = false; // whether none was, so that opening one moves the focus to it
 
   const open = (id) => id && page.openMemory(id);
-  const fact = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' }, value.flat()));
 
   function pictures(memory) {
     const names = memory.keyframes;
@@ -46,18 +41,17 @@ export function mountMemory(root, page) {
     const [x, y] = memory.position;
     return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
-        el('button', { type: 'button', class: 'chip', onclick: () => showOnMap(page, [memory]) },
-          icon('place'), 'Show on map'),
-        el('button', { type: 'button', class: 'chip', onclick: () => url.set(
+        button('place', 'Show on map', () => showOnMap(page, [memory]), { class: 'chip' }),
+        button('search', 'What else was seen here', () => url.set(
           { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M },
-          { push: true }) }, icon('search'), 'What else was seen here')));
+          { push: true }), { class: 'chip' })));
   }
 
   function facts(memory) {
     const long = (Date.parse(memory.end) - Date.parse(memory.start)) / 1000;
     return el('dl', { class: 'facts' },
       where(memory),
-      fact('When', moment(memory.start), long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : '', ', ',
+      fact('When', moment(memory.start), ...(long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : []), ', ',
         since(memory.end)),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
       memory.camera ? fact('Camera', start(memory.camera)) : null,
@@ -69,9 +63,7 @@ export function mountMemory(root, page) {
   function actions(memory) {
     const [x, y] = memory.position ?? [];
     return el('div', { class: 'row' },
-      memory.position && page.may('drive')
-        ? button('go', 'Go there', () => goThere(page, { memory_id: memory.id }), { class: 'primary' }) : null,
-      memory.position && noRobot(page) ? el('p', { class: 'small muted' }, noRobot(page)) : null,
+      memory.position && goButton(page, { memory_id: memory.id }),
       button('link', 'Copy link', () => copyLink(location.href)),
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
@@ -84,14 +76,8 @@ export function mountMemory(root, page) {
 
   function strip({ memory, neighbours }) {
     const all = [...neighbours.filter(({ id }) => id !== memory.id), memory].sort((a, b) => (a.start < b.start ? -1 : 1));
-    return el('ol', { class: 'strip', 'aria-label': 'Before and after' }, all.map((each) => el('li', {}, el('a', {
-      href: url.address({ memory: each.id }), 'aria-current': each.id === memory.id ? 'true' : null, title: when(each.start),
-      onclick: (event) => {
-        if (event.ctrlKey || event.metaKey) return;
-        event.preventDefault();
-        open(each.id);
-      },
-    }, picture(each)))));
+    return el('ol', { class: 'strip', 'aria-label': 'Before and after' }, all.map((each) => el('li', {}, memoryLink(each, page,
+      { 'aria-current': each.id === memory.id ? 'true' : null, title: when(each.start) }, picture(each)))));
   }
 
   function show(found) {
@@ -121,7 +107,7 @@ export function mountMemory(root, page) {
     root.replaceChildren(el('div', { class: 'nothing', role: 'alert' },
       el('h2', {}, error.status === 404 ? 'This memory is not there any more' : 'This memory cannot be shown'),
       el('p', { dir: 'auto' }, error.message),
-      error.status === 404 ? '' : el('button', { type: 'button', onclick: load }, 'Try again')));
+      error.status === 404 ? '' : button(null, 'Try again', load)));
   }
 
   async function load() {

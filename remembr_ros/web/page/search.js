@@ -1,8 +1,8 @@
 // Search as one types: the same as `remembr recall`, with chips for what narrows it.
 
 import { showMap } from './acts.js';
-import { clock, isWeak, placeName, showCards, sourceName, start, update } from './cards.js';
-import { el, icon } from './dom.js';
+import { isWeak, placeName, showCards, sourceName, start, update, windowName } from './cards.js';
+import { button, delayed, el, icon } from './dom.js';
 import { grouped, ordered } from './order.js';
 
 const TYPING_MS = 150; // [ms] a pause in typing after which the search is made
@@ -13,10 +13,8 @@ const NOTHING = { q: null, after: null, before: null, near: null, radius: null, 
 
 /** Return what narrows the search: [{keys to take away, icon, words, what is left of a key}]. */
 function filters({ q, after, before, camera, source }, place, robots) {
-  const time = after && before ? `${clock(after)} – ${clock(before, after)}`
-    : after ? `from ${clock(after)}` : before ? `until ${clock(before)}` : '';
   return [
-    { keys: ['after', 'before'], icon: 'clock', words: time },
+    { keys: ['after', 'before'], icon: 'clock', words: windowName({ after, before }) },
     { keys: ['near', 'radius'], icon: 'place', words: place
       ? `${!q ? 'seen at' : place.radius ? `within ${place.radius.toFixed(1)} m of` : 'near'} ${placeName([place.x, place.y])}` : '' },
     ...robots.map((name) => ({ keys: ['robot'], icon: 'robot', words: name,
@@ -31,8 +29,8 @@ export function mountSearch(root, page) {
   const { url } = page;
   let limit = STEP;
   let running = new AbortController();
-  let timer = 0; // of what is being typed
-  let again = 0; // of a search that failed
+  const typing = delayed();
+  const again = delayed(); // a search that failed
   let underWay = null; // the signal of the search whose answer is awaited
   let missed = false; // something was stored meanwhile
   let stale = true; // what is shown is not what the address asks for
@@ -41,7 +39,7 @@ export function mountSearch(root, page) {
   const input = el('input', {
     type: 'search', name: 'q', id: 'search-text', autocomplete: 'off', enterkeyhint: 'search', maxlength: 1000,
     placeholder: 'Search what was seen', 'aria-label': 'Search what was seen', 'aria-controls': 'search-results',
-    dir: 'auto', value: url.state().q ?? '', oninput: () => later(TYPING_MS, typed),
+    dir: 'auto', value: url.state().q ?? '', oninput: () => typing(typed, TYPING_MS),
   });
   const form = el('form', { class: 'search-form', role: 'search', onsubmit: (event) => {
     event.preventDefault();
@@ -50,15 +48,15 @@ export function mountSearch(root, page) {
     if (url.state() === before) search();
   } }, icon('search'), input);
   const chips = el('ul', { class: 'chips', 'aria-label': 'Filters' });
-  const time = el('button', { type: 'button', class: 'chip', onclick: () => {
+  const time = button('clock', 'Time', () => {
     showMap(page);
     document.querySelector('#timeline input')?.focus();
-  } }, icon('clock'), 'Time');
+  }, { class: 'chip' });
   const place = el('button', { type: 'button', class: 'chip', onclick: pick }, icon('place'), 'Place');
   const choices = [choice('robot', 'Robot'), choice('camera', 'Camera'), choice('source', 'Source', sourceName)];
   const order = el('select', { class: 'chip', 'aria-label': 'Order', onchange: () => url.set({ order: order.value }, { push: true }) },
     el('option', { value: '' }), el('option', { value: 'newest' }, 'Newest first'));
-  const status = el('p', { class: 'search-status', role: 'status' });
+  const status = el('p', { class: 'search-status small muted', role: 'status' });
   const remedy = el('button', { type: 'button', hidden: true });
   const list = el('ol', { class: 'cards', id: 'search-results', 'aria-label': 'Results' });
   const more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => {
@@ -74,13 +72,8 @@ export function mountSearch(root, page) {
     input.focus();
   }];
 
-  function later(ms, run) {
-    clearTimeout(timer);
-    timer = setTimeout(run, ms);
-  }
-
   function typed() {
-    clearTimeout(timer);
+    typing(null);
     url.set({ q: input.value.trim() });
   }
 
@@ -137,7 +130,7 @@ export function mountSearch(root, page) {
       return;
     }
     running.abort();
-    clearTimeout(again);
+    again(null);
     underWay = null;
     missed = false;
     if (!root.checkVisibility()) {
@@ -185,13 +178,12 @@ export function mountSearch(root, page) {
     const sure = hits.filter(({ sureness }) => sureness === 'surely');
     const lit = sure.length ? sure : filtered ? hits.filter((hit) => !isWeak(hit)) : [];
     page.map.light(lit, { still: still || !(text || near) }); // else list and map would follow one another
-    page.timeline.light(lit);
   }
 
   function fail(error) {
     say(error.status === 503 ? `${error.message} Trying again…` : error.message,
       error.status === 400 ? without : ['Try again', search]);
-    if (error.status === 503) again = setTimeout(search, AGAIN_MS);
+    if (error.status === 503) again(search, AGAIN_MS);
   }
 
   function say(words, [label, run] = []) {

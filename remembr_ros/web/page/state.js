@@ -1,31 +1,16 @@
 // How the parts of the system are, problems first; asked for only while somebody looks.
 
-import { update } from './cards.js';
+import { fact, update } from './cards.js';
 import { el } from './dom.js';
 
 const LEVELS = { error: 'Error', stale: 'Not heard of', warn: 'Warning', ok: 'OK' }; // worst first
 const RIGHTS = { look: 'look', ask: 'look and ask', act: 'look, ask and act' };
 const rank = ({ level }) => Object.keys(LEVELS).indexOf(level);
 
-const pairs = (list, values) => update(list, Object.entries(values), ([name]) => name,
-  ([name]) => el('div', {}, el('dt', {}, name), el('dd', { dir: 'auto' })),
-  (node, [, value]) => (node.lastElementChild.textContent = String(value)));
-
-function part() {
-  return el('li', { class: 'part' },
-    el('p', { class: 'part-head' }, el('span', { class: 'level' }), el('strong', { dir: 'auto' })),
-    el('p', { class: 'part-says', dir: 'auto' }),
-    el('dl', { class: 'facts' }));
-}
-
-function tell(node, { name, level, message, values }) {
-  const [head, says, facts] = node.children;
-  node.dataset.level = level;
-  head.firstElementChild.textContent = LEVELS[level] ?? level;
-  head.lastElementChild.textContent = name;
-  says.textContent = message;
-  pairs(facts, values ?? {});
-}
+const part = ({ name, level, message, values }) => el('li', { class: 'part', dataset: { level } },
+  el('p', { class: 'part-head' }, el('span', { class: 'level small muted' }, LEVELS[level] ?? level), el('strong', { dir: 'auto' }, name)),
+  el('p', { class: 'part-says', dir: 'auto' }, message),
+  el('dl', { class: 'facts' }, Object.entries(values).map(([what, value]) => fact(what, value))));
 
 /** Show the state in `root`. */
 export function mountState(root, page) {
@@ -37,8 +22,9 @@ export function mountState(root, page) {
 
   function tellAbout() {
     const { name, memories, planner, embedder, right, version } = page.info;
-    pairs(about, { Memory: name, Memories: memories.toLocaleString('en'), Planner: planner || 'none',
-      'Search model': embedder || 'not known', 'You may': RIGHTS[right], Version: version });
+    const values = { Memory: name, Memories: memories.toLocaleString('en'), Planner: planner || 'none',
+      'Search model': embedder || 'not known', 'You may': RIGHTS[right], Version: version };
+    update(about, Object.entries(values), JSON.stringify, ([what, value]) => fact(what, value));
   }
 
   function show({ parts }) {
@@ -46,7 +32,7 @@ export function mountState(root, page) {
     said.textContent = !parts.length ? 'Nothing reports its state here.'
       : bad ? `${bad} of ${parts.length} ${parts.length > 1 ? 'parts need' : 'part needs'} attention.` : 'Everything is fine.';
     const sorted = [...parts].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
-    update(list, sorted, ({ name }) => name, part, tell);
+    update(list, sorted, JSON.stringify, part);
   }
 
   let shown = false;

@@ -1,7 +1,8 @@
 // The timeline: what was stored and done over time, on one canvas, and the window of time that all else shows.
 
-import { el, icon } from './dom.js';
-import { canvasPainter, colours, follow } from './gestures.js';
+import { canvasPainter, colours } from './canvas.js';
+import { delayed, el, icon } from './dom.js';
+import { follow } from './gestures.js';
 import { foldedTime } from './timeline_folds.js';
 import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
 import { fromField, fromWall, iso, lengthName, midnight, nextMidnight, now, offset, seconds, toField, when, zoneName } from './times.js';
@@ -17,8 +18,8 @@ const MOST_S = 80 * 366 * 86_400;
 /** Fill root; returns what others may do with the timeline. */
 export function mountTimeline(root, page) {
   const { url } = page;
-  const from = el('input', { type: 'datetime-local', onchange: () => typed(from) });
-  const to = el('input', { type: 'datetime-local', onchange: () => typed(to) });
+  const from = el('input', { type: 'datetime-local', onchange: () => typing(() => take(from), TYPING_MS) });
+  const to = el('input', { type: 'datetime-local', onchange: () => typing(() => take(to), TYPING_MS) });
   const act = (label, run, name) => el('button', { type: 'button', 'aria-label': name ? label : null, title: name ? label : null,
     onclick: run }, name ? icon(name) : label);
   const today = act('Today', () => choose(midnight(now()), nextMidnight(now())));
@@ -26,7 +27,7 @@ export function mountTimeline(root, page) {
   const all = act('All', () => choose(null, null));
   const [previous, next] = [act('Previous', () => step(-1), 'prev'), act('Next', () => step(1), 'next')];
   const canvas = el('canvas', { tabindex: '0', role: 'slider', 'aria-label': 'Window of time', 'aria-describedby': 'time-help' });
-  const told = el('output', { class: 'soft' });
+  const told = el('output', { class: 'muted' });
   root.append(
     el('div', { class: 'times' }, previous, el('label', {}, 'From ', from), el('label', {}, 'to ', to), next,
       today, lastHour, all),
@@ -45,10 +46,10 @@ export function mountTimeline(root, page) {
   });
   let whole = true; // all is shown, and so is what comes
   let request = null;
-  let fetching = null;
+  const fetching = delayed();
+  const choosing = delayed();
+  const typing = delayed();
   let failed = ''; // what is said of that
-  let choosing = null;
-  let typing = null;
   let held = null; // what a drag moves: 'view', 'window', 0 or 1: an edge
 
   const first = () => seconds(page.info.first ?? NaN);
@@ -62,8 +63,7 @@ export function mountTimeline(root, page) {
 
   function look(anew = false) {
     draw();
-    clearTimeout(fetching);
-    fetching = setTimeout(() => fetchActivity(anew), DEBOUNCE_MS);
+    fetching(() => fetchActivity(anew), DEBOUNCE_MS);
   }
 
   async function fetchActivity(anew) {
@@ -112,15 +112,19 @@ export function mountTimeline(root, page) {
     view(t - (t - scene.t0) / factor, t + (scene.t1 - t) / factor);
   };
 
+  function slide(dx) {
+    const by = (dx / scene.width) * (scene.t1 - scene.t0);
+    view(scene.t0 + by, scene.t1 + by);
+  }
+
   /** Choose a window, which all else shows; null, null: all of time. `rest`: when the hand rests; `still`: it is in view. */
   function choose(after, before, { rest = false, still = rest } = {}) {
     scene.window = after === null ? null : [Math.min(after, before - 1), before];
     shown();
-    clearTimeout(choosing);
     const write = () => url.set({ after: scene.window && iso(scene.window[0]), before: scene.window && iso(scene.window[1]) },
       { push: !rest });
-    if (rest) choosing = setTimeout(write, DEBOUNCE_MS);
-    else write();
+    choosing(rest && write, DEBOUNCE_MS);
+    if (!rest) write();
     if (after === null) viewAll();
     else if (!still) follows();
   }
@@ -145,11 +149,6 @@ export function mountTimeline(root, page) {
     const size = Math.max(bin(), 60);
     const end = fromWall(Math.ceil((latest() + offset(latest())) / size) * size);
     return [end - size, end];
-  }
-
-  function typed(field) {
-    clearTimeout(typing);
-    typing = setTimeout(take, TYPING_MS, field);
   }
 
   function take(field) {
@@ -192,8 +191,7 @@ export function mountTimeline(root, page) {
       else held = x > a && x < b ? 'window' : 'view';
     },
     drag(dx, dy, x) {
-      const by = (dx / scene.width) * (scene.t1 - scene.t0);
-      if (held === 'view') return view(scene.t0 - by, scene.t1 - by);
+      if (held === 'view') return slide(-dx);
       const [a, b] = scene.window;
       const start = timeAt(scene.px(a) + dx);
       if (held === 'window') choose(start, start + b - a, { rest: true });
@@ -210,10 +208,7 @@ export function mountTimeline(root, page) {
     },
     twice: (x) => zoom(3, x),
     zoom,
-    slide(dx) {
-      const by = (dx / scene.width) * (scene.t1 - scene.t0);
-      view(scene.t0 + by, scene.t1 + by);
-    },
+    slide,
     hover(x) {
       const [a, b] = scene.window?.map(scene.px) ?? [NaN, NaN];
       canvas.classList.toggle('edge', Math.min(Math.abs(x - a), Math.abs(x - b)) <= EDGE_PX);
@@ -279,9 +274,9 @@ export function mountTimeline(root, page) {
   shown();
 
   return {
-    /** Mark moments: ISO, Unix seconds, or hits; [] takes the marks away. */
-    light(times) {
-      scene.lit = times.map((each) => seconds(each?.start ?? each)).filter(Number.isFinite);
+    /** Mark the moments of hits; [] takes the marks away. */
+    light(hits) {
+      scene.lit = hits.map(({ start }) => seconds(start));
       draw();
     },
     /** Mark the moment of the memory that is open; null: none. */

@@ -1,5 +1,6 @@
 // What is drawn on the timeline; in px of the canvas.
 
+import { disc, fill, FONT, stroke } from './canvas.js';
 import { fromWall, lengthName, offset, written } from './times.js';
 
 export const TIMELINE_COLOURS = ['surface', 'ink', 'soft', 'line', 'accent', 'tint', 'good', 'evidence', 'danger'];
@@ -13,7 +14,6 @@ const GAP_PX = 52; // a gap of less has no words
 const AXIS_PX = 20; // below: times
 const MOTION_PX = 5; // above it: driving and standing
 const MARKS_PX = 12; // at the top: questions and evidence
-const FONT = '11px system-ui, sans-serif';
 
 /** Draw it all. `scene`: {time, t0, t1, px, activity, window, lit, mark, colours, width, height} */
 export function drawTimeline(ctx, scene) {
@@ -34,11 +34,7 @@ export function drawTimeline(ctx, scene) {
 function drawMoment(ctx, x, floor, colour) {
   ctx.fillStyle = colour;
   ctx.fillRect(x - 1, 2, 2, floor - 2);
-  ctx.beginPath();
-  ctx.moveTo(x - 5, 0);
-  ctx.lineTo(x + 5, 0);
-  ctx.lineTo(x, 8);
-  ctx.fill();
+  ctx.fill(new Path2D(`M${x - 5} 0H${x + 5}L${x} 8Z`));
 }
 
 function drawBars(ctx, { px, width, window: chosen, colours: c }, part, most, floor) {
@@ -65,12 +61,7 @@ function drawBars(ctx, { px, width, window: chosen, colours: c }, part, most, fl
       ctx.fillRect(x, floor + 2, drove, MOTION_PX);
     }
     ctx.globalAlpha = 1;
-    if (questions[i]) {
-      ctx.fillStyle = c.danger;
-      ctx.beginPath();
-      ctx.arc(x + wide / 2, 6, 3.5, 0, 2 * Math.PI);
-      ctx.fill();
-    }
+    if (questions[i]) fill(ctx, disc(x + wide / 2, 6, 3.5), c.danger);
   }
 }
 
@@ -87,7 +78,7 @@ function drawWindow(ctx, a, b, bottom, c) {
 function drawAxis(ctx, { time, t0, t1, px, width, height, colours: c }, floor) {
   const least = ((t1 - t0) / width) * TICK_PX;
   const step = BINS.find((s) => s >= least) ?? Math.ceil(least / (365 * DAY)) * 365 * DAY;
-  ctx.font = FONT;
+  ctx.font = `11px ${FONT}`;
   ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
   for (const [from, to] of time.unfolded(t0, t1)) {
@@ -96,12 +87,7 @@ function drawAxis(ctx, { time, t0, t1, px, width, height, colours: c }, floor) {
       if (time.gapAt(t)) continue;
       const whole = wall % DAY === 0;
       const x = Math.round(px(t)) + 0.5;
-      ctx.strokeStyle = c.line;
-      ctx.lineWidth = 1;
-      ctx.beginPath();
-      ctx.moveTo(x, whole ? 0 : floor - 4);
-      ctx.lineTo(x, height);
-      ctx.stroke();
+      stroke(ctx, new Path2D(`M${x} ${whole ? 0 : floor - 4}V${height}`), 1, c.line);
       ctx.fillStyle = whole ? c.ink : c.soft;
       ctx.fillText(tickName(t, step, whole), x + 4, height - AXIS_PX / 2 + 1);
     }

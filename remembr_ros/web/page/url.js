@@ -2,7 +2,7 @@
 
 const KEYS = ['view', 'map', 'x', 'y', 'zoom', 'after', 'before', 'q', 'order', 'robot', 'camera', 'source',
   'near', 'radius', 'memory'];
-const listeners = new Set();
+const listeners = [];
 let current = read();
 
 function read() {
@@ -33,11 +33,8 @@ export function set(patch, { push = false } = {}) {
   changed(false);
 }
 
-/** Call fn(state, before, popped) when it changed; return what ends that. */
-export function onChange(fn) {
-  listeners.add(fn);
-  return () => listeners.delete(fn);
-}
+/** Call fn(state, before, popped) when it changed. */
+export const onChange = (fn) => listeners.push(fn);
 
 function changed(popped) {
   const before = current;
