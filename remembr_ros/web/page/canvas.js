@@ -1,5 +1,8 @@
 // Drawing on a canvas: when, in which colours, and the strokes that map and timeline share.
 
+export const ROBOT_COLOURS = ['robot-1', 'robot-2', 'robot-3', 'robot-4', 'robot-5', 'robot-6'];
+const COLOURS = ['ground', 'surface', 'ink', 'soft', 'line', 'accent', 'accent-ink', 'tint', 'danger', 'good',
+  'evidence', 'robot', 'old', 'middle', 'new', ...ROBOT_COLOURS];
 export const FONT = 'system-ui, sans-serif';
 
 /** Fill a path; `alpha` of 1 is opaque. */
@@ -50,13 +53,13 @@ export function canvasPainter(canvas, paint) {
 }
 
 /** Return the page's colours by the names of its CSS variables, as a canvas wants them. */
-export function colours(names) {
+export function colours() {
   const probe = document.getElementById('announce');
   const read = (name) => {
     probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
   };
-  const found = Object.fromEntries(names.map((name) => [name, read(name)]));
+  const found = Object.fromEntries(COLOURS.map((name) => [name, read(name)]));
   probe.style.color = '';
   return found;
 }

@@ -121,18 +121,15 @@ async function renew() {
 /** Pass memories on at most every PAUSE_MS, what came between in one. */
 function throttled(fn) {
   let waiting = null;
-  let timer = null;
   let last = 0;
   const pass = () => {
-    timer = null;
     last = performance.now();
-    const data = waiting;
+    fn(waiting);
     waiting = null;
-    fn(data);
   };
   return (data) => {
+    if (!waiting) setTimeout(pass, Math.max(0, last + PAUSE_MS - performance.now()));
     waiting = { ...data, anew: Boolean(data.anew || waiting?.anew), new: [...(waiting?.new ?? []), ...data.new].slice(-50) };
-    timer ??= setTimeout(pass, Math.max(0, last + PAUSE_MS - performance.now()));
   };
 }
 

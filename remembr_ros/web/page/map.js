@@ -5,8 +5,8 @@ import { canvasPainter, colours } from './canvas.js';
 import { announce, delayed, el, icon, menu } from './dom.js';
 import { follow } from './gestures.js';
 import { mapChoice, NO_MAP } from './map_choice.js';
-import { MapData } from './map_data.js';
-import { cellAt, COLOURS, drawMap } from './map_layers.js';
+import { mapData } from './map_data.js';
+import { cellAt, drawMap } from './map_layers.js';
 import { mapRobots } from './map_robots.js';
 import { gridBox, metres, View } from './map_view.js';
 import { seconds } from './times.js';
@@ -34,13 +34,13 @@ export function mountMap(root, page) {
       button('fit', 'Show everything', () => fitAll())),
     note, robots.legend);
 
-  const scene = { view, colours: colours(COLOURS), dark: false, lit: [], mark: null, place: null, cross: false,
+  const scene = { view, colours: colours(), dark: false, lit: [], mark: null, place: null, cross: false,
     ofRobot: robots.colour };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     if (width !== view.width || height !== view.height) resized(width, height);
     drawMap(ctx, scene);
   });
-  const data = (scene.data = new MapData(page, draw, tell));
+  const data = (scene.data = mapData(page, draw, tell));
   let said = '';
   const rest = delayed();
   const tap = delayed();
@@ -226,7 +226,7 @@ export function mountMap(root, page) {
     loadGrid();
   });
   page.on('theme', (dark) => {
-    Object.assign(scene, { dark, colours: colours(COLOURS) });
+    Object.assign(scene, { dark, colours: colours() });
     draw();
   });
   loadGrid();

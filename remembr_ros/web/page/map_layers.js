@@ -2,12 +2,9 @@
 
 import { disc, fill, FONT, stroke } from './canvas.js';
 import { at, drawCross, drawGoal, drawPin, drawRing, drawRobot, label } from './map_marks.js';
-import { ROBOT_COLOURS } from './map_robots.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
 
-export const COLOURS = ['ground', 'surface', 'ink', 'soft', 'line', 'accent', 'accent-ink', 'tint', 'danger', 'good',
-  'evidence', 'robot', 'old', 'middle', 'new', ...ROBOT_COLOURS];
 const STEPS = 24; // colours of a track
 
 /** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, here(item), ofRobot(name)} */

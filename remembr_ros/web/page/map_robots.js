@@ -1,9 +1,8 @@
 // Which robots the map shows: where they are several, each in a colour of its own, else their ways in those of time.
 
+import { ROBOT_COLOURS } from './canvas.js';
 import { start, update } from './cards.js';
 import { el } from './dom.js';
-
-export const ROBOT_COLOURS = ['robot-1', 'robot-2', 'robot-3', 'robot-4', 'robot-5', 'robot-6'];
 
 /** Return the legend, what lists in it who is shown, and the name of a robot's colour; null: it has none. */
 export function mapRobots(page) {

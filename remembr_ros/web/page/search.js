@@ -28,10 +28,9 @@ function filters({ q, after, before, camera, source }, place, robots) {
 export function mountSearch(root, page) {
   const { url } = page;
   let limit = STEP;
-  let running = new AbortController();
+  let running = null; // what ends the search whose answer is awaited
   const typing = delayed();
   const again = delayed(); // a search that failed
-  let underWay = null; // the signal of the search whose answer is awaited
   let missed = false; // something was stored meanwhile
   let stale = true; // what is shown is not what the address asks for
   let asked = ''; // what the search that is shown, or under way, is for
@@ -125,33 +124,25 @@ export function mountSearch(root, page) {
   const inWords = () => JSON.stringify([wanted(), url.state().order]);
 
   async function search(live = false) {
-    if (live === true && underWay) { // on a slow memory a person would never see what was found
-      missed = true;
-      return;
-    }
-    running.abort();
+    missed = live === true && running !== null;
+    if (missed) return; // on a slow memory a person would never see what was found
+    running?.abort();
     again(null);
-    underWay = null;
-    missed = false;
-    if (!root.checkVisibility()) {
-      stale = true;
-      return;
-    }
-    stale = false;
-    running = new AbortController();
-    const { signal } = running;
-    underWay = signal;
+    stale = !root.checkVisibility();
+    running = stale ? null : new AbortController();
+    if (stale) return;
+    const mine = running;
     const query = wanted();
     asked = inWords();
     list.setAttribute('aria-busy', 'true');
     try {
-      const found = await page.api.get('/api/recall', query, { signal });
+      const found = await page.api.get('/api/recall', query, { signal: mine.signal });
       show(found.memories, query, live === true);
     } catch (error) {
-      if (error.name !== 'AbortError' && !signal.aborted) fail(error);
+      if (!mine.signal.aborted) fail(error);
     } finally {
-      if (underWay === signal) {
-        underWay = null;
+      if (running === mine) {
+        running = null;
         list.removeAttribute('aria-busy');
         if (missed) search(true);
       }

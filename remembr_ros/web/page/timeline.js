@@ -4,7 +4,7 @@ import { canvasPainter, colours } from './canvas.js';
 import { delayed, el, icon } from './dom.js';
 import { follow } from './gestures.js';
 import { foldedTime } from './timeline_folds.js';
-import { BINS, drawTimeline, TIMELINE_COLOURS } from './timeline_layers.js';
+import { BINS, drawTimeline } from './timeline_layers.js';
 import { fromField, fromWall, iso, lengthName, midnight, nextMidnight, now, offset, seconds, toField, when, zoneName } from './times.js';
 
 const DEBOUNCE_MS = 120; // [ms] after view or window last moved
@@ -37,7 +37,7 @@ export function mountTimeline(root, page) {
 
   // What is in view is in folded time, from t0 to t1; all else is in time, and px() the one way from there to the canvas.
   const scene = { time: foldedTime(page.info), t0: 0, t1: 1, activity: null, window: null, lit: [], mark: null,
-    colours: colours(TIMELINE_COLOURS), width: 1, height: 1, px: (t) => ((scene.time.fold(t) - scene.t0) / (scene.t1 - scene.t0)) * scene.width };
+    colours: colours(), width: 1, height: 1, px: (t) => ((scene.time.fold(t) - scene.t0) / (scene.t1 - scene.t0)) * scene.width };
   const draw = canvasPainter(canvas, (ctx, width, height) => {
     const first = scene.width === 1;
     Object.assign(scene, { width, height });
@@ -266,7 +266,7 @@ export function mountTimeline(root, page) {
   });
   page.on('back', () => look());
   page.on('theme', () => {
-    scene.colours = colours(TIMELINE_COLOURS);
+    scene.colours = colours();
     draw();
   });
   viewAll();

@@ -3,7 +3,6 @@
 import { disc, fill, FONT, stroke } from './canvas.js';
 import { fromWall, lengthName, offset, written } from './times.js';
 
-export const TIMELINE_COLOURS = ['surface', 'ink', 'soft', 'line', 'accent', 'tint', 'good', 'evidence', 'danger'];
 const DAY = 86_400;
 
 /** [s] How much time a bar, or the way from one tick to the next, may be: as the API rounds it. */
