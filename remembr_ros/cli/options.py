@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import time as clock
 from collections.abc import Callable
 from datetime import tzinfo
 from functools import partial
@@ -134,6 +135,25 @@ def add_map(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--map', metavar='FILE', type=Path, help='the map: a YAML file as nav2_map_server has it'
     )
+
+
+def add_clock(parser: argparse._ActionsContainer) -> None:
+    """Add --now and --time-zone."""
+    parser.add_argument(
+        '--now', type=time, metavar='TIME', default=None, help="the asker's now (default: the clock)"
+    )
+    parser.add_argument(
+        '--time-zone',
+        type=time_zone,
+        metavar='NAME',
+        default='',
+        help="whose clock 'yesterday' and '3 pm' are on, such as Europe/Berlin (default: this machine's)",
+    )
+
+
+def now_ns(args: argparse.Namespace) -> int:
+    """Return the time that --now says [ns], else that of the clock."""
+    return args.now if args.now is not None else clock.time_ns()
 
 
 def _parsed(parse: Callable[[str], _T], text: str) -> _T:

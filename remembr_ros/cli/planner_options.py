@@ -4,19 +4,16 @@ import argparse
 
 from remembr_ros.agent.build import AgentConfig
 from remembr_ros.agent.chat.presets import PRESETS
-from remembr_ros.cli.options import seconds, time, time_zone
+from remembr_ros.cli.options import add_clock, seconds
 
 
 def add_planner(parser: argparse.ArgumentParser) -> None:
     """Add --llm, its server and its fallback, --trace, --look-again, --timeout, --now and --time-zone."""
-    group = parser.add_argument_group('answers')
-    group.add_argument(
-        '--llm', metavar='MODEL', default='', help="language model; default: the server's (REMEMBR_LLM)"
-    )
+    group = parser.add_argument_group('answers', argument_default='')
+    group.add_argument('--llm', metavar='MODEL', help="language model; default: the server's (REMEMBR_LLM)")
     group.add_argument(
         '--llm-url',
         metavar='URL',
-        default='',
         help=f'its server: {", ".join(PRESETS)}, or the URL of any that speaks the OpenAI chat API, such as '
         'http://host:8000/v1 (REMEMBR_LLM_URL); with neither a model nor a server nor OPENAI_API_KEY, the '
         'offline planner answers',
@@ -24,25 +21,20 @@ def add_planner(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         '--llm-fallback',
         metavar='MODEL',
-        default='',
         help='language model to ask when the first is out of reach (REMEMBR_LLM_FALLBACK)',
     )
-    group.add_argument(
-        '--llm-fallback-url', metavar='URL', default='', help='its server (REMEMBR_LLM_FALLBACK_URL)'
-    )
+    group.add_argument('--llm-fallback-url', metavar='URL', help='its server (REMEMBR_LLM_FALLBACK_URL)')
     group.add_argument(
         '--trace',
         metavar='FILE',
-        default='',
         help='append what happens to the questions to this file; see remembr trace (REMEMBR_TRACE)',
     )
     group.add_argument(
         '--look-again',
         metavar='MODEL',
-        default='',
         help='vision language model that looks at keyframes again when the language model wants it to',
     )
-    group.add_argument('--look-again-url', metavar='URL', default='', help='its OpenAI-compatible server')
+    group.add_argument('--look-again-url', metavar='URL', help='its OpenAI-compatible server')
     group.add_argument(
         '--timeout',
         type=seconds,
@@ -50,14 +42,7 @@ def add_planner(parser: argparse.ArgumentParser) -> None:
         default=60.0,
         help='for a question, in seconds (default: %(default)g)',
     )
-    group.add_argument('--now', type=time, metavar='TIME', help="the asker's now (default: the clock)")
-    group.add_argument(
-        '--time-zone',
-        type=time_zone,
-        metavar='NAME',
-        default='',
-        help="whose clock 'yesterday' and '3 pm' are on, such as Europe/Berlin (default: this machine's)",
-    )
+    add_clock(group)
 
 
 def agent_config(args: argparse.Namespace) -> AgentConfig:

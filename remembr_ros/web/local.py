@@ -10,7 +10,7 @@ from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import OnProgress
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
-from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.geometry import Pose
 from remembr_ros.memory.milvus.client import database_path
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Recall, Scope
@@ -19,7 +19,7 @@ from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
+from remembr_ros.web.backend import Ability, Listeners, PartState, Situation
 
 NO_ROBOT = 'there is no robot here, only its memory; start the page with the robot to drive it'
 
@@ -110,15 +110,7 @@ class LocalBackend:
             memory = PartState('memory', 'error', str(error))
         return (memory, PartState('agent', 'ok', f'{self.planner} answers'))
 
-    def go(
-        self,
-        target: Memory | StampedPose,
-        *,
-        map_id: str,
-        asker: str,
-        on_progress: Callable[[DriveProgress], None],
-        cancel: threading.Event,
-    ) -> bool:
+    def go(self, *_: object, **__: object) -> bool:
         raise NavigationUnavailable(NO_ROBOT)
 
     def confirm(self, yes: bool, proposal: str) -> str:

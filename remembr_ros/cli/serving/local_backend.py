@@ -1,17 +1,15 @@
 """The memory that the options name, as the page and MCP see it."""
 
 import argparse
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from remembr_ros.agent.build import build_agent
-from remembr_ros.cli.options import open_memory
+from remembr_ros.cli.options import check_memory, now_ns, open_memory
 from remembr_ros.cli.planner_options import agent_config
 from remembr_ros.errors import StoreUnavailable
-from remembr_ros.memory.milvus.client import database_path, is_server, shown
-from remembr_ros.memory.read_only import check_writable
+from remembr_ros.memory.milvus.client import is_server, shown
 from remembr_ros.web.local import LocalBackend
 from remembr_ros.web.map_file import read_map
 
@@ -26,8 +24,7 @@ def open_backend(args: argparse.Namespace, *, writable: bool) -> Iterator[LocalB
     :raises InvalidRequest: the map cannot be read
     """
     grid = read_map(args.map) if args.map else None
-    server = is_server(args.memory)
-    name = shown(args.memory) if server else Path(args.memory).name
+    name = shown(args.memory) if is_server(args.memory) else Path(args.memory).name
     # What waits for a server on this machine is left to a memory node, which may come later. The embedder is
     # loaded meanwhile: the page is there at once.
     with open_memory(args, read_only=True, behind=True, spool_quota=0) as store:
@@ -35,16 +32,16 @@ def open_backend(args: argparse.Namespace, *, writable: bool) -> Iterator[LocalB
             name,
             store,
             build_agent(store, agent_config(args), keyframes=store),
-            writable=writable and (server or _can_be_written(args.memory)),
+            writable=writable and _can_be_written(args),
             grid=grid,
-            now=time.time_ns if args.now is None else lambda: int(args.now),
+            now=lambda: now_ns(args),
             zone=args.time_zone,
         )
 
 
-def _can_be_written(uri: str) -> bool:
+def _can_be_written(args: argparse.Namespace) -> bool:
     try:
-        check_writable(database_path(uri))
+        check_memory(args)
     except StoreUnavailable:
         return False
     return True

@@ -2,14 +2,13 @@
 
 import argparse
 import sys
-import time
 
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.json_form import answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
 from remembr_ros.agent.planner import Progress
-from remembr_ros.cli.options import PLACE, add_json, add_memory, metres, open_memory
+from remembr_ros.cli.options import PLACE, add_json, add_memory, metres, now_ns, open_memory
 from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
 from remembr_ros.cli.planner_options import add_planner, agent_config
 from remembr_ros.cli.scope import add_narrowing
@@ -42,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         store.embedder  # noqa: B018
         question = Question(
             args.question,
-            now_ns=args.now if args.now is not None else time.time_ns(),
+            now_ns=now_ns(args),
             here=Pose(*args.here) if args.here else None,
             map_id=args.map_id,
             zone=args.time_zone,

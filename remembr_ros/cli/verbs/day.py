@@ -1,12 +1,10 @@
 """remembr day: what the robot did and saw on a day, as a list."""
 
 import argparse
-import time as clock
 
 from remembr_ros.agent.overview.json_form import day_json
 from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
-from remembr_ros.cli.options import add_json, add_memory, open_memory, time_zone
-from remembr_ros.cli.options import time as time_option
+from remembr_ros.cli.options import add_clock, add_json, add_memory, now_ns, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import add_robots
 
@@ -20,22 +18,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_memory(parser)
     add_robots(parser, 'only what this robot did; several times: any of these')
-    parser.add_argument(
-        '--time-zone',
-        type=time_zone,
-        metavar='NAME',
-        default='',
-        help='in which a day begins and ends, such as Europe/Berlin (default: that of this machine)',
-    )
-    parser.add_argument(
-        '--now', type=time_option, metavar='TIME', help='when it is today (default: the clock)'
-    )
+    add_clock(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    now_ns, zone = args.now if args.now is not None else clock.time_ns(), args.time_zone
-    scope = scope_of_day(' '.join(args.date) or TODAY, now_ns, zone, tuple(args.robot))
+    zone = args.time_zone
+    scope = scope_of_day(' '.join(args.date) or TODAY, now_ns(args), zone, tuple(args.robot))
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         day = day_of(store, scope, zone)
     print_result(args.json, day_json(day, zone), day.lines(zone))

@@ -6,9 +6,10 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from remembr_ros.cli.options import add_json, add_memory, open_memory
-from remembr_ros.cli.output import memory_line, print_json, stdout_for_json
+from remembr_ros.cli.output import memory_line, print_result, stdout_for_json
 from remembr_ros.cli.scope import add_near, add_scope, point, scope_of
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.model.json_form import memory_json
@@ -80,15 +81,12 @@ def run(args: argparse.Namespace) -> int:
         # Nothing that came while a person read. Even if none was found: a forgetting may have been cut off.
         shown = [memory.id for memory in found]
         count = len(found) if args.dry_run else store.forget(shown, scope, args.text or '')
-    if args.json:
-        listed = [memory_json(memory) for memory in found]
-        # What was forgotten shall not live on in a log.
-        said = {'memories': listed} if args.dry_run else {'ids': shown}
-        print_json({'dry_run': args.dry_run, 'count': count, **said})
-    elif args.dry_run:
-        print('\n'.join([f'{_counted(count)} would be deleted', *_lines(found)]))
-    else:
-        print(f'{_counted(count)} deleted')
+    said: dict[str, Any] = {'ids': shown}  # what was forgotten shall not live on in a log
+    text = f'{_counted(count)} deleted'
+    if args.dry_run:
+        said = {'memories': [memory_json(memory) for memory in found]}
+        text = '\n'.join([f'{_counted(count)} would be deleted', *_lines(found)])
+    print_result(args.json, {'dry_run': args.dry_run, 'count': count, **said}, text)
     return 0
 
 

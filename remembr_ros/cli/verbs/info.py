@@ -34,14 +34,6 @@ def _megabytes(size: int) -> str:
     return f'{size / 1e6:.1f} MB' if size >= 100_000 else f'{size / 1e3:.1f} kB'
 
 
-def _sizes(info: StoreInfo) -> list[tuple[str, int | None]]:
-    return [
-        ('database', info.database_bytes),
-        ('keyframes', info.keyframe_bytes),
-        ('waiting', info.spool_bytes),
-    ]
-
-
 def _lines(info: StoreInfo) -> str:
     lines = [
         f'memory     {info.uri} ({info.collection})',
@@ -50,9 +42,10 @@ def _lines(info: StoreInfo) -> str:
     ]
     if info.memories is None:
         lines[1:] = [f'keyframes  {info.keyframes}']
-    sizes = [f'{_megabytes(size)} {what}' for what, size in _sizes(info) if size]
-    if sizes:
-        lines.append(f'disk       {", ".join(sizes)}')
+    sizes = {'database': info.database_bytes, 'keyframes': info.keyframe_bytes, 'waiting': info.spool_bytes}
+    if any(sizes.values()):
+        taken = [f'{_megabytes(size)} {what}' for what, size in sizes.items() if size]
+        lines.append(f'disk       {", ".join(taken)}')
     if info.spooled:
         lines.append(f'waiting    {info.spooled} memories for the server, safe on this machine')
     if info.problem:

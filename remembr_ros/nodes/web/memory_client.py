@@ -1,8 +1,10 @@
 """What the page wants of the memory node: recall, pictures, the outline, notes, forgetting."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
 from rclpy.node import Node
 
 from remembr_msgs.srv import Forget, GetKeyframe, Remember
@@ -46,8 +48,7 @@ class MemoryClient:
         pages: list[OutlineSrv.Response] = []
         request = OutlineSrv.Request()
         while not pages or len(pages[-1].ids) == OUTLINE_PAGE:
-            response = self.recall.call(self._outlines, request)
-            _raise_if_refused(response)
+            response = self._call(self._outlines, request)
             pages.append(response)
             if response.ids:
                 request = OutlineSrv.Request(after_ns=response.start[-1], after_id=response.ids[-1])
@@ -67,26 +68,22 @@ class MemoryClient:
         :raises InvalidRequest: the memory is read-only, or that makes no sense
         :raises StoreUnavailable: the memory node does not answer, or its store does not work
         """
-        response = self.recall.call(self._forgets, Forget.Request(ids=list(ids)))
-        _raise_if_refused(response)
-        return int(response.count)
+        return int(self._call(self._forgets, Forget.Request(ids=list(ids))).count)
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         """Store a person's note of now, and return its id; raises as forget does."""
         request = Remember.Request(text=text, use_pose=pose is not None, map_id=map_id)
         if pose is not None:
             request.pose.header.frame_id, request.pose.pose = frame_id, pose_to_msg(pose)
-        response = self.recall.call(self._notes, request)
-        _raise_if_refused(response)
-        return str(response.id)
+        return str(self._call(self._notes, request).id)
 
-
-def _raise_if_refused(response: OutlineSrv.Response | Forget.Response | Remember.Response) -> None:
-    """Raise what the memory node says went wrong; the services share these codes."""
-    code = response.error_code
-    if code == Remember.Response.INVALID_REQUEST:
-        raise InvalidRequest(response.error_msg)
-    if code == Remember.Response.LOADING:
-        raise EmbedderLoading(response.error_msg)
-    if code != Remember.Response.NONE:
-        raise StoreUnavailable(response.error_msg)
+    def _call(self, client: Client, request: Any) -> Any:
+        """Return the response; raise what the memory node says went wrong: the services share these codes."""
+        response = self.recall.call(client, request)
+        if response.error_code == Remember.Response.INVALID_REQUEST:
+            raise InvalidRequest(response.error_msg)
+        if response.error_code == Remember.Response.LOADING:
+            raise EmbedderLoading(response.error_msg)
+        if response.error_code != Remember.Response.NONE:
+            raise StoreUnavailable(response.error_msg)
+        return response

@@ -17,6 +17,7 @@ from pathlib import Path
 from fastapi import HTTPException, Request
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.web.door.refusal import Refusal
 
 SHORTEST_TOKEN = 16  # [characters]
 LONGEST_TOKEN = 512  # [characters]
@@ -38,15 +39,14 @@ class Right(IntEnum):
     ACT = 3
 
 
-class TooManyFailures(Exception):
+class TooManyFailures(Refusal):
     """Raised when somebody has tried too many tokens; nothing is compared any more.
 
     :param wait_s: [s] until they may try again
     """
 
     def __init__(self, wait_s: float) -> None:
-        super().__init__('too many wrong tokens: wait a while')
-        self.wait_s = wait_s
+        super().__init__(429, 'too many wrong tokens: wait a while', wait_s)
 
 
 class Access:

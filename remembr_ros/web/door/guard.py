@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from remembr_ros.web.door.access import Access, Allowance, Right, TooManyFailures
+from remembr_ros.web.door.access import Access, Allowance, Right
 from remembr_ros.web.door.door import Door, client_of
 from remembr_ros.web.door.login import cookie_name
 from remembr_ros.web.door.origin import check_origin, is_of_page, own_names
@@ -112,13 +112,9 @@ class Guard:
         bearer = _BEARER.fullmatch(headers.get('authorization', ''))
         if bearer is None:
             cookies = cookie_parser(headers.get('cookie', ''))
-            port = scope['server'][1] if scope.get('server') else None
-            right = self._access.of_session(cookies.get(cookie_name(port), ''))
+            right = self._access.of_session(cookies.get(cookie_name(scope), ''))
             return right, right is not None
-        try:
-            right = self._access.of_token(bearer[1], client)
-        except TooManyFailures as error:
-            raise Refusal(429, str(error), error.wait_s) from error
+        right = self._access.of_token(bearer[1], client)
         if right is None:
             raise Refusal(401, 'this token is wrong')
         return right, False

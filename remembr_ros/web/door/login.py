@@ -4,6 +4,7 @@ import math
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.types import Scope
 
 from remembr_ros.web.door.access import LONGEST_TOKEN, SESSION_S, Access, TooManyFailures
 from remembr_ros.web.door.door import client_of
@@ -16,8 +17,9 @@ class Login(BaseModel):
     token: str = Field(min_length=1, max_length=LONGEST_TOKEN)
 
 
-def cookie_name(port: int | None) -> str:
+def cookie_name(scope: Scope) -> str:
     """Return the name of the cookie: cookies know no ports, and a machine may serve several memories."""
+    _, port = scope.get('server') or ('', None)
     return f'remembr-{port}' if port else 'remembr'
 
 
@@ -41,7 +43,7 @@ def login_routes(access: Access) -> APIRouter:
     @router.post('/logout', status_code=204)
     async def logout(request: Request) -> Response:
         """Forget the cookie."""
-        access.log_out(request.cookies.get(_name(request), ''))
+        access.log_out(request.cookies.get(cookie_name(request.scope), ''))
         return _with_cookie(request, '', 0)
 
     return router
@@ -51,12 +53,6 @@ def _with_cookie(request: Request, session: str, max_age_s: int) -> Response:
     # Behind a proxy that speaks TLS the scheme here is http, and that of the page is the Origin's.
     secure = request.url.scheme == 'https' or request.headers.get('origin', '').startswith('https://')
     response = Response(status_code=204, headers={'Cache-Control': 'no-store'})
-    response.set_cookie(
-        _name(request), session, max_age_s, path='/', secure=secure, httponly=True, samesite='strict'
-    )
+    name = cookie_name(request.scope)
+    response.set_cookie(name, session, max_age_s, path='/', secure=secure, httponly=True, samesite='strict')
     return response
-
-
-def _name(request: Request) -> str:
-    server: tuple[str, int | None] | None = request.scope.get('server')
-    return cookie_name(server[1] if server else None)

@@ -16,7 +16,6 @@ from remembr_ros import __version__
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.arguments import refusal
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.mcp.reading_tools import WIDTH
@@ -57,7 +56,7 @@ def build_server(site: Site, right: Right) -> MCPServer[Any]:
         )
     takes = {tool.name: list(tool.parameters['properties']) for tool in granted}
     server.middleware.append(_refusing(right, takes))
-    _add_resources(server, site)
+    _add_resources(server, site, tools)
     return server
 
 
@@ -101,16 +100,16 @@ def _refusing(right: Right, takes: dict[str, list[str]]) -> Any:
     return middleware
 
 
-def _add_resources(server: MCPServer[Any], site: Site) -> None:
+def _add_resources(server: MCPServer[Any], site: Site, tools: Tools) -> None:
     @server.resource('memory://{id}', mime_type='application/json')
     def memory(id: str) -> ToldMemory:  # noqa: A002
         """A memory: when, where, what was seen."""
-        return told_memory(Hit(_known(site, id), 1.0))
+        return told_memory(Hit(_or_error(lambda: tools.known(id)), 1.0))
 
     @server.resource('memory://{id}/pictures/{n}', mime_type='image/jpeg')
     def picture(id: str, n: int) -> bytes:  # noqa: A002
         """A picture of a memory, at most 1024 pixels wide; the first is 0."""
-        names = _known(site, id).keyframes
+        names = _or_error(lambda: tools.known(id)).keyframes
         if not 0 <= n < len(names):
             raise ResourceNotFoundError(f'memory {id} has {len(names)} pictures, none with the number {n}')
         return _or_error(lambda: site.pictures.keyframe(names[n], WIDTH))
@@ -130,13 +129,6 @@ def _add_resources(server: MCPServer[Any], site: Site) -> None:
             description='The occupancy grid.',
         )
     )
-
-
-def _known(site: Site, memory_id: str) -> Memory:
-    found = _or_error(lambda: site.backend.get([memory_id]))
-    if not found:
-        raise ResourceNotFoundError(f'there is no memory {memory_id!r}; it may have been forgotten')
-    return found[0]
 
 
 def _or_error(work: Callable[[], _T]) -> _T:
