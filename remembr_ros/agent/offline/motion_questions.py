@@ -9,7 +9,7 @@ from remembr_ros.agent.model.same_place import span, stay_of
 from remembr_ros.agent.offline.motion_request import MotionRequest, parse_motion
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import as_good_as_best, find_sightings
-from remembr_ros.agent.offline.request import Request, parse_request
+from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.overview.journey import Journey, around, journey
 from remembr_ros.agent.overview.motion_answer import AROUND_NS, MotionQuestion, Moved, motion_answer
 from remembr_ros.memory.model.recall import Hit, Recall, Scope
@@ -31,7 +31,8 @@ def answer_motion(request: Request, question: Question, recall: Recall, scope: S
     for text in motion.anchors:
         anchors.append(_stay(text, question, recall, scope))
         if not anchors[-1]:
-            return Claim(Kind.NOT_SEEN, f'I have not seen {text}: no memory shows it.', confidence=SURE)
+            thing = thing_of(f'Where is {text}?')
+            return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: no memory shows it.', confidence=SURE)
     way, note = _journey(motion, anchors, recall, scope)
     if not way.tracks:
         return Claim(Kind.NOT_SEEN, 'I do not know how I moved then: no memory tells where I was.')

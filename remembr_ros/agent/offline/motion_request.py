@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quotation import masked
 from remembr_ros.agent.offline.question_terms import target_of
-from remembr_ros.agent.offline.relation import RelationKind, unfronted
+from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.overview.motion import Motion
 from remembr_ros.agent.overview.motion_answer import Moved
 from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
-from remembr_ros.memory.matching.terms import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +122,10 @@ _NO_ANCHOR = re.compile(
     r'|(?:on|to|at)\s+(?:your|the|its|my)\s+(?:left|right)(?:\s+side)?|(?:in|into|to)\s+(?:which|what)\s+\w+)\b',
     re.IGNORECASE,
 )
-_SAW = (
-    r'(?:(?:you|we|i|the\s+robot)\s+)?(?:(?:were|was|had)\s+)?'
-    r'(?:at|in|by|near|before|next\s+to|pass(?:ed|ing)?|saw|see(?:ing)?|reach(?:ed|ing)?|left|leaving'
-    r'|enter(?:ed|ing)|got\s+(?:in)?to|came\s+to)?\s*'
-)
-_ANCHORS = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        (RelationKind.BETWEEN, r'\bbetween\b(?P<a>.+?)\band\b(?P<b>.+)'),
-        (RelationKind.BETWEEN, r'\bfrom\b(?P<a>.+?)\b(?:to|until|till)\b(?P<b>.+)'),
-        (RelationKind.AFTER, rf'\b(?:after|since|behind|beyond)\s+{_SAW}(?P<a>.+)'),
-        (RelationKind.BEFORE, rf'\b(?:before|until|till)\s+{_SAW}(?P<a>.+)'),
-        (RelationKind.WHILE, rf'(?<=\s)(?:while|when|as)\s+{_SAW}(?P<a>.+)'),
-        (
-            RelationKind.WHILE,
-            r'\b(?:at|near(?:\s+to)?|in\s+front\s+of|next\s+to|close\s+to|beside|by|past|passing|in|outside|inside|on'
-            r'|opposite|for)\b(?P<a>.+)',
-        ),
-    )
+_PLACE = re.compile(
+    r'(?<=\s)(?:while|when|as|at|near|in\s+front\s+of|next\s+to|close\s+to|beside|by|past|passing|in|outside|inside|on'
+    r'|opposite|for)\b(?P<anchor>.+)',
+    re.IGNORECASE,
 )
 
 
@@ -176,14 +160,13 @@ def parse_motion(text: str) -> MotionRequest | None:
 
 def _anchored(text: str, plain: str) -> tuple[RelationKind | None, tuple[str, ...]]:
     """Return what a question names to say where or when the robot moved so."""
-    bare = plain
-    for pattern in (_LEAST, _NO_ANCHOR):
-        bare = pattern.sub(lambda found: ' ' * len(found[0]), bare)
-    for kind, pattern in _ANCHORS:
-        for found in pattern.finditer(bare):
-            named = tuple(
-                text[slice(*found.span(name))].strip(' ?!.,') for name in found.groupdict() if found[name]
-            )
-            if all(words(target_of(name)) for name in named):
-                return kind, named
+    for found in (*_LEAST.finditer(plain), *_NO_ANCHOR.finditer(plain)):
+        text = text[: found.start()] + ' ' * len(found[0]) + text[found.end() :]
+    relation = parse_relation(re.sub(r'\bsince\b', 'after', text))
+    if relation and relation.kind in (RelationKind.BETWEEN, RelationKind.AFTER, RelationKind.BEFORE):
+        return relation.kind, tuple(filter(None, (relation.second, relation.third)))
+    for found in _PLACE.finditer(masked(text)):
+        anchor = PASSED.sub('', text[slice(*found.span('anchor'))].strip(' ?!.,'))
+        if target_of(anchor):
+            return RelationKind.WHILE, (anchor,)
     return None, ()

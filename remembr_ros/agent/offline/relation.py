@@ -45,7 +45,7 @@ _BETWEEN = (
 _PREPOSITIONS = (
     (RelationKind.ON_THE_WAY, r'(?:(?:on|along)\s+(?:the|your|our|my)\s+way|en\s+route)\s+(?:back\s+)?to'),
     (RelationKind.BEFORE, r'before|until|till'),
-    (RelationKind.AFTER, r'(?:(?:right|just)\s+)?after'),
+    (RelationKind.AFTER, r'(?:(?:right|just)\s+)?after|beyond'),
     (RelationKind.WHILE, r'(?:while|when)(?=\s+(?:you|we|i)\s+(?:were|was|went|passed|saw)\b)'),
     (
         RelationKind.NEAR,
@@ -57,6 +57,12 @@ _PATTERNS = tuple(
     (kind, re.compile(rf'^(?P<first>.*?)\b(?:{pattern})\b(?P<second>.+)', re.IGNORECASE))
     for kind, pattern in _PREPOSITIONS
 )
+PASSED = re.compile(
+    r'^(?:(?:you|we|i|the\s+robot)\s+)?(?:(?:had|were)\s+)?(?:left|leaving|enter(?:ed|ing)|got\s+to|pass(?:ed|ing)'
+    r'|reach(?:ed|ing)|saw|seeing)\s+',
+    re.IGNORECASE,
+)
+"""What the robot did with an anchor."""
 _SIDE = re.compile(r'\b(?:behind|opposite|front|across)\b', re.IGNORECASE)
 _THING_NEEDED = frozenset((RelationKind.WHILE, RelationKind.NEAR))
 """'What is written near the lift?' is about the lift alone; 'What is near the lift?' about all that is."""
@@ -84,8 +90,9 @@ def parse_relation(text: str) -> Relation | None:
     plain = masked(text)
 
     def part(found: re.Match[str], name: str) -> str:
-        words_of = text[slice(*found.span(name))].strip(' ?!.,') if name in found.re.groupindex else ''
-        return words_of if words(target_of(words_of)) else ''
+        said = text[slice(*found.span(name))].strip(' ?!.,') if name in found.re.groupindex else ''
+        said = said if name == 'first' else PASSED.sub('', said)
+        return said if words(target_of(said)) else ''
 
     for pattern in _BETWEEN:
         found = pattern.search(plain)
