@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quotation import masked
-from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.agent.offline.question_terms import said_in, target_of
 from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
 from remembr_ros.agent.overview.motion import Motion
 from remembr_ros.agent.overview.motion_answer import Moved
 from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
+from remembr_ros.memory.matching.terms import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +104,15 @@ _SIDE = re.compile(
     re.IGNORECASE,
 )
 _AROUND = re.compile(r'\bturn(?:ed|ing)?\s+(?:\w+\s+)?(?:around|back)\b|\bu-?\s*turns?\b', re.IGNORECASE)
-_WHICH = re.compile(
-    r'\b(?:which|what)\s+(?:way|direction|side)\b|\bleft\s+or\s+(?:\w+\s+)?right\b|\bright\s+or\s+(?:\w+\s+)?left\b',
-    re.IGNORECASE,
-)
-_LONGEST = re.compile(r'\b(?:longest|top|fastest|highest|greatest|max(?:imum)?)\b', re.IGNORECASE)
+_WHICH = frozenset(f'{asks} {what}' for asks in ('which', 'what') for what in ('way', 'direction', 'side'))
+_LONGEST = frozenset(('longest', 'top', 'fastest', 'highest', 'greatest', 'maximum'))
 _LEAST = re.compile(rf'\b(?:for\s+)?(?:(?:more|longer)\s+than|at\s+least|over)\s+({AMOUNTS})', re.IGNORECASE)
-_NOW = re.compile(r'^are\b|\b(?:now|currently|at\s+the\s+moment)\b', re.IGNORECASE)
-_ENDS = (
-    (Choice.EARLIEST, re.compile(r'\bat\s+the\s+(?:beginning|start)\b', re.IGNORECASE)),
-    (Choice.LATEST, re.compile(r'\bat\s+the\s+(?:very\s+)?end\b', re.IGNORECASE)),
-)
-_TOTAL = re.compile(r'\b(?:in\s+total|altogether|in\s+all|overall|total|all\s+together)\b', re.IGNORECASE)
+_NOW = frozenset(('now', 'currently', 'at the moment'))
+_ENDS = {
+    Choice.EARLIEST: frozenset(('at the beginning', 'at the start')),
+    Choice.LATEST: frozenset(('at the end', 'the very end')),
+}
+_TOTAL = frozenset(('total', 'altogether', 'in all', 'overall', 'all together'))
 _NO_ANCHOR = re.compile(
     r'\b(?:on\s+average|in\s+total|altogether|in\s+all|at\s+all|overall|in\s+motion|on\s+the\s+move|at\s+most'
     r'|(?:right\s+)?now|currently|at\s+the\s+(?:moment|beginning|start|very\s+end|end)'
@@ -140,7 +138,8 @@ def parse_motion(text: str) -> MotionRequest | None:
     what = next((what for what, pattern in _WHAT if pattern.search(plain)), None)
     if what is None:
         return None
-    which = _WHICH.search(plain) is not None
+    said = said_in(plain)
+    which = bool(_WHICH & said) or {'left', 'or', 'right'} <= said
     side = None if which and what is not Moved.SIDE else _SIDE.search(plain)
     relation, anchors = _anchored(text, plain)
     return MotionRequest(
@@ -148,11 +147,11 @@ def parse_motion(text: str) -> MotionRequest | None:
         side=_SIDES[next(filter(None, side.groups())).lower()] if side else None,
         around=_AROUND.search(plain) is not None,
         which=which,
-        longest=_LONGEST.search(plain) is not None,
+        longest=bool(_LONGEST & said),
         least_s=seconds_in(least[1]) if (least := _LEAST.search(plain)) else 0.0,
-        now=_NOW.search(plain) is not None,
-        end=next((choice for choice, pattern in _ENDS if pattern.search(plain)), Choice.CITED_FIRST),
-        total=_TOTAL.search(plain) is not None,
+        now=bool(_NOW & said) or words(plain)[0] == 'are',
+        end=next((choice for choice, any_of in _ENDS.items() if any_of & said), Choice.CITED_FIRST),
+        total=bool(_TOTAL & said),
         relation=relation,
         anchors=anchors,
     )

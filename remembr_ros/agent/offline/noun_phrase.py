@@ -3,6 +3,7 @@
 import re
 
 from remembr_ros.agent.offline.other_words import is_purpose, things_for
+from remembr_ros.agent.offline.question_terms import ADDED
 from remembr_ros.memory.matching.terms import stem, words
 
 _BEFORE = re.compile(
@@ -11,9 +12,6 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(r"[\"”»']|\s+(?:(?:something|it|them|things)\s+)?(?:away|down|off|out)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_OF_IT = re.compile(
-    r'\b(?:with|in|on|at|of|near|by|from|for|that|who|which|wearing|holding|carrying|\w+ing)\b'
-)
 _SPEAKER = re.compile(
     r'\b(?:(?:that|which|who|whom|where|when|for|as|from)\s+)?(?:you|i|we|me|us|your|my|our|did|was|were|is|are)\b',
     re.IGNORECASE,
@@ -48,7 +46,7 @@ def noun_phrase(asked: str, thing: str, deed: str = '') -> str:
 
 def is_plural(phrase: str) -> bool:
     """Tell whether several are meant: 'two red chairs', 'people with dogs', not 'a bus with seats'."""
-    head = words(_OF_IT.split(phrase, maxsplit=1)[0])
+    head = words(ADDED.split(phrase, maxsplit=1)[0])
     if not head or head[0] in ('a', 'an', 'one', 'this', 'that'):
         return False
     return not _MANY.isdisjoint(head) or (

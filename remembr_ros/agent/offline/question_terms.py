@@ -38,7 +38,7 @@ _PHRASES = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r'(?<![\w-])(?P<count>\d+)\s+(?:\w+\s+)?(?P<what>[a-z]{3,}s)\b')
-_ADDED = re.compile(
+ADDED = re.compile(
     r'\b(?:with|without|in|inside|on|at|of|for|from|that|which|who|whose|where|when|while|near|beside'
     r'|behind|wearing|holding|carrying|having|sitting|standing|walking|riding|driving|waiting|trying|saying'
     r'|chatting|talking|working|playing|opposite|around|by|next|close|to)\b',
@@ -82,12 +82,18 @@ def target_of(text: str, *, rooms: bool = False) -> str:
     return ' '.join(_PHRASES.sub(keep, without_counts(text)).split())
 
 
+def said_in(text: str) -> frozenset[str]:
+    """Return the words of a text, and two and three that follow each other, as in 'how many times'."""
+    said = words(text)
+    return frozenset(' '.join(said[i : i + n]) for n in (1, 2, 3) for i in range(len(said)))
+
+
 def phrase_of(text: str) -> list[str]:
     """Return the words that say what a question is about: tall person, of 'a tall person with a red bag'.
 
     :return: the noun last; empty: it names nothing
     """
-    parts = _ADDED.split(unquoted(without_counts(text)))
+    parts = ADDED.split(unquoted(without_counts(text)))
     named = ([word for word in words(target_of(part)) if word not in STOP_WORDS] for part in parts)
     return next(filter(None, named), [])
 

@@ -63,7 +63,7 @@ PASSED = re.compile(
     re.IGNORECASE,
 )
 """What the robot did with an anchor."""
-_SIDE = re.compile(r'\b(?:behind|opposite|front|across)\b', re.IGNORECASE)
+_SIDE = frozenset(('behind', 'opposite', 'front', 'across'))
 _THING_NEEDED = frozenset((RelationKind.WHILE, RelationKind.NEAR))
 """'What is written near the lift?' is about the lift alone; 'What is near the lift?' about all that is."""
 _WHAT_IS = re.compile(
@@ -103,6 +103,6 @@ def parse_relation(text: str) -> Relation | None:
         if found and (second := part(found, 'second')):
             first = part(found, 'first')
             if first or kind not in _THING_NEEDED or _WHAT_IS.match(found['first']):
-                side = _SIDE.search(plain[found.end('first') : found.start('second')])
-                return Relation(kind, first, second, measured=side is None)
+                between = words(plain[found.end('first') : found.start('second')])
+                return Relation(kind, first, second, measured=_SIDE.isdisjoint(between))
     return None

@@ -17,6 +17,7 @@ from remembr_ros.agent.offline.question_terms import (
     names,
     numbered,
     phrase_of,
+    said_in,
     target_of,
     without_deed,
 )
@@ -126,43 +127,44 @@ _KINDS = tuple(
         (Kind.BINARY, r'(?:is|are|was|were|did|do|does|have|has|had|can|could|will|would|should|any)\b'),
     )
 )
-_CHOICES = (
-    (Choice.NEAREST, re.compile(r'\b(?:nearest|closest|nearby)\b', re.IGNORECASE)),
-    (Choice.FARTHEST, re.compile(r'\b(?:farthest|furthest)\b', re.IGNORECASE)),
-    (Choice.LATEST, re.compile(r'\b(?:last|latest|most\s+recent(?:ly)?|recently)\b', re.IGNORECASE)),
-    (Choice.EARLIEST, re.compile(r'\b(?:first|earliest)\b|^since\s+when\b', re.IGNORECASE)),
-    (Choice.MOST_OFTEN, re.compile(r'\bmost\s+(?:often|frequently)\b', re.IGNORECASE)),
-)
+_CHOICES = {
+    Choice.NEAREST: frozenset(('nearest', 'closest', 'nearby')),
+    Choice.FARTHEST: frozenset(('farthest', 'furthest')),
+    Choice.LATEST: frozenset(('last', 'latest', 'most recent', 'recently')),
+    Choice.EARLIEST: frozenset(('first', 'earliest', 'since when')),
+    Choice.MOST_OFTEN: frozenset(('most often', 'most frequently')),
+}
 _NO_CHOICE = re.compile(
     r'\b(?:first|last)(?:\s+(?:aid|floor|name|class)|-\w+)\b|\w-(?:first|last)\b', re.IGNORECASE
 )
 _HERE = re.compile(
     r'\b(?:here|(?:around|near|where)\s+(?:you|us|me|i)|at\s+this\s+place)\b(?!\s+\w)', re.IGNORECASE
 )
-_NOW = re.compile(r'\b(?:now|currently|am\s+i|are\s+(?:you|we)|do\s+you\s+see)\b', re.IGNORECASE)
-_READING = re.compile(
-    r'\b(?:read|reads|readable|written|writing|text|says?|signs?|labels?|words?)\b', re.IGNORECASE
+_NOW = frozenset(('now', 'currently', 'am i', 'are you', 'are we', 'do you see'))
+_READING = frozenset(
+    'read reads readable written writing text say says sign signs label labels word words'.split()
 )
-_WHATEVER = re.compile(r'\b(?:see|saw|seen|read|signs?|happened|remember|\w*things?)\b', re.IGNORECASE)
-_COUNTING = re.compile(r'^how\s+many\b', re.IGNORECASE)
-_NO_QUESTION = re.compile(
-    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b"
-    r'|^\W*thank(?:s|\s+you)\b|^\W*(?:(?:hello|hi|hey|robot|there|good\s+(?:morning|afternoon|evening|night|day|bye)|goodbye|bye'
-    r'|please|help|(?:how|who|what)\s+are\s+you|what\s+can\s+you\s+do)\b\W*)+$|^\W*$',
+_WHATEVER = frozenset(
+    'see saw seen read sign signs happened remember thing things anything something everything'.split()
+)
+_CLOCK = re.compile(
+    r"^what(?:\s+time\s+is\s+it|(?:'s|\s+is)\s+the\s+(?:current\s+)?(?:time|date)|\s+(?:day|date)\s+is)\b",
     re.IGNORECASE,
 )
+_TALK = frozenset(
+    'hello hi hey robot there good morning afternoon evening night day goodbye bye please help '
+    'how who what are can do you'.split()
+)
+"""Words of a greeting, or of a question to the robot about itself."""
 _EVERY = re.compile(
     r'\b(?:all|every|each)\b(?!\s+(?:the\s+)?(?:way|over|right|day|night|morning|week|time)\b)'
     r'(?:\s+one)?(?:\s+of)?(?:\s+(?:the|those|these))?'
     r'(?:\s+(?:places?|spots?|locations?)\b)?(?=\s+\w)',
     re.IGNORECASE,
 )
-_ANYWHERE = re.compile(r'^where\b.*\b(?:did|have|has|had|can|could)\b', re.IGNORECASE)
-_WITHIN = re.compile(
-    r"^what(?:'s|\s+(?:is|are|was|were))\s+(in|on|inside|under|above|below)\b", re.IGNORECASE
-)
-_OWN = re.compile(r'\b(?:you|we|i|robot|take|took)\b', re.IGNORECASE)
-_NOW_SO = re.compile(r'^(?:is|are)\s+(?!there\b|any)', re.IGNORECASE)
+_SOMEHOW = frozenset(('did', 'have', 'has', 'had', 'can', 'could'))
+_WITHIN = frozenset(('in', 'on', 'inside', 'under', 'above', 'below'))
+_OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
 _PLAIN = ASKING.union(
     ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
 ).difference(
@@ -173,16 +175,13 @@ _PLAIN = ASKING.union(
 )
 """Words that put no condition which a sight would have to meet, or one that is looked after."""
 _COMPARING = re.compile(
-    r'\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b.*\bor\b|\bor\b.*\b(?:first|earlier|last|later|sooner)\b'
-    r'|\bleft\s+or\s+(?:\w+\s+)?right\b|\bright\s+or\s+(?:\w+\s+)?left\b|\b(?:left|right)\s+of\b|\b\w{3,}er\s+than\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
+    r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which|left|right)\b'
+    r'|\b(?:left|right)\s+of\b|\b\w{3,}er\s+than\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
     re.IGNORECASE,
 )
-_FAR = re.compile(r'^how\s+far\b', re.IGNORECASE)
-_VISITS = re.compile(r'^how\s+(?:many\s+times|often)\b', re.IGNORECASE)
-_EVERY_TIME = re.compile(
-    r'\b(?:every|each)\s+time\b|\b(?:all\s+(?:the\s+)?|(?:what|which)\s+)times\b', re.IGNORECASE
-)
-_UNTIL_NOW = re.compile(r'^(?:for\s+)?how\s+(?:long|much\s+time).*\b(?:have|has)\b.*\bbeen\b', re.IGNORECASE)
+_VISITS = frozenset(('how often', 'how many times'))
+_HAVE = frozenset(('have', 'has'))
+_EVERY_TIME = frozenset(('every time', 'each time', 'all times', 'the times', 'what times', 'which times'))
 _CLAUSE = re.compile(r'(?<=[,.;!?])\s+')
 
 
@@ -201,19 +200,20 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     deed = deed_of(about)
     if kind is Kind.POSITION:
         about = without_deed(about, deed)
+    asked, said = words(plain), said_in(plain)
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
     if every:
         about = _EVERY.sub(' ', about, count=1)
     texts = quoted(about)
     bare = unquoted(about)
-    choosing = _NO_CHOICE.sub(' ', bare)
-    choice = next((c for c, pattern in _CHOICES if pattern.search(choosing)), Choice.CITED_FIRST)
-    every_time = kind in (Kind.TEXT, Kind.TIME) and _EVERY_TIME.search(plain) is not None
+    choosing = said_in(_NO_CHOICE.sub(' ', bare))
+    choice = next((choice for choice, any_of in _CHOICES.items() if any_of & choosing), Choice.CITED_FIRST)
+    every_time = kind in (Kind.TEXT, Kind.TIME) and bool(_EVERY_TIME & said)
     named_nothing = relation is not None and relation.kind is RelationKind.NEAR and not relation.first
     kind = Kind.TEXT if every_time or (named_nothing and kind is Kind.POSITION) else kind
     if every and choice is Choice.CITED_FIRST:
         choice = Choice.EVERY
-    if kind is Kind.DURATION and choice is Choice.CITED_FIRST and _UNTIL_NOW.search(plain):
+    if kind is Kind.DURATION and choice is Choice.CITED_FIRST and 'been' in said and _HAVE & said:
         choice = Choice.LATEST
     target = ' '.join([target_of(bare), *texts]).strip()
     literal = {stem(w) for text in texts for w in words(text) if w not in STOP_WORDS and not has_digit(w)}
@@ -230,29 +230,32 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         names=frozenset(names(about) | owners),
         choice=choice,
         window=window,
-        here=bool(_HERE.search(plain) or (not target and _NOW.search(plain))),
-        reading=kind is Kind.TEXT and bool(_READING.search(bare)),
-        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER.search(plain)),
-        counting=kind is Kind.TEXT and bool(_COUNTING.search(plain)),
-        visits=every_time or (kind is Kind.TEXT and bool(_VISITS.search(plain))),
+        here=bool(_HERE.search(plain) or (not target and _NOW & said)),
+        reading=kind is Kind.TEXT and bool(_READING & said_in(bare)),
+        whatever=not target and kind in (Kind.TEXT, Kind.BINARY) and bool(_WHATEVER & said),
+        counting=kind is Kind.TEXT and 'how many' in said,
+        visits=every_time or (kind is Kind.TEXT and bool(_VISITS & said)),
         every_time=every_time,
-        last=kind is Kind.POSITION and (bool(deed and target_of(deed)) or not _ANYWHERE.search(plain)),
-        far=bool(_FAR.search(plain)),
-        own=bool(_OWN.search(plain)),
-        now=bool(_NOW_SO.search(plain)),
-        said=_said(plain, relation),
-        other=relation is None
-        and bool(_NO_QUESTION.search(text) or (not target and _NO_QUESTION.search(plain))),
+        last=kind is Kind.POSITION
+        and (bool(deed and target_of(deed)) or asked[:1] != ['where'] or not _SOMEHOW & said),
+        far='how far' in said,
+        own=bool(_OWN & said),
+        now=asked[:1] in (['is'], ['are']) and not ' '.join(asked[1:]).startswith(('there', 'any')),
+        said=_said(asked, relation),
+        other=_TALK.issuperset(asked)
+        or text.lower().startswith('thank')
+        or bool(not target and relation is None and _CLOCK.search(plain)),
         comparing=bool(_COMPARING.search(unquoted(plain))),
         relation=relation,
     )
 
 
-def _said(plain: str, relation: Relation | None) -> tuple[str, ...]:
+def _said(asked: list[str], relation: Relation | None) -> tuple[str, ...]:
     anchors = words(f'{relation.second} {relation.third}') if relation is not None else []
-    within = _WITHIN.match(plain)
-    said = [word for word in words(plain) if word not in _PLAIN and word not in anchors]
-    return (*said, within[1].lower()) if within else tuple(said)
+    said = [word for word in asked if word not in _PLAIN and word not in anchors]
+    # 'What is in the drawer?', and 'What's in it?'
+    within = [word for word in asked[1:3] if word in _WITHIN] if asked[:1] == ['what'] else []
+    return (*said, *within[:1])
 
 
 def thing_of(text: str) -> str:

@@ -9,9 +9,10 @@ Reach = tuple[int, int]
 """When the first of what can be remembered began, and when the last ended, nanoseconds since the epoch."""
 
 _HOUR_NS = 3_600 * NS
+OF_ALL = r'(?:\s+of\s+(?:(?:the|my|your)\s+)?(?:memory|memories|recording|tour|drive))?'
 _REACH_TEXT = (
     r'(?:the\s+)?(?:very\s+)?(?:(?P<first>earliest|first|oldest|beginning|begin|start)|(?:latest|last|newest|end))'
-    r'(?:\s+(?:memory|time|one|moment))?(?:\s+of\s+(?:(?:the|my|your)\s+)?(?:memory|memories|recording|tour|drive))?'
+    rf'(?:\s+(?:memory|time|one|moment))?{OF_ALL}'
 )
 _REACH = re.compile(_REACH_TEXT, re.IGNORECASE)
 _IN_REACH = re.compile(rf'(?<!\w){_REACH_TEXT}(?=\s*$|\s*,|\s+(?:and|to|until|till|before)\b)', re.IGNORECASE)

@@ -19,7 +19,7 @@ from remembr_ros.agent.times.day import (
     find_day,
     with_both_months,
 )
-from remembr_ros.agent.times.reach import Reach, at_reach, clock_now, with_reach
+from remembr_ros.agent.times.reach import OF_ALL, Reach, at_reach, clock_now, with_reach
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AGO_TEXT,
@@ -45,17 +45,14 @@ from remembr_ros.agent.times.time_expression import (
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.timestamps import MAX_NS, NS
 
+_IN = r'\b(?:(?:in|during|within|over)\s+)?'
 _LAST = re.compile(
-    rf'\b(?:(?:in|during|within|over)\s+)?(?:the\s+)?(?:last|past|previous)\s+'
+    rf'{_IN}(?:the\s+)?(?:last|past|previous)\s+'
     rf'(?:{NUMBER}(?:\s*[-\u2013]\s*(?=\d)|\s+(?:to|or)\s+))?(?P<period>{PERIOD})',
     re.IGNORECASE,
 )
 """'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
-_FIRST = re.compile(
-    rf'\b(?:(?:in|during|within|over)\s+)?the\s+first\s+(?P<period>{PERIOD})'
-    r'(?:\s+of\s+(?:the|your|my)\s+(?:memory|recording|tour|drive|way))?',
-    re.IGNORECASE,
-)
+_FIRST = re.compile(rf'{_IN}the\s+first\s+(?P<period>{PERIOD}){OF_ALL}', re.IGNORECASE)
 
 _OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
 _OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)
