@@ -13,6 +13,7 @@ MOST_NAMES = 20  # that are looked for among the robots; each takes a count
 
 _NAME = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?(?='s\b|[^\w-]|$)")
 _BEFORE = r'(?:\b(?:the\s+)?robot\s+)?'
+_OF_YOU = {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}
 _SUBJECT = r'\b(?P<verb>did|does|do|has|have|had|was|were|is|are|can|could|will)\s+'
 
 
@@ -68,25 +69,19 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
 def _candidates(text: str) -> list[tuple[str, str]]:
     """Return what may be the name of a robot, as it is said and as it may be spelled."""
     said = _NAME.findall(text)
-    after_robot = {two for one, two in pairwise(said) if one.lower() == 'robot'}
-    numbered = [(f'{a} {b}', joined) for a, b in pairwise(said) if b.isdigit() for joined in _joined(a, b)]
-    alone = [w for w in said if w.lower() not in STOP_WORDS]
-    alone = [w for w in alone if w in after_robot or not w.islower() or re.search(r'[\d_-]', w)]
-    found = [*numbered, *((w, spelled) for w in alone for spelled in (w, w.lower()) if not w.isdigit())]
-    return list(dict.fromkeys(found))
-
-
-def _joined(name: str, number: str) -> list[str]:
-    spelled = dict.fromkeys((name, name.lower()))
-    return [f'{word}{mark}{number}' for word in spelled for mark in ('-', '_', '')]
+    named = [
+        (f'{a} {b}', f'{a}{mark}{b}') for a, b in pairwise(said) if b.isdigit() for mark in ('-', '_', '')
+    ]
+    named += [(b, b) for a, b in pairwise(said) if a.lower() == 'robot']
+    named += [(w, w) for w in said if re.search(r'[A-Z\d_-]', w) and not w.isdigit()]
+    spelled = ((word, name) for word, one in named for name in (one, one.lower()))
+    return [one for one in dict.fromkeys(spelled) if one[0].lower() not in STOP_WORDS]
 
 
 def _without_robot(text: str, said: str) -> str:
     name = rf'{_BEFORE}(?<![\w-]){re.escape(said)}(?![\w-])'
     acting = re.compile(rf'{_SUBJECT}{name}', re.IGNORECASE)
     named = re.compile(rf"(?:\b(?:by|with|of|from|for|to)\s+)?{name}(?:'s)?(?:\s*,)?", re.IGNORECASE)
-    return named.sub(' ', acting.sub(lambda found: f'{_agreeing(found["verb"])} you', text))
-
-
-def _agreeing(verb: str) -> str:
-    return {'is': 'are', 'was': 'were', 'has': 'have', 'does': 'do'}.get(verb.lower(), verb)
+    return named.sub(
+        ' ', acting.sub(lambda found: f'{_OF_YOU.get(found["verb"].lower(), found["verb"])} you', text)
+    )
