@@ -8,6 +8,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.same_place import by_place, span, stay_of, stays
 from remembr_ros.agent.offline.answer_sentences import name_as_read
+from remembr_ros.agent.offline.not_seen import absent
 from remembr_ros.agent.offline.relation import Relation, RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     PERHAPS,
@@ -95,7 +96,7 @@ def search_by_anchors(
         anchors.append(Findings(wanted, scope, shown))
     lacking = next((anchor for anchor in anchors if not anchor.hits), None)
     if lacking is not None:
-        return _without(lacking, request, kind, recall, scope)
+        return _without(lacking, request, kind, question, recall, scope)
     sure = min(anchor.hits[0].score for anchor in anchors)
     if kind is RelationKind.BETWEEN and (request.kind is Kind.DURATION or request.far):
         return Findings(
@@ -209,20 +210,18 @@ def _inside(region: _Region, request: Request, kind: RelationKind, recall: Recal
     return [hit for hit in found if region.admits(hit)]
 
 
-def _without(
-    anchor: Findings, request: Request, kind: RelationKind, recall: Recall, scope: Scope
+def _without(  # noqa: PLR0917
+    anchor: Findings, request: Request, kind: RelationKind, question: Question, recall: Recall, scope: Scope
 ) -> Findings:
     """Answer although an anchor was not seen: a place is still worth telling, if it is the thing's own."""
-    thing = anchor.request.thing or 'that'
     literal = anchor.request.numbered or anchor.request.identifiers
-    if kind is RelationKind.NEAR and request.kind is not Kind.BINARY and not literal:
+    if kind is RelationKind.NEAR and request.kind is not Kind.BINARY and request.target and not literal:
         wider = replace(request, target=f'{request.target} {anchor.request.target}')
         hits = find_sightings(wider, recall, scope) or find_sightings(request, recall, scope)
         if hits:
-            return Findings(request, scope, hits, note=f'no memory shows {thing}')
-    claim = Claim(Kind.NOT_SEEN, f'I have not seen {thing}: no memory shows it.')
-    if request.kind is Kind.BINARY and kind is RelationKind.NEAR:
-        claim = Claim(Kind.BINARY, f'No: no memory shows {thing}.', binary=False)
+            return Findings(request, scope, hits, note=f'no memory shows {anchor.request.thing or "that"}')
+    asked = replace(anchor.request, kind=request.kind if kind is RelationKind.NEAR else Kind.POSITION)
+    claim = absent(asked, question, recall, scope, recall.count(scope))
     return Findings(request, scope, claim=claim)
 
 

@@ -6,9 +6,11 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.answer_text import EVEN
 from remembr_ros.agent.model.grounding import Claim
 from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.offline.question_terms import TITLES
 from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.every import nearest_in_time
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Recall, Scope
 from remembr_ros.memory.model.record import CAPTIONER
 from remembr_ros.timestamps import format_clock
@@ -55,9 +57,10 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
     if total and request.target and not _could_be_seen(request, recall, scope):
         text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
         return untold(text)
-    if total and request.deed:
-        text = f'I cannot tell: none of {total} memories shows {thing}, but not all that is done is seen.'
-        return untold(text)
+    named = request.names and (request.now or not TITLES.isdisjoint(words(thing)))
+    if total and (request.deed or named):
+        what = 'I do not know people by their names' if named else 'not all that is done is seen'
+        return untold(f'I cannot tell: none of {total} memories shows {thing}, but {what}.')
     alone = parse_request(f'Where is the {request.phrase}?', 0)
     if total and alone.target != request.target and alone.target:
         seen = [hit for hit in find_sightings(alone, recall, scope) if hit.score >= EVEN]

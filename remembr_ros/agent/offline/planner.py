@@ -107,7 +107,8 @@ class OfflinePlanner:
         run.check()
         run.on_progress(Progress('answering', f'{len(found.hits)} of {total} memories fit', len(found.hits)))
         if found.claim is not None:
-            claim = replace(found.claim, confidence=_sureness(found.claim, found, question))
+            sure = found.claim.confidence or _sureness(found.claim, found, question)
+            claim = replace(found.claim, confidence=sure)
         elif found.hits:
             claim = _no_more(found, recall, scope, named.map_id) or _claim(found, question, recall)
             claim = replace(claim, confidence=_sureness(claim, found, question))

@@ -58,7 +58,7 @@ _LEFT_BEHIND = re.compile(
 )
 _WORD_OF_NAME = re.compile(r"[^\W_][\w'-]*")
 _FOUR_LETTERS = re.compile(r'[^\W\d_]{4}')
-_TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
+TITLES = frozenset(('dr', 'mr', 'mrs', 'ms', 'prof', 'professor'))
 _NEIGHBOUR = 100  # Characters; no word is longer
 
 ROOMS = frozenset(('room', 'office', 'number', 'no', 'door'))
@@ -147,7 +147,7 @@ def names(text: str) -> set[str]:
         begins = _ends_sentence(text, end, match.start())
         end = match.end()
         if word[0].isupper() and not (begins and not word.isupper()) and word.lower() not in STOP_WORDS:
-            found |= {stem(w) for w in words(word) if w not in STOP_WORDS | _TITLES and not has_digit(w)}
+            found |= {stem(w) for w in words(word) if w not in STOP_WORDS | TITLES and not has_digit(w)}
     return found
 
 

@@ -163,6 +163,8 @@ _EVERY = re.compile(
     re.IGNORECASE,
 )
 _SOMEHOW = frozenset(('did', 'have', 'has', 'had', 'can', 'could'))
+_APART = frozenset(('where', 'between', 'how far'))
+_TO_COME = frozenset(f'{verb} {who}' for verb in ('will', 'shall', 'should') for who in ('you', 'i', 'we'))
 _WITHIN = frozenset(('in', 'on', 'inside', 'under', 'above', 'below'))
 _OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
 _PLAIN = ASKING.union(
@@ -195,12 +197,14 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     window = parse_window(text, now_ns, zone, reach)
     plain, kind = _asking(window.rest)
     relation = parse_relation(plain)
+    asked, said = words(plain), said_in(plain)
     # What is near, before or after something else has its own words.
     about = plain if relation is None else relation.first
+    if kind is Kind.POSITION and relation and relation.third and not about and _APART.isdisjoint(said):
+        about, relation = relation.third, None  # 'How do I get from the lift to the exit?'
     deed = deed_of(about)
     if kind is Kind.POSITION:
         about = without_deed(about, deed)
-    asked, said = words(plain), said_in(plain)
     every = kind is Kind.POSITION and _EVERY.search(unquoted(about)) is not None
     if every:
         about = _EVERY.sub(' ', about, count=1)
@@ -244,6 +248,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         said=_said(asked, relation),
         other=_TALK.issuperset(asked)
         or text.lower().startswith('thank')
+        or (kind is not Kind.POSITION and bool(_TO_COME & said))
         or bool(not target and relation is None and _CLOCK.search(plain)),
         comparing=bool(_COMPARING.search(unquoted(plain))),
         relation=relation,

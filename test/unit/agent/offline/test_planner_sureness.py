@@ -251,11 +251,29 @@ def test_a_date_in_words_is_a_time_and_no_thing(hospital: Ask, when: str) -> Non
         '¿Dónde está la cocina?',
         'Was hast du heute gesehen?',
         'Did you see a parcel on the 14th?',
+        'Should I turn left at the lift?',
+        'When will you be back?',
+        'Is Anna in the kitchen?',
+        'Did you see Dr Kim?',
     ],
 )
 def test_what_is_not_known_or_not_understood_is_said_with_no_sureness(hospital: Ask, text: str) -> None:
     answer = hospital(text)
     assert 0.0 < answer.confidence < 0.5, answer.text
+
+
+def test_the_way_from_one_place_to_another_ends_at_the_other(hospital: Ask) -> None:
+    for text in (
+        'How do I get from the kitchen to the reception desk?',
+        'Drive me from the lift to the desk',
+    ):
+        answer = hospital(text)
+        assert (answer.kind, answer.evidence[0].memory.id) == (Kind.POSITION, 's05'), answer.text
+
+
+def test_what_is_beside_a_thing_that_was_not_seen_is_not_known(hospital: Ask) -> None:
+    answer = hospital('What is next to the refrigerator?')
+    assert (answer.kind, 'refrigerator' in answer.text) == (Kind.NOT_SEEN, True)
 
 
 def test_a_thing_that_was_moved_is_not_where_it_was(hospital: Ask) -> None:
