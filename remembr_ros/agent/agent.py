@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.scope_text import asked_of
-from remembr_ros.agent.narrowed_recall import NarrowedRecall
+from remembr_ros.agent.narrowed_recall import EVERYTHING, NarrowedRecall
 from remembr_ros.agent.planner import (
     OnProgress,
     Planner,
@@ -91,6 +91,8 @@ class Agent:
             run.check()
             followed = self._follow(question, run)
             answer = followed.answer or self._answer(followed, run)
+            if followed.narrowing != EVERYTHING and not answer.evidence:
+                answer = replace(answer, text=f'Apart from that: {answer.text}')
             if followed.answer is None and (of := asked_of(question.scope, question.zone)):
                 answer = replace(answer, text=f'{answer.text} ({of})')
         except RemembrError as error:

@@ -96,6 +96,10 @@ _POLITE = re.compile(
     rf'|(?:remember|recall|tell\s+(?:me|us)|show\s+(?:me|us))\s+{_ASKS})*',
     re.IGNORECASE,
 )
+_NEGATED = re.compile(
+    r"^(\W*(?:is|are|was|were|did|do|does|have|has|had|could|would|should))n['\u2019]t\b", re.IGNORECASE
+)
+"""'Isn't there a lift?' asks whether there is one."""
 _WISH = re.compile(rf'^\W*(?:please\W+)?{_LIKE_TO}\s+(?!know\b|see\b|hear\b|read\b|tell\b)', re.IGNORECASE)
 _KINDS = tuple(
     (kind, re.compile(rf'^(?:{patterns})', re.IGNORECASE | re.VERBOSE))
@@ -273,7 +277,7 @@ def _asking(text: str) -> tuple[str, Kind]:
 
     'I am hungry, can you take me somewhere to get food?' asks in its second clause.
     """
-    whole, fronted = unfronted(text)
+    whole, fronted = unfronted(_NEGATED.sub(r'\1', text))
     plain = _POLITE.sub('', whole, count=1).strip() or whole
     for part in (plain, *(_POLITE.sub('', clause, count=1).strip() for clause in _CLAUSE.split(whole)[1:])):
         kind = next((kind for kind, pattern in _KINDS if pattern.search(part)), None)

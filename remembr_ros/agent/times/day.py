@@ -15,7 +15,7 @@ _MONTH = r'(?:' + '|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)
 _NTH = r'\d{1,2}(?:st|nd|rd|th)'
 _YEAR = r'(?:,?\s+\d{4}\b)'
 DATE_TEXT = (
-    rf'(?<![\w.-])(?:\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}|\d{{1,2}}[./-]\d{{1,2}}[./-](?:\d{{4}}|\d\d))(?![\w-])'
+    rf'(?<![\w.-])(?:\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}|\d{{1,2}}[./-]\d{{1,2}}(?:[./-](?:\d{{4}}|\d\d)|\.))(?![\w-])'
     rf'|(?:the\s+)?\b(?:{_NTH}|\d{{1,2}}\.?)\s+(?:of\s+)?{_MONTH}{_YEAR}?'
     rf'|\b{_MONTH}\s+(?:the\s+)?(?:{_NTH}|\d{{1,2}}(?![:\d])){_YEAR}?'
 )
@@ -48,7 +48,8 @@ _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight
 _THIS = re.compile(r'\b(?:this\s+(?:morning|afternoon|evening)|tonight)\b', re.IGNORECASE)
 _PART_TEXT = r'(?:morning|afternoon|evening|night)'
 _DAY = re.compile(
-    rf'(?:{EDGE_TEXT}\s+|\b(?:(?:on|in|earlier)\s+)?)(?:the\s+)?(?:(?P<of>{_PART_TEXT})\s+(?:of|on)\s+)?(?P<day>day\s+before\s+yesterday|tonight|'
+    rf'(?:{EDGE_TEXT}\s+|\b(?:(?:on|in|earlier)\s+)?)(?:the\s+)?(?:(?P<of>{_PART_TEXT})\s+(?:of|on)\s+)?'
+    rf'(?:(?P<named>{_WEEKDAY}),?\s+(?={DATE_TEXT}))?(?P<day>day\s+before\s+yesterday|tonight|'
     rf'(?:today|yesterday)|(?:this|last)(?=\s+{_PART_TEXT}\b)'
     rf'|(?<=on\s){_WEEKDAY}|(?:{_AFTER_EDGE}){_WEEKDAY}|last\s+{_WEEKDAY}|(?P<date>{DATE_TEXT})'
     rf'|(?<=in\s)(?P<month>{_MONTH}{_YEAR}?)(?!\s+\d))(?!\w)'
@@ -176,6 +177,8 @@ def _named(text: str, midnight: datetime) -> Day | None:
         midnight -= timedelta(days=back or (7 if day.startswith('last') else 0))
     elif found['date']:
         midnight = _of_calendar(found['date'], midnight, 'day', 'month')
+        if found['named'] and WEEKDAYS[midnight.weekday()] != found['named'].lower():
+            raise ValueError(f'{found[0]!r} are two days')
     elif found['month']:
         midnight = _of_calendar(found['month'], midnight, 'month').replace(day=1)
         hours = (0, 24 * monthrange(midnight.year, midnight.month)[1])

@@ -91,7 +91,7 @@ _DATE = re.compile(DATE_TEXT, re.IGNORECASE)
 _NO_MONTH = re.compile(r'\b([^\W\d_]{4,9}) \d{1,2}(?:st|nd|rd|th)?\b')
 """'Novmber 14'"""
 _SOME_TIME = re.compile(
-    rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}}\s+\w+\s+ago\b|\bon\s+the\s+\d+(?:st|nd|rd|th){FOLLOWS}',
+    rf'(?<![\w:./])\d{{1,2}}(?::\d\d|/\d{{1,2}})(?![\w:./])|(?<!\S)\d\S{{0,9}}\s+\w+\s+ago\b|\bon\s+(?:the\s+\d+(?:st|nd|rd|th)|\d{{1,2}}\.\d{{1,2}}){FOLLOWS}',
     re.IGNORECASE,
 )
 _DAYS = re.compile(

@@ -312,7 +312,9 @@ def test_elsewhere_is_as_far_as_another_place_is(
         (SamePlace(walls=lambda _, others: [True] * len(others)), Kind.POSITION),
     ):
         agent.ask(ask_about('Where is the printer?', asker='anna', same_place=same_place))
-        assert agent.ask(ask_about('Where else?', asker='anna', same_place=same_place)).kind is kind
+        elsewhere = agent.ask(ask_about('Where else?', asker='anna', same_place=same_place))
+        assert elsewhere.kind is kind
+        assert elsewhere.text.startswith('Apart from that: ') is (kind is Kind.NOT_SEEN)
 
 
 @pytest.mark.parametrize(

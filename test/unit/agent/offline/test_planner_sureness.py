@@ -271,6 +271,12 @@ def test_the_way_from_one_place_to_another_ends_at_the_other(hospital: Ask) -> N
         assert (answer.kind, answer.evidence[0].memory.id) == (Kind.POSITION, 's05'), answer.text
 
 
+@pytest.mark.parametrize('text', ["Isn't there a locker?", 'Didn\u2019t you see a locker?'])
+def test_who_asks_whether_it_is_not_so_asks_whether_it_is(hospital: Ask, text: str) -> None:
+    answer = hospital(text)
+    assert (answer.binary, answer.confidence > 0.5) == (True, True), answer.text
+
+
 def test_what_is_beside_a_thing_that_was_not_seen_is_not_known(hospital: Ask) -> None:
     answer = hospital('What is next to the refrigerator?')
     assert (answer.kind, 'refrigerator' in answer.text) == (Kind.NOT_SEEN, True)

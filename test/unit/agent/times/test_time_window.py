@@ -343,6 +343,8 @@ def test_a_span_with_other_words_is_refused(text: str) -> None:
         ('last night at 23:00', '2023-11-13T22:59:00', '2023-11-13T23:01:00'),
         ('on Monday night', '2023-11-13T20:00:00', '06:00:00'),
         ('at night', '2023-11-13T20:00:00', '06:00:00'),
+        ('on Thursday the 9th of November', '2023-11-09T00:00:00', '2023-11-10T00:00:00'),
+        ('since Thursday, November 9', '2023-11-09T00:00:00', None),
         ('in the evening', '2023-11-13T18:00:00', '00:00:00'),
         ('yesterday at 9', '2023-11-13T00:00:00', '00:00:00'),
         ('12:30 yesterday', '2023-11-13T12:29:00', '2023-11-13T12:31:00'),
@@ -380,6 +382,9 @@ def test_all_of_a_time_in_several_words_counts(text: str, after: str | None, bef
         'between Dec 20 and Feb 29',
         'on 11/12/2023',
         'on 12/11',
+        'on 9.11.',
+        'on 9.11',
+        'on Friday, 10 October',
         'at 13:61',
     ],
 )
