@@ -215,7 +215,7 @@ def rules(sequences: Sequence[sample.Sequence], recalls: Sequence[Recall]) -> st
         ('sorts of rooms', matching, '_SORTS', frozenset()),
         ('cut-off numbers', relevance_model, 'is_cut_off', lambda *_: False),
         ('relations', request, 'parse_relation', lambda _: None),
-        ('nearest, last, first', request, '_CHOICES', ()),
+        ('nearest, last, first', request, '_CHOICES', {}),
         ('purposes', other_words, '_THINGS', {}),
         ('all other words', other_words, '_SAME', ()),
     ]
