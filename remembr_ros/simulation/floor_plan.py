@@ -216,7 +216,6 @@ def _door(doorway: _Doorway, text: str, place: str, colour: tuple[str, Colour]) 
     along = 0.9
     x = doorway.x + along * round(math.cos(doorway.drive))
     y = doorway.y + along * round(math.sin(doorway.drive))
-    x, y = off_wall(x, y, doorway.facing)
     if text == 'LIFT':
         return Thing('lift door', place, furniture.lift_door(x, y, doorway.facing, colour[1]))
     return Thing(f'{colour[0]} door', place, furniture.door(x, y, doorway.facing, colour[1]))

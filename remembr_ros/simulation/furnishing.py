@@ -1,10 +1,11 @@
 """What stands where on the floor: the furniture of the named places, and small things along the corridors."""
 
 import random
+from dataclasses import replace
 
 from remembr_ros.simulation import furniture
 from remembr_ros.simulation.building import Colour, Place, Thing
-from remembr_ros.simulation.furniture import COLOURS, Facing, Maker, off_wall
+from remembr_ros.simulation.furniture import COLOURS, Facing, Maker
 
 _CORRIDOR_SPOTS: tuple[tuple[float, float, Facing], ...] = (  # where something small may stand
     (14.6, 4, 'north'), (19.6, 4, 'north'), (24.3, 4, 'north'), (11.2, 7, 'south'),
@@ -63,8 +64,7 @@ def place_furniture(rng: random.Random, south: str, north: str, east: str) -> li
         (f'{sofa[0]} sofa', 'reception', furniture.sofa, (9.5, 1.6), 'west', sofa[1]),
     ]
     return [
-        Thing(name, place, maker(*off_wall(*at, facing), facing, colour))
-        for name, place, maker, at, facing, colour in pieces
+        Thing(name, place, maker(*at, facing, colour)) for name, place, maker, at, facing, colour in pieces
     ]
 
 
@@ -77,8 +77,7 @@ def corridor_furniture(rng: random.Random, halls: tuple[Place, ...]) -> list[Thi
         rng.sample(_CORRIDOR_SPOTS, len(kinds)), kinds, strict=True
     ):
         colour_name, colour = rng.choice(list(COLOURS.items()))
-        solids = maker(*off_wall(x, y, facing), facing, colour)
-        thing = Thing(f'{colour_name} {name}' if has_colour else name, '', solids)
+        thing = Thing(f'{colour_name} {name}' if has_colour else name, '', maker(x, y, facing, colour))
         place = next(hall.name for hall in halls if hall.holds(*thing.centre[:2]))
-        things.append(Thing(thing.name, place, solids))
+        things.append(replace(thing, place=place))
     return things

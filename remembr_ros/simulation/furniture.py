@@ -1,6 +1,6 @@
 """Furniture, doors and appliances, made of a few solids each.
 
-Each function takes the middle of the thing's back edge (x, y), on the floor against a wall, and which way its
+Each maker takes the point of the wall's middle line (x, y) behind the middle of the thing, and which way its
 front faces: one of 'north' (+y), 'east' (+x), 'south', 'west'.
 """
 
@@ -13,6 +13,7 @@ Facing = Literal['north', 'east', 'south', 'west']
 Span = tuple[float, float, float, float, float, float]
 """Left, right (along the wall, as seen from the front), back, front (away from the wall), bottom, top [m]."""
 
+Part = tuple[Span, Colour | None, Shape]
 Maker = Callable[[float, float, Facing, Colour], tuple[Solid, ...]]
 
 DIRECTIONS: dict[Facing, tuple[int, int]] = {
@@ -45,37 +46,18 @@ def off_wall(x: float, y: float, facing: Facing) -> tuple[float, float]:
     return (x + dx * HALF_WALL_M, y + dy * HALF_WALL_M)
 
 
-def block(
-    x: float,
-    y: float,
-    facing: Facing,
-    span: Span,
-    colour: Colour,
-    *,
-    shape: Shape = 'box',
-) -> Solid:
-    """Return a solid given in the thing's own frame."""
-    left, right, back, front, bottom, top = span
-    ax, ay = DIRECTIONS[facing]
-    corners = [
-        (x + ax * out + ay * side, y + ay * out - ax * side)
-        for out in (back, front)
-        for side in (left, right)
-    ]
-    xs, ys = [c[0] for c in corners], [c[1] for c in corners]
-    return Solid(
-        (round(min(xs), 6), round(min(ys), 6), bottom),
-        (round(max(xs), 6), round(max(ys), 6), top),
-        colour,
-        shape,
-    )
-
-
-def _made_of(*parts: tuple[Span, Colour | None, Shape]) -> Maker:
+def _made_of(*parts: Part) -> Maker:
     """Return what makes a thing of solids; those of colour None have the thing's own."""
 
     def make(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-        return tuple(block(x, y, facing, span, own or colour, shape=shape) for span, own, shape in parts)
+        ax, ay = DIRECTIONS[facing]
+        x, y = off_wall(x, y, facing)
+        solids = []
+        for (left, right, back, front, bottom, top), own, shape in parts:
+            xs = sorted(round(x + ax * out + ay * side, 6) for side, out in ((left, back), (right, front)))
+            ys = sorted(round(y + ay * out - ax * side, 6) for side, out in ((left, back), (right, front)))
+            solids.append(Solid((xs[0], ys[0], bottom), (xs[1], ys[1], top), own or colour, shape))
+        return tuple(solids)
 
     return make
 
@@ -160,37 +142,36 @@ picture = _made_of(
 )
 
 
-def helmet_shelf(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    return tuple(
-        block(x, y, facing, (-0.5, 0.5, 0.0, 0.28, z, z + 0.03), OAK) for z in (0.5, 0.95, 1.4)
-    ) + tuple(
-        block(x, y, facing, (side - 0.13, side + 0.13, 0.02, 0.28, z, z + 0.2), colour, shape='ball')
+helmet_shelf = _made_of(
+    *(((-0.5, 0.5, 0.0, 0.28, z, z + 0.03), OAK, 'box') for z in (0.5, 0.95, 1.4)),
+    *(
+        ((side - 0.13, side + 0.13, 0.02, 0.28, z, z + 0.2), None, 'ball')
         for side, z in ((-0.3, 0.53), (0.2, 0.53), (0.0, 0.98), (0.33, 0.98))
-    )
+    ),
+)
 
 
-def table(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    """Return a table with four chairs."""
-    top = block(x, y, facing, (-0.4, 0.4, 0.5, 1.3, 0.72, 0.76), OAK)
-    leg = block(x, y, facing, (-0.05, 0.05, 0.85, 0.95, 0.02, 0.72), DARK, shape='cylinder')
-    foot = block(x, y, facing, (-0.25, 0.25, 0.65, 1.15, 0.0, 0.02), DARK, shape='cylinder')
-    chairs: list[Solid] = []
-    for side, out, wide, deep in (
-        (0.0, 0.25, 0.2, 0.03),
-        (0.0, 1.55, 0.2, 0.03),
-        (-0.65, 0.9, 0.03, 0.2),
-        (0.65, 0.9, 0.03, 0.2),
-    ):
-        chairs.append(block(x, y, facing, (side - 0.2, side + 0.2, out - 0.2, out + 0.2, 0.43, 0.47), colour))
-        chairs.append(
-            block(x, y, facing, (side - 0.03, side + 0.03, out - 0.03, out + 0.03, 0.0, 0.43), DARK)
-        )
-        back_side = side + (0.18 if side > 0 else -0.18 if side < 0 else 0.0)
-        back_out = out + (0.18 if out > 1 else -0.18 if out < 0.5 else 0.0)
-        span = (back_side - wide, back_side + wide, back_out - deep, back_out + deep, 0.47, 0.86)
-        chairs.append(block(x, y, facing, span, colour))
-    return (top, leg, foot, *chairs)
+def _chair(side: float, out: float, dx: int, dy: int) -> list[Part]:
+    """Return a chair around a place, with its back towards (dx, dy)."""
+    x, y = side + 0.18 * dx, out + 0.18 * dy
+    wide, deep = (0.03, 0.2) if dx else (0.2, 0.03)
+    return [
+        ((side - 0.2, side + 0.2, out - 0.2, out + 0.2, 0.43, 0.47), None, 'box'),
+        ((side - 0.03, side + 0.03, out - 0.03, out + 0.03, 0.0, 0.43), DARK, 'box'),
+        ((x - wide, x + wide, y - deep, y + deep, 0.47, 0.86), None, 'box'),
+    ]
 
+
+table = _made_of(
+    ((-0.4, 0.4, 0.5, 1.3, 0.72, 0.76), OAK, 'box'),
+    ((-0.05, 0.05, 0.85, 0.95, 0.02, 0.72), DARK, 'cylinder'),
+    ((-0.25, 0.25, 0.65, 1.15, 0.0, 0.02), DARK, 'cylinder'),
+    *_chair(0.0, 0.25, 0, -1),
+    *_chair(0.0, 1.55, 0, 1),
+    *_chair(-0.65, 0.9, -1, 0),
+    *_chair(0.65, 0.9, 1, 0),
+)
+"""A table with four chairs; the colour is the chairs'."""
 
 coffee_machine = _made_of(
     ((-0.9, 0.9, 0.0, 0.6, 0.0, 0.88), WHITE, 'box'),
@@ -202,46 +183,31 @@ coffee_machine = _made_of(
 )
 """A coffee machine on a counter."""
 
-
-def vending_machine(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    snacks = tuple(
-        block(x, y, facing, (side, side + 0.12, 0.8, 0.83, z, z + 0.16), list(COLOURS.values())[(i + j) % 6])
+vending_machine = _made_of(
+    ((-0.5, 0.5, 0.0, 0.8, 0.0, 1.95), None, 'box'),
+    ((-0.42, 0.16, 0.8, 0.81, 0.6, 1.85), DARK, 'box'),
+    ((0.24, 0.42, 0.8, 0.81, 1.1, 1.4), STEEL, 'box'),
+    *(
+        ((side, side + 0.12, 0.8, 0.83, z, z + 0.16), list(COLOURS.values())[(i + j) % 6], 'box')
         for j, z in enumerate((0.7, 1.0, 1.3, 1.6))
         for i, side in enumerate((-0.36, -0.2, -0.04))
-    )
-    return (
-        block(x, y, facing, (-0.5, 0.5, 0.0, 0.8, 0.0, 1.95), colour),
-        block(x, y, facing, (-0.42, 0.16, 0.8, 0.81, 0.6, 1.85), DARK),
-        block(x, y, facing, (0.24, 0.42, 0.8, 0.81, 1.1, 1.4), STEEL),
-        *snacks,
-    )
+    ),
+)
 
+_BOOKS = (None, *COLOURS.values())
 
-def bookshelf(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
-    frame = (
-        block(x, y, facing, (-0.7, 0.7, 0.0, 0.03, 0.0, 1.95), DARK_WOOD),
-        block(x, y, facing, (-0.7, -0.66, 0.0, 0.32, 0.0, 1.95), OAK),
-        block(x, y, facing, (0.66, 0.7, 0.0, 0.32, 0.0, 1.95), OAK),
-        *(
-            block(x, y, facing, (-0.66, 0.66, 0.0, 0.32, z, z + 0.03), OAK)
-            for z in (0.05, 0.5, 0.95, 1.4, 1.92)
-        ),
-    )
-    palette = [colour, *COLOURS.values()]
-    books = tuple(
-        block(
-            x,
-            y,
-            facing,
-            (left, left + 0.2, 0.04, 0.27, z, z + 0.24 + 0.06 * ((i * 7 + j) % 3)),
-            palette[(i * 3 + j * 5) % 7],
-        )
+bookshelf = _made_of(
+    ((-0.7, 0.7, 0.0, 0.03, 0.0, 1.95), DARK_WOOD, 'box'),
+    ((-0.7, -0.66, 0.0, 0.32, 0.0, 1.95), OAK, 'box'),
+    ((0.66, 0.7, 0.0, 0.32, 0.0, 1.95), OAK, 'box'),
+    *(((-0.66, 0.66, 0.0, 0.32, z, z + 0.03), OAK, 'box') for z in (0.05, 0.5, 0.95, 1.4, 1.92)),
+    *(
+        ((x, x + 0.2, 0.04, 0.27, z, z + 0.24 + 0.06 * ((i * 7 + j) % 3)), _BOOKS[(i * 3 + j * 5) % 7], 'box')
         for j, z in enumerate((0.08, 0.53, 0.98, 1.43))
-        for i, left in enumerate((-0.64, -0.42, -0.2, 0.03, 0.24, 0.45))
+        for i, x in enumerate((-0.64, -0.42, -0.2, 0.03, 0.24, 0.45))
         if (i + 2 * j) % 5
-    )
-    return frame + books
-
+    ),
+)
 
 printer = _made_of(
     ((-0.4, 0.4, 0.05, 0.65, 0.0, 0.75), WHITE, 'box'),
