@@ -71,19 +71,14 @@ def read_calibration(folder: Path, camera: str, *, rectified: bool) -> Calibrati
     :raises BagUnreadable: a file is damaged or not in CODa's format
     """
     names = ('calib_os1_to_base.yaml', f'calib_os1_to_{camera}.yaml', f'calib_{camera}_intrinsics.yaml')
-    contents = [_load(folder / name) for name in names]
-    base, optical = (
-        _extrinsic(folder / name, content) if content is not None else None
-        for name, content in zip(names[:2], contents[:2], strict=True)
-    )
-    intrinsics = _intrinsics(folder / names[2], contents[2]) if contents[2] is not None else None
+    paths = [folder / name for name in names]
+    base, optical, intrinsics = _extrinsic(paths[0]), _extrinsic(paths[1]), _intrinsics(paths[2])
     if rectified and intrinsics is not None:
         if optical is not None:
-            turned = _quaternion(folder / names[2], np.array(intrinsics.r).reshape(3, 3).T)
+            turned = _quaternion(paths[2], np.array(intrinsics.r).reshape(3, 3).T)
             optical = compose(optical, ((0.0, 0.0, 0.0), turned))
         intrinsics = intrinsics.rectified()
-    absent = tuple(name for name, content in zip(names, contents, strict=True) if content is None)
-    return Calibration(base, optical, intrinsics, absent)
+    return Calibration(base, optical, intrinsics, tuple(path.name for path in paths if not path.exists()))
 
 
 def _load(path: Path) -> dict[str, Any] | None:
@@ -98,8 +93,10 @@ def _load(path: Path) -> dict[str, Any] | None:
     return content
 
 
-def _extrinsic(path: Path, content: dict[str, Any]) -> Transform:
+def _extrinsic(path: Path) -> Transform | None:
     """Return the pose in os1 of the frame that a file's matrix leads to."""
+    if (content := _load(path)) is None:
+        return None
     matrix = content.get('extrinsic_matrix')
     if isinstance(matrix, dict) and 'R' in matrix:
         rotation, translation = _matrix(path, matrix, 'R', 3, 3), _numbers(path, matrix.get('T'), 'T', 3)
@@ -110,7 +107,9 @@ def _extrinsic(path: Path, content: dict[str, Any]) -> Transform:
     return inverse(((x, y, z), _quaternion(path, rotation)))
 
 
-def _intrinsics(path: Path, content: dict[str, Any]) -> Intrinsics:
+def _intrinsics(path: Path) -> Intrinsics | None:
+    if (content := _load(path)) is None:
+        return None
     model = content.get('distortion_model', 'plumb_bob')
     if model != 'plumb_bob':
         raise BagUnreadable(f"{path}: the distortion model is {model!r}, not CODa's plumb_bob")

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 
 from remembr_ros.errors import BagUnreadable, InvalidRequest
@@ -67,7 +67,7 @@ def read_sequence(root: Path, number: int, camera: str = CAMERAS[0], poses: str 
         raise InvalidRequest(f'{poses!r} are no poses of CODa; choose from {", ".join(POSES)}')
     _check_root(root)
     left_out: Counter[str] = Counter()
-    stamps = _read_stamps(root, number)
+    stamps = _read_stamps(root / 'timestamps' / f'{number}.txt')
     images, files = _find_images(root, number, camera)
     frames = []
     for frame, stamp_ns in enumerate(stamps):
@@ -84,8 +84,7 @@ def read_sequence(root: Path, number: int, camera: str = CAMERAS[0], poses: str 
             f'none of the {len(files)} images in {root / images} belongs to a line of '
             f'timestamps/{number}.txt ({len(stamps)} lines); {_remedy(number)}'
         )
-    if any(a[0] > b[0] for a, b in pairwise(frames)):
-        frames.sort(key=lambda timed: timed[0])
+    frames.sort(key=itemgetter(0))
     placed = _read_poses(root, number, poses, left_out)
     if placed[-1][0] < frames[0][0] or placed[0][0] > frames[-1][0]:
         raise BagUnreadable(
@@ -107,18 +106,11 @@ def _check_root(root: Path) -> None:
     raise BagUnreadable(f'{root} is not the folder of CODa: it has no {", ".join(known)}; {hint}')
 
 
-def _read_stamps(root: Path, number: int) -> list[int | None]:
+def _read_stamps(path: Path) -> list[int | None]:
     """Return the stamp of each frame [ns], by its number; None where the file has no finite one."""
-    path = root / 'timestamps' / f'{number}.txt'
-    stamps = []
-    for line, words in _lines(path, number):
-        if len(words) != 1:
-            raise BagUnreadable(
-                f'{path}, line {line}: {len(words)} columns instead of one timestamp; {_remedy(number)}'
-            )
-        stamps.append(_stamp(words[0], path, line, number))
+    stamps = [stamp_ns for stamp_ns, _ in _rows(path, 'one timestamp', 1)]
     if not stamps:
-        raise BagUnreadable(f'{path} has no timestamps; {_remedy(number)}')
+        raise BagUnreadable(f'{path} has no timestamps; {_remedy(path.stem)}')
     return stamps
 
 
@@ -129,14 +121,7 @@ def _read_poses(root: Path, number: int, kind: str, left_out: Counter[str]) -> l
         hint = f'there are others: --poses {" or ".join(others)}' if others else _remedy(number)
         raise BagUnreadable(f'{path} does not exist; {hint}')
     poses: dict[int, Transform] = {}
-    for line, words in _lines(path, number):
-        if len(words) != 8:
-            raise BagUnreadable(
-                f'{path}, line {line}: {len(words)} columns instead of 8 (ts x y z qw qx qy qz); '
-                f'{_remedy(number)}'
-            )
-        stamp_ns = _stamp(words[0], path, line, number)
-        x, y, z, qw, qx, qy, qz = (_number(word, path, line, number) for word in words[1:])
+    for stamp_ns, (x, y, z, qw, qx, qy, qz) in _rows(path, '8 (ts x y z qw qx qy qz)', 8):
         norm = math.sqrt(qw * qw + qx * qx + qy * qy + qz * qz)
         if stamp_ns is None or not all(map(math.isfinite, (x, y, z, norm))) or norm < 1e-6:
             left_out['poses that are no finite numbers'] += 1
@@ -172,37 +157,40 @@ def _find_images(root: Path, number: int, camera: str) -> tuple[str, dict[int, P
     raise BagUnreadable(f'{root} has no images {wanted} (.jpg or .png){there}; {_remedy(number)}')
 
 
-def _lines(path: Path, number: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and words of each line that is neither blank nor a comment."""
+def _rows(path: Path, what: str, columns: int) -> Iterator[tuple[int | None, list[float]]]:
+    """Yield the stamp [ns] and the other numbers of each line that is neither blank nor a comment.
+
+    The stamp is None where it is not finite, or zero.
+
+    :param what: stands in the columns, for the message
+    """
+    remedy = _remedy(path.stem)
     try:
         with path.open(encoding='utf-8-sig') as file:
             for line, text in enumerate(file, start=1):
-                if words := text.partition('#')[0].split():
-                    yield line, words
+                where, words = f'{path}, line {line}', text.partition('#')[0].split()
+                if not words:
+                    continue
+                if len(words) != columns:
+                    raise BagUnreadable(f'{where}: {len(words)} columns instead of {what}; {remedy}')
+                seconds, *numbers = (_number(word, where, remedy) for word in words)
+                yield (parse_time(words[0]) or None) if math.isfinite(seconds) else None, numbers
     except FileNotFoundError as error:
-        raise BagUnreadable(f'{path} does not exist; {_remedy(number)}') from error
+        raise BagUnreadable(f'{path} does not exist; {remedy}') from error
     except (OSError, UnicodeDecodeError) as error:
         raise BagUnreadable(f'{path} cannot be read: {error}') from error
-
-
-def _stamp(word: str, path: Path, line: int, number: int) -> int | None:
-    """Return the nanoseconds that a decimal text of seconds says; None if it is not finite, or zero."""
-    if not math.isfinite(_number(word, path, line, number)):
-        return None
-    try:
-        return parse_time(word) or None
     except InvalidRequest as error:
-        raise BagUnreadable(f'{path}, line {line}: {error}') from error
+        raise BagUnreadable(f'{where}: {error}') from error
 
 
-def _number(word: str, path: Path, line: int, number: int) -> float:
+def _number(word: str, where: str, remedy: str) -> float:
     try:
         return float(word)
     except ValueError as error:
-        raise BagUnreadable(f'{path}, line {line}: {word!r} is not a number; {_remedy(number)}') from error
+        raise BagUnreadable(f'{where}: {word!r} is not a number; {remedy}') from error
 
 
-def _remedy(number: int) -> str:
+def _remedy(number: int | str) -> str:
     return (
         f"download sequence {number} (again): 'python scripts/download_split.py -d DIR -t sequence "
         f"-se {number}' in the coda-devkit"
