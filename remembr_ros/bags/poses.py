@@ -1,8 +1,9 @@
 """Poses out of recorded messages: PoseStamped, PoseWithCovarianceStamped, Odometry and NavSatFix."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from remembr_ros.bags.recording import RawMessage, Recording, Topic
 from remembr_ros.geometry import (
@@ -31,7 +32,7 @@ MIN_COURSE_M = 1.0
 """Course over ground is taken over at least this distance; below it a receiver's noise decides."""
 
 
-class PoseSource(Protocol):
+class PoseSource(ABC):
     """Where the robot's poses come from.
 
     :ivar name: what to print, such as '/pose (PoseStamped)'
@@ -40,34 +41,32 @@ class PoseSource(Protocol):
     :ivar uncertain: how many poses were none, because localisation was poor
     """
 
-    name: str
-    topics: frozenset[str]
-    datum: tuple[float, float, float] | None
-    uncertain: int
+    datum: tuple[float, float, float] | None = None
+    uncertain = 0
 
+    def __init__(self, recording: Recording, name: str, topics: frozenset[str]) -> None:
+        self.name = name
+        self.topics = topics
+        self._recording = recording
+
+    @abstractmethod
     def feed(self, message: RawMessage) -> Iterator[StampedPose | Lost]:
         """Yield the poses that this message makes known."""
-        ...
 
     def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
         """Yield the pose at an image, where it comes with images only."""
-        ...
+        return iter(())
 
 
-class TopicPoses:
+class TopicPoses(PoseSource):
     """Poses of a topic of type PoseStamped, PoseWithCovarianceStamped or Odometry, in its own frame.
 
     :ivar max_position_std_m: less certain poses, by their own covariance, are none; 0: all count [m]
     """
 
-    datum: tuple[float, float, float] | None = None
-
     def __init__(self, recording: Recording, topic: Topic) -> None:
-        self.name = _title(topic)
-        self.topics = frozenset({topic.name})
+        super().__init__(recording, _title(topic), frozenset({topic.name}))
         self.max_position_std_m = MAX_POSITION_STD_M
-        self.uncertain = 0
-        self._recording = recording
 
     def feed(self, message: RawMessage) -> Iterator[StampedPose | Lost]:
         """Yield the message's pose; nothing if it is no place or not readable."""
@@ -93,10 +92,6 @@ class TopicPoses:
             there,
             received.header.frame_id.lstrip('/') or ('odom' if message.msgtype == ODOMETRY else 'map'),
         )
-
-    def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
-        """Yield nothing: poses come when they come."""
-        return iter(())
 
 
 class FixTrack:
@@ -136,16 +131,11 @@ class FixTrack:
         return Pose(east, north, up, self._yaw)
 
 
-class FixPoses:
+class FixPoses(PoseSource):
     """Poses from satellite fixes, see :class:`FixTrack`, in the frame 'enu'; the datum is the first fix."""
 
-    uncertain = 0
-
     def __init__(self, recording: Recording, topic: Topic) -> None:
-        self.name = _title(topic)
-        self.topics = frozenset({topic.name})
-        self.datum: tuple[float, float, float] | None = None
-        self._recording = recording
+        super().__init__(recording, _title(topic), frozenset({topic.name}))
         self._track = FixTrack()
 
     def feed(self, message: RawMessage) -> Iterator[StampedPose]:
@@ -155,10 +145,6 @@ class FixPoses:
         if pose is not None:
             self.datum = self._track.datum
             yield StampedPose(stamp_of(fix.header, message.log_ns), pose, ENU_FRAME)
-
-    def at_frame(self, stamp_ns: int) -> Iterator[StampedPose]:
-        """Yield nothing: poses come when they come."""
-        return iter(())
 
 
 def stamp_of(header: Any, log_ns: int) -> int:

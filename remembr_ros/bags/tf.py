@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from remembr_ros.bags.chain import ChainPoses
-from remembr_ros.bags.poses import stamp_of
+from remembr_ros.bags.poses import PoseSource, stamp_of
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import BagUnreadable, InvalidRequest
@@ -28,17 +28,12 @@ Chain = tuple[str, str]
 """The frame that poses refer to, and the frame that moves in it."""
 
 
-class TfPoses:
+class TfPoses(PoseSource):
     """Poses of one frame in another, see ChainPoses; a static chain gives one for each image."""
-
-    datum: tuple[float, float, float] | None = None
-    uncertain = 0
 
     def __init__(self, recording: Recording, chain: Chain, survey: 'TransformSurvey') -> None:
         parent, child = chain
-        self.name = f'tf {parent} -> {child}'
-        self.topics = survey.topics
-        self._recording = recording
+        super().__init__(recording, f'tf {parent} -> {child}', survey.topics)
         self._tree = TransformTree()
         self._chain = ChainPoses(self._tree, parent, child)
         # Static transforms hold from the start, wherever in the recording they are.
