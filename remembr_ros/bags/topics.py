@@ -41,16 +41,14 @@ def choose_image_topic(recording: Recording, asked: str | None = None) -> tuple[
     """
     topics = recording.of_type(*IMAGE_TYPES)
     if asked is not None:
-        topic = _find(recording, asked)
-        if topic is None or topic not in topics:
-            raise BagUnreadable(
-                f'{recording.path}: {_why_not(topic, asked, "an image topic")}; '
-                f'{_choices("--image-topic", topics)}; {recording.describe_topics()}'
-            )
-        first = _first(recording, topic)
-        return topic, first.header.frame_id if first else ''
-    firsts = {topic: _first(recording, topic) for topic in topics}
-    measured = [topic for topic in topics if _is_measurement(firsts[topic])]
+        topic = _asked(recording, asked, 'an image topic', '--image-topic', topics)
+    else:
+        topic = _only_camera(recording, topics)
+    return topic, _frame(recording, topic) or ''
+
+
+def _only_camera(recording: Recording, topics: list[Topic]) -> Topic:
+    measured = [topic for topic in topics if _is_measurement(recording, topic)]
     pictures = [topic for topic in topics if topic not in measured]
     names = {topic.name for topic in pictures if topic.msgtype == COMPRESSED_IMAGE}
     pictures = [t for t in pictures if t.msgtype == COMPRESSED_IMAGE or f'{t.name}/compressed' not in names]
@@ -65,8 +63,7 @@ def choose_image_topic(recording: Recording, asked: str | None = None) -> tuple[
             f'{recording.path} has {len(pictures)} image topics: {_listed(pictures)}; '
             'choose one with --image-topic'
         )
-    first = firsts[pictures[0]]
-    return pictures[0], first.header.frame_id if first else ''
+    return pictures[0]
 
 
 def choose_pose_source(
@@ -90,7 +87,10 @@ def choose_pose_source(
         raise InvalidRequest('choose either --pose-topic or --tf')
     if tf is not None:
         return asked_chain(recording, tf)
-    topic = _asked_pose_topic(recording, pose_topic) if pose_topic is not None else None
+    topic = None
+    if pose_topic is not None:
+        fitting = recording.of_type(*_MAKERS, *TF_TYPES)
+        topic = _asked(recording, pose_topic, 'a pose topic', '--pose-topic', fitting)
     if topic is not None and topic.msgtype in _MAKERS:
         return _MAKERS[topic.msgtype](recording, topic)
     survey = None
@@ -132,15 +132,8 @@ def depth_topic(recording: Recording, asked: str) -> Topic:
 
     :raises BagUnreadable: it is none
     """
-    topic, topics = _find(recording, asked), recording.of_type(*IMAGE_TYPES)
-    if topic is None or topic not in topics or not _is_measurement(_first(recording, topic)):
-        what = 'a topic of depth images (16UC1 or 32FC1)'
-        raise BagUnreadable(
-            f'{recording.path}: {_why_not(topic, asked, what)}; '
-            f'{_choices("--depth-topic", [t for t in topics if _is_measurement(_first(recording, t))])}; '
-            f'{recording.describe_topics()}'
-        )
-    return topic
+    fitting = [topic for topic in recording.of_type(*IMAGE_TYPES) if _is_measurement(recording, topic)]
+    return _asked(recording, asked, 'a topic of depth images (16UC1 or 32FC1)', '--depth-topic', fitting)
 
 
 def camera_info_topic(recording: Recording, images: str) -> str | None:
@@ -152,24 +145,28 @@ def camera_info_topic(recording: Recording, images: str) -> str | None:
     beside = f'{_IMAGE_NAME.sub("", images)}/camera_info'
     if any(info.name == beside for info in infos):
         return beside
-    first = _first(recording, recording.topics[images])
-    own = []
-    for info in infos:
-        told = _first(recording, info)
-        if first and told and told.header.frame_id.lstrip('/') == first.header.frame_id.lstrip('/'):
-            own.append(info.name)
+    frame = _frame(recording, recording.topics[images])
+    own = [info.name for info in infos if frame is not None and _frame(recording, info) == frame]
     return own[0] if len(own) == 1 else None
 
 
-def _asked_pose_topic(recording: Recording, asked: str) -> Topic:
-    topic = _find(recording, asked)
-    if topic is None or topic.msgtype not in (*_MAKERS, *TF_TYPES) or not topic.count:
-        fitting = recording.of_type(*_MAKERS, *TF_TYPES)
-        raise BagUnreadable(
-            f'{recording.path}: {_why_not(topic, asked, "a pose topic")}; '
-            f'{_choices("--pose-topic", fitting)}; {recording.describe_topics()}'
-        )
-    return topic
+def _asked(recording: Recording, name: str, what: str, option: str, fitting: list[Topic]) -> Topic:
+    """Return the topic that was asked for, also where it was typed with a slash more or less at its ends.
+
+    :raises BagUnreadable: it is none of the fitting ones
+    """
+    bare = name.strip().strip('/')
+    topic = next((recording.topics[n] for n in (name, f'/{bare}', bare) if n in recording.topics), None)
+    if topic is None:
+        why = f'there is no topic {name!r}'
+    elif not topic.count:
+        why = f'{topic.name} has no messages'
+    elif topic not in fitting:
+        why = f'{topic.name} is not {what} but {topic.msgtype}'
+    else:
+        return topic
+    choices = f'{option} can be {_listed(fitting)}' if fitting else f'it has no topic for {option}'
+    raise BagUnreadable(f'{recording.path}: {why}; {choices}; {recording.describe_topics()}')
 
 
 def _only_topic(recording: Recording, msgtype: str) -> PoseSource | None:
@@ -197,28 +194,16 @@ def _first(recording: Recording, topic: Topic) -> Any:
     return None
 
 
-def _is_measurement(first: Any) -> bool:
+def _frame(recording: Recording, topic: Topic) -> str | None:
+    first = _first(recording, topic)
+    return first.header.frame_id.lstrip('/') if first else None
+
+
+def _is_measurement(recording: Recording, topic: Topic) -> bool:
+    first = _first(recording, topic)
     if first is None:
         return False
     return is_measurement(first.encoding if hasattr(first, 'encoding') else first.format)
-
-
-def _find(recording: Recording, name: str) -> Topic | None:
-    """Return the topic, also where it was typed with a slash more or less at its ends."""
-    bare = name.strip().strip('/')
-    return next((recording.topics[n] for n in (name, f'/{bare}', bare) if n in recording.topics), None)
-
-
-def _why_not(topic: Topic | None, name: str, what: str) -> str:
-    if topic is None:
-        return f'there is no topic {name!r}'
-    if not topic.count:
-        return f'{topic.name} has no messages'
-    return f'{topic.name} is not {what} but {topic.msgtype}'
-
-
-def _choices(option: str, topics: list[Topic]) -> str:
-    return f'{option} can be {_listed(topics)}' if topics else f'it has no topic for {option}'
 
 
 def _listed(topics: list[Topic]) -> str:
