@@ -56,13 +56,10 @@ def project(pose: Pose, points: Array) -> Array:
 
 def inside_image(pixels: Array) -> bool:
     """Return whether all projected points are before the camera and in the image."""
-    return bool(
-        (pixels[:, 2] > 0.1).all()
-        and (pixels[:, 0] >= _MARGIN_PX).all()
-        and (pixels[:, 0] <= WIDTH - 1 - _MARGIN_PX).all()
-        and (pixels[:, 1] >= _MARGIN_PX).all()
-        and (pixels[:, 1] <= HEIGHT - 1 - _MARGIN_PX).all()
-    )
+    column, row, depth = pixels.T
+    across = (column >= _MARGIN_PX) & (column <= WIDTH - 1 - _MARGIN_PX)
+    down = (row >= _MARGIN_PX) & (row <= HEIGHT - 1 - _MARGIN_PX)
+    return bool((across & down & (depth > 0.1)).all())
 
 
 class Sight:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembr_ros.bags.writer import BagWriter, Message
 from remembr_ros.errors import InvalidRequest
@@ -103,18 +104,17 @@ class _TourBag(BagWriter):
 
     def motion(self, tour: Tour, length_s: float, rng: random.Random) -> Iterator[Message]:
         """Yield transforms, odometry and localised poses."""
-        yield START_NS, '/tf_static', self._static_transforms()
+        camera = self._planar(START_NS, _BASE, _CAMERA, Pose(FORWARD_M, 0.0, UP_M))
+        optical = self.transform(START_NS, _CAMERA, _OPTICAL, ((0.0, 0.0, 0.0), _OPTICAL_ROTATION))
+        yield START_NS, '/tf_static', self.tf(camera, optical)
         steps = int(length_s * _ODOM_HZ) + 1
         poses = [tour.pose_at(i / _ODOM_HZ) for i in range(steps)]
         for i, (in_map, in_odom) in enumerate(zip(poses, drifting_odometry(poses, rng), strict=True)):
             stamp = START_NS + i * NS // _ODOM_HZ
             yield stamp, '/tf', self.tf(self._planar(stamp, 'odom', _BASE, in_odom))
             if i % 2 == 0:
-                yield (
-                    stamp,
-                    '/tf',
-                    self.tf(self._planar(stamp, 'map', 'odom', correction(in_map, in_odom))),
-                )
+                corrected = self._planar(stamp, 'map', 'odom', correction(in_map, in_odom))
+                yield stamp, '/tf', self.tf(corrected)
             yield stamp, '/odom', self._odometry(stamp, in_odom, tour, i / _ODOM_HZ)
             if i % 4 == 0:
                 yield stamp, '/amcl_pose', self._localised(stamp, in_map, rng)
@@ -127,11 +127,8 @@ class _TourBag(BagWriter):
         if not done:
             raise RuntimeError('OpenCV cannot encode JPEG')
         header = self.header(stamp_ns, _OPTICAL)
-        yield (
-            stamp_ns,
-            '/camera/image_raw/compressed',
-            self.compressed_image(header, 'jpeg', jpeg.reshape(-1)),
-        )
+        image = self.compressed_image(header, 'jpeg', jpeg.reshape(-1))
+        yield stamp_ns, '/camera/image_raw/compressed', image
         info = self.camera_info(header, (WIDTH, HEIGHT), k=_INTRINSICS, p=_PROJECTION)
         yield stamp_ns, '/camera/camera_info', info
         rows, columns = shot.depth_mm.shape
@@ -150,22 +147,16 @@ class _TourBag(BagWriter):
     def _planar(self, stamp_ns: int, parent: str, child: str, pose: Pose) -> Any:
         return self.transform(stamp_ns, parent, child, (pose.position, quaternion_from_yaw(pose.yaw)))
 
-    def _pose(self, pose: Pose) -> Any:
+    def _pose(self, pose: Pose, covariance: NDArray[np.float64]) -> Any:
         return self.make(
-            'geometry_msgs/msg/Pose',
-            position=self.make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
-            orientation=self.quaternion(*quaternion_from_yaw(pose.yaw)),
+            'geometry_msgs/msg/PoseWithCovariance',
+            pose=self.make(
+                'geometry_msgs/msg/Pose',
+                position=self.make('geometry_msgs/msg/Point', x=pose.x, y=pose.y, z=pose.z),
+                orientation=self.quaternion(*quaternion_from_yaw(pose.yaw)),
+            ),
+            covariance=covariance,
         )
-
-    def _static_transforms(self) -> Any:
-        return self.tf(
-            self._planar(START_NS, _BASE, _CAMERA, Pose(FORWARD_M, 0.0, UP_M)),
-            self.transform(START_NS, _CAMERA, _OPTICAL, ((0.0, 0.0, 0.0), _OPTICAL_ROTATION)),
-        )
-
-    def _covariance(self, x: float, y: float, yaw: float) -> Any:
-        """Return a diagonal 6x6 covariance, row by row; huge for what a planar robot does not measure."""
-        return np.diag([x, y, 1e6, 1e6, 1e6, yaw]).reshape(-1).astype(np.float64)
 
     def _odometry(self, stamp_ns: int, pose: Pose, tour: Tour, t_s: float) -> Any:
         twist = tour.twist_at(t_s)
@@ -173,11 +164,7 @@ class _TourBag(BagWriter):
             'nav_msgs/msg/Odometry',
             header=self.header(stamp_ns, 'odom'),
             child_frame_id=_BASE,
-            pose=self.make(
-                'geometry_msgs/msg/PoseWithCovariance',
-                pose=self._pose(pose),
-                covariance=self._covariance(0.01, 0.01, 0.005),
-            ),
+            pose=self._pose(pose, _covariance(0.01, 0.01, 0.005)),
             twist=self.make(
                 'geometry_msgs/msg/TwistWithCovariance',
                 twist=self.make(
@@ -185,7 +172,7 @@ class _TourBag(BagWriter):
                     linear=self.vector(twist.forward, 0.0, 0.0),
                     angular=self.vector(0.0, 0.0, twist.turning),
                 ),
-                covariance=self._covariance(1e-4, 1e-4, 1e-4),
+                covariance=_covariance(1e-4, 1e-4, 1e-4),
             ),
         )
 
@@ -199,12 +186,13 @@ class _TourBag(BagWriter):
         return self.make(
             'geometry_msgs/msg/PoseWithCovarianceStamped',
             header=self.header(stamp_ns, 'map'),
-            pose=self.make(
-                'geometry_msgs/msg/PoseWithCovariance',
-                pose=self._pose(noisy),
-                covariance=self._covariance(1e-4, 1e-4, 9e-6),
-            ),
+            pose=self._pose(noisy, _covariance(1e-4, 1e-4, 9e-6)),
         )
+
+
+def _covariance(x: float, y: float, yaw: float) -> NDArray[np.float64]:
+    """Return a diagonal 6x6 covariance, row by row; huge for what a planar robot does not measure."""
+    return np.diag([x, y, 1e6, 1e6, 1e6, yaw]).reshape(-1).astype(np.float64)
 
 
 def drifting_odometry(poses: Sequence[Pose], rng: random.Random) -> list[Pose]:

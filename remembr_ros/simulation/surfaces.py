@@ -77,17 +77,13 @@ def _cylinder() -> Patch:
 
 def _ball() -> Patch:
     n = _SECTORS
-    points = np.array(
-        [
-            (
-                math.sin(math.pi * ring / _RINGS) * math.cos(math.tau * k / n),
-                math.sin(math.pi * ring / _RINGS) * math.sin(math.tau * k / n),
-                math.cos(math.pi * ring / _RINGS),
-            )
-            for ring in range(_RINGS + 1)
-            for k in range(n)
-        ]
+    polar, around = np.meshgrid(
+        [math.pi * ring / _RINGS for ring in range(_RINGS + 1)],
+        [math.tau * k / n for k in range(n)],
+        indexing='ij',
     )
+    x, y, z = np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), np.cos(polar)
+    points = np.stack([x, y, z], axis=-1).reshape(-1, 3)
     faces = [
         [ring * n + k, ring * n + (k + 1) % n, (ring + 1) * n + (k + 1) % n, (ring + 1) * n + k]
         for ring in range(_RINGS)

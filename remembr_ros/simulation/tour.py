@@ -139,11 +139,6 @@ def _arc(start: Array, heading: Array, bend: float, radius: float) -> list[Array
     left = np.array([-heading[1], heading[0]]) * math.copysign(1.0, bend)
     centre = start + left * radius
     count = max(2, round(abs(bend) * radius / _STEP_M))
-    points = []
-    for k in range(count):
-        cosine, sine = math.cos(bend * k / count), math.sin(bend * k / count)
-        spoke = -left * radius
-        points.append(
-            centre + np.array([spoke[0] * cosine - spoke[1] * sine, spoke[0] * sine + spoke[1] * cosine])
-        )
-    return points
+    angles = bend * np.arange(count) / count
+    (x, y), cosine, sine = -left * radius, np.cos(angles), np.sin(angles)
+    return list(centre + np.column_stack([x * cosine - y * sine, x * sine + y * cosine]))

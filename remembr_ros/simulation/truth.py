@@ -1,8 +1,11 @@
 """What is true about a recorded tour: where everything is, and what could be seen when."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -106,14 +109,11 @@ def observe(building: Building, frames: Sequence[StampedPose]) -> RecordingTruth
 
 
 def _sign(sign: SignPanel, frames: Sequence[StampedPose], seen: Sequence[bool]) -> SignTruth:
-    views: list[View] = []
-    run: list[StampedPose] = []
-    for frame, visible in [*zip(frames, seen, strict=True), (frames[-1], False)]:
+    views = []
+    for visible, run in groupby(zip(frames, seen, strict=True), key=itemgetter(1)):
         if visible:
-            run.append(frame)
-        elif run:
-            views.append(View(run[0].stamp_ns, run[-1].stamp_ns, tuple(f.pose for f in run)))
-            run = []
+            shown = [frame for frame, _ in run]
+            views.append(View(shown[0].stamp_ns, shown[-1].stamp_ns, tuple(f.pose for f in shown)))
     return SignTruth(sign.text, sign.centre, sign.yaw, sign.place, tuple(views))
 
 
@@ -147,10 +147,7 @@ def _segments(
 
 def describe(place: str, texts: Sequence[str], things: Sequence[Thing]) -> str:
     """Return a caption in sentences: the place, the things in view with their number, what the signs read."""
-    count: dict[str, int] = {}
-    for thing in things:
-        count[thing.name] = count.get(thing.name, 0) + 1
-    named = [_counted(name, number) for name, number in count.items()]
+    named = [_counted(*item) for item in Counter(thing.name for thing in things).items()]
     sentences = [f'The robot is in the {place}.' if place else 'The robot is inside a building.']
     if named:
         sentences.append(f'It sees {_listed(named)}.')
