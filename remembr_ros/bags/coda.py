@@ -130,9 +130,9 @@ def _check_place(out: Path, replace: bool) -> None:
         return
     if not replace:
         raise InvalidRequest(f'{out} is there already; --force replaces it')
-    inside = sorted(path.name for path in out.iterdir()) if out.is_dir() else [out.name]
+    inside = sorted(path.name for path in out.iterdir()) if out.is_dir() else ['it is a file']
     strange = [name for name in inside if name != 'metadata.yaml' and not name.endswith('.mcap')]
-    if strange or not out.is_dir():
+    if strange:
         raise InvalidRequest(f'{out} is no converted sequence ({strange[0]}), and will not be replaced')
 
 

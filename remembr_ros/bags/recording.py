@@ -8,6 +8,7 @@ import importlib
 import logging
 import sqlite3
 import struct
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -170,11 +171,10 @@ class Recording:
             return None
 
     def _list_topics(self) -> dict[str, Topic]:
-        counts: dict[tuple[str, str], int] = {}
+        counts: Counter[tuple[str, str]] = Counter()
         for reader in self._readers:
             for connection in reader.connections:
-                key = (connection.topic, connection.msgtype)
-                counts[key] = counts.get(key, 0) + connection.msgcount
+                counts[connection.topic, connection.msgtype] += connection.msgcount
         topics: dict[str, Topic] = {}
         for (name, msgtype), count in sorted(counts.items()):
             # a name with two types is two publishers in conflict: the busier one is meant

@@ -76,11 +76,15 @@ class TransformSurvey:
             for message in itertools.islice(recording.messages(static), MAX_STATIC_MESSAGES):
                 if add_recorded(self.tree, recording, message):
                     self.statics.append(message)
-        if self._enough(asked):
+        wanted = asked or (MAP_FRAME, BASE_FRAMES[0])
+        if self.tree.connected(*wanted):
             return
         with suppress(BagUnreadable):
             for message in recording.messages(moving, stop_ns):
-                if not self._add(message) or not self._enough(asked):
+                frames = add_recorded(self.tree, recording, message)
+                for frame in frames:
+                    self._placed_by.setdefault(frame, set()).add(message.topic)
+                if not frames or not self.tree.connected(*wanted):
                     continue
                 # Of several topics one may contradict the other, later.
                 if len(moving) == 1 or message.log_ns >= recording.start_ns + SURVEY_NS:
@@ -99,15 +103,6 @@ class TransformSurvey:
                     f'{", ".join(topics)}; choose one with --pose-topic'
                 )
         return chain
-
-    def _add(self, message: RawMessage) -> bool:
-        frames = add_recorded(self.tree, self._recording, message)
-        for frame in frames:
-            self._placed_by.setdefault(frame, set()).add(message.topic)
-        return bool(frames)
-
-    def _enough(self, asked: Chain | None) -> bool:
-        return self.tree.connected(*(asked or (MAP_FRAME, BASE_FRAMES[0])))
 
     def chain(self, image_frame: str, roots: tuple[str, ...] = (MAP_FRAME, *OTHER_ROOTS)) -> Chain | None:
         """Return the chain that says where the robot is; None if there is none.

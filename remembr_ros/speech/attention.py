@@ -106,15 +106,21 @@ class Attention:
 
     def deaf(self, now_ns: int) -> bool:
         """Tell whether what is heard now must be ignored."""
-        with self._lock:
-            self._expire(now_ns)
-            return self._state(now_ns) in (Hearing.MUTED, Hearing.SPEAKING)
+        return self.state(now_ns) in (Hearing.MUTED, Hearing.SPEAKING)
 
     def state(self, now_ns: int) -> Hearing:
         """Return what is done with what is heard now."""
         with self._lock:
             self._expire(now_ns)
-            return self._state(now_ns)
+            if self._muted:
+                return Hearing.MUTED
+            if self._speaking_since is not None or (
+                self._deaf_until is not None and now_ns < self._deaf_until
+            ):
+                return Hearing.SPEAKING
+            if not self.rules.phrases:
+                return Hearing.OPEN
+            return Hearing.FOLLOW_UP if self._in_window(now_ns) else Hearing.WAITING
 
     def addressed(self, heard: Transcript, start_ns: int) -> bool:
         """Tell whether an utterance that goes on is meant for the robot, so that the rest matters."""
@@ -148,15 +154,6 @@ class Attention:
         if question is None:
             return Heard(UtteranceKind.OTHER)
         return Heard(UtteranceKind.QUESTION, question) if question else Heard(UtteranceKind.CALL)
-
-    def _state(self, now_ns: int) -> Hearing:
-        if self._muted:
-            return Hearing.MUTED
-        if self._speaking_since is not None or (self._deaf_until is not None and now_ns < self._deaf_until):
-            return Hearing.SPEAKING
-        if not self.rules.phrases:
-            return Hearing.OPEN
-        return Hearing.FOLLOW_UP if self._in_window(now_ns) else Hearing.WAITING
 
     def _expire(self, now_ns: int) -> None:
         """End a speech that nobody ended."""

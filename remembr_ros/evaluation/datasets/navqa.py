@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import datetime, timedelta, timezone
 from enum import Enum
 from operator import attrgetter
 from pathlib import Path
@@ -114,7 +114,7 @@ def load_navqa(
     )
 
 
-def resolve_clock(text: str, start_ns: int, end_ns: int, zone: tzinfo = ZONE) -> int:
+def resolve_clock(text: str, start_ns: int, end_ns: int) -> int:
     """Return the time inside the window, SLACK_NS more at either end, when the clock showed H:M:S.
 
     :return: nanoseconds since the Unix epoch
@@ -126,15 +126,15 @@ def resolve_clock(text: str, start_ns: int, end_ns: int, zone: tzinfo = ZONE) ->
     except ValueError:
         raise _Unusable(f'answer time {text!r} is not a time of day, H:M:S') from None
     start_ns, end_ns = max(start_ns - SLACK_NS, 0), end_ns + SLACK_NS
-    day = datetime.fromtimestamp(start_ns // NS, timezone.utc).astimezone(zone).date()
-    last = datetime.fromtimestamp(end_ns // NS, timezone.utc).astimezone(zone).date()
+    day = datetime.fromtimestamp(start_ns // NS, timezone.utc).astimezone(ZONE).date()
+    last = datetime.fromtimestamp(end_ns // NS, timezone.utc).astimezone(ZONE).date()
     while day <= last:
         for fold in (0, 1):  # an hour that comes twice when summer time ends
-            ns = int(datetime.combine(day, shown.replace(fold=fold), zone).timestamp()) * NS
+            ns = int(datetime.combine(day, shown.replace(fold=fold), ZONE).timestamp()) * NS
             if start_ns <= ns <= end_ns:
                 return ns
         day += timedelta(days=1)
-    raise _Outside(f'answer time {text} ({zone}) lies outside the window of the question')
+    raise _Outside(f'answer time {text} ({ZONE}) lies outside the window of the question')
 
 
 _mean_ns = attrgetter('mean_ns')
@@ -155,7 +155,7 @@ class _Reader:
         :raises _Unusable: there is none
         """
         length, start_ns, end_ns = window
-        if self.edition.from_start:
+        if self.edition.corrected:
             start_ns = min(start_ns, self.segments[0].memory.start_ns)
         # By mean time, both ends included, as upstream cuts.
         first = bisect_left(self.segments, start_ns, key=_mean_ns)
@@ -195,7 +195,7 @@ class _Reader:
         try:
             return [resolve_clock(text, start_ns, end_ns) for text in texts], ''
         except _Outside as error:
-            if self.edition.object_positions and row[navqa_table.KIND].lower() == 'position':
+            if self.edition.corrected and row[navqa_table.KIND].lower() == 'position':
                 return [], ''  # the label is the place itself, whenever it was seen
             if self.outside is Outside.EXCLUDE:
                 raise
@@ -209,7 +209,7 @@ class _Reader:
         parsable = row[navqa_table.PARSABLE].lower()
         if kind == 'position':
             positions = tuple(s.memory.pose.position for s in shown if s.memory.pose)
-            if self.edition.object_positions:
+            if self.edition.corrected:
                 positions = _object_positions(row)
             if not positions and not doubt:
                 raise _Unusable('nothing tells its position')

@@ -21,18 +21,17 @@ class Edition:
 
     :param name: of the data set
     :param table: file in the folder
-    :param from_start: questions look back to the start of the drive, not of their window
-    :param object_positions: a position is that of the object, in the column 'GT Response'
+    :param corrected: questions look back to the start of the drive, not of their window, and a position is
+        that of the object, in the column 'GT Response'
     """
 
     name: str
     table: str
-    from_start: bool = False
-    object_positions: bool = False
+    corrected: bool = False
 
 
 NAVQA = Edition('navqa', 'data.csv')
-OC_NAVQA = Edition('oc-navqa', 'oc_navqa_data.csv', from_start=True, object_positions=True)
+OC_NAVQA = Edition('oc-navqa', 'oc_navqa_data.csv', corrected=True)
 EDITIONS = {edition.name: edition for edition in (NAVQA, OC_NAVQA)}
 
 ID, SEQUENCE, QUESTION = 'UUID', 'Seq ID', 'Question'

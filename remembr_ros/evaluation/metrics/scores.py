@@ -151,11 +151,12 @@ def wilson_interval(successes: float, n: int) -> tuple[float, float] | None:
     return min(max(centre - half, 0.0), p), max(min(centre + half, 1.0), p)
 
 
-def bootstrap_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> tuple[float, float] | None:
+def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Return the 95 % percentile interval of the mean over all values, resampling whole groups.
 
+    The same values give the same interval, in whatever order.
+
     :param groups: values that belong together, such as the seeds of one question
-    :param seed: of the resampling: the same values give the same interval, in whatever order
     :return: None over nothing
     """
     # In an order of their own: questions that run at once end in any.
@@ -164,6 +165,6 @@ def bootstrap_interval(groups: Sequence[Sequence[float]], *, seed: int = 0) -> t
         return None
     sums = np.array([math.fsum(group) for group in groups])
     sizes = np.array([len(group) for group in groups])
-    drawn = np.random.default_rng(seed).integers(0, len(groups), (RESAMPLES, len(groups)))
+    drawn = np.random.default_rng(0).integers(0, len(groups), (RESAMPLES, len(groups)))
     low, high = np.quantile(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1), [0.025, 0.975])
     return float(low), float(high)

@@ -27,6 +27,7 @@ from remembr_ros.evaluation.records.config import RunConfig
 from remembr_ros.evaluation.records.reading import ANSWERS, CONFIG, RESULTS, TRACES, TRACKS, read_records
 from remembr_ros.evaluation.records.record import QuestionRecord
 from remembr_ros.evaluation.records.trace import QuestionTrace
+from remembr_ros.memory.durable import replace_file
 
 LOCK = 'run.lock'
 
@@ -65,7 +66,8 @@ class RunFolder:
                 # A server that was out of reach says nothing about the planner: asked again.
                 self.records = [record for record in kept if not record.failure.startswith(_OUT_OF_REACH)]
                 # Without what a stop in the middle of a line has left.
-                _replace(path / ANSWERS, ''.join(f'{_line(record)}\n' for record in self.records))
+                lines = ''.join(f'{_line(record)}\n' for record in self.records)
+                replace_file(path / ANSWERS, lines.encode('utf-8', 'replace'))
                 _drop_cut_line(path / TRACES)
                 _write(path / CONFIG, described)
             except (OSError, ValueError) as error:
@@ -214,11 +216,5 @@ def _append(path: Path, line: str) -> None:
 
 
 def _write(path: Path, value: Any) -> None:
-    _replace(path, json.dumps(value, indent=2, ensure_ascii=False) + '\n')
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_suffix('.part')
     # A caption may hold half a character, which JSON allows and UTF-8 does not.
-    temporary.write_bytes(text.encode('utf-8', 'replace'))
-    temporary.replace(path)
+    replace_file(path, (json.dumps(value, indent=2, ensure_ascii=False) + '\n').encode('utf-8', 'replace'))

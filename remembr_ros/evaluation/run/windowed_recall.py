@@ -46,11 +46,11 @@ class WindowedRecall:
     window: Scope
 
     def find(self, query: Query) -> list[Hit]:
-        inside = self._inside(query.scope)
+        inside = query.scope.meet(self.window)
         return [] if inside is None else self.recall.find(replace(query, scope=inside))
 
     def count(self, scope: Scope = ANYTHING) -> int:
-        inside = self._inside(scope)
+        inside = scope.meet(self.window)
         return 0 if inside is None else self.recall.count(inside)
 
     @property
@@ -58,16 +58,8 @@ class WindowedRecall:
         return self.recall.embedder_name
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
-        inside = self._inside(scope)
+        inside = scope.meet(self.window)
         return Survey(0) if inside is None else self.recall.survey(inside)
-
-    def _inside(self, scope: Scope) -> Scope | None:
-        """Return the part of the scope inside the window; None if nothing is."""
-        window = self.window
-        if window.map_id is not None and scope.map_id not in (None, window.map_id):
-            return None
-        inside = scope.within(window.after_ns, window.before_ns)
-        return inside and replace(inside, map_id=window.map_id or scope.map_id)
 
 
 @dataclass(frozen=True, slots=True)

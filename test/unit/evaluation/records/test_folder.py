@@ -97,7 +97,7 @@ def test_a_full_disk_is_said_and_what_was_kept_before_is_safe(tmp_path, monkeypa
         with pytest.raises(RemembrError, match=r'No space left.*--resume'):
             folder.add(record('b'), QuestionTrace())
     folder.close()
-    (tmp_path / 'tracks.part').mkdir()
+    (tmp_path / 'tracks.json.part').mkdir()
     with pytest.raises(RemembrError, match='cannot be written'):
         folder.keep_tracks([])
     assert RunFolder(tmp_path, CONFIG, resume=True).records == [record('a')]
