@@ -177,8 +177,8 @@ def _pictures(
         else:
             header = bag.header(stamp_ns, _optical(camera))
             yield stamp_ns, topic, bag.compressed_image(header, form, np.frombuffer(data, np.uint8))
-            if (known := calibration.intrinsics) is not None:
-                info = bag.camera_info(header, known.size, k=known.k, p=known.p, d=known.d, r=known.r)
+            if calibration.intrinsics is not None:
+                info = bag.camera_info(header, calibration.intrinsics)
                 yield stamp_ns, f'/{camera}/camera_info', info
         if progress is not None:
             progress(done, len(found.frames))

@@ -12,36 +12,12 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from remembr_ros.bags.writer import Intrinsics
 from remembr_ros.errors import BagUnreadable
 from remembr_ros.geometry import Quaternion, Transform, compose, inverse
 
 _TOLERANCE = 0.01
 """How far the rows of a rotation may be from length 1 and right angles: the files have few digits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Intrinsics:
-    """A camera's intrinsics, as in sensor_msgs/CameraInfo, row by row.
-
-    :param size: width and height [px]
-    :param k: 3x3 [px]
-    :param d: distortion, plumb_bob
-    :param r: 3x3, rotation from the camera to the rectified camera: p_rectified = R p
-    :param p: 3x4 [px], projection of the rectified camera
-    """
-
-    size: tuple[int, int]
-    k: tuple[float, ...]
-    d: tuple[float, ...]
-    r: tuple[float, ...]
-    p: tuple[float, ...]
-
-    def rectified(self) -> 'Intrinsics':
-        """Return those of the rectified picture, as of a camera of its own: no distortion, no baseline."""
-        p = np.array(self.p).reshape(3, 4)
-        p[:, 3] = 0.0
-        k, r = p[:, :3], np.eye(3)
-        return Intrinsics(self.size, _row_by_row(k), (0.0,) * 5, _row_by_row(r), _row_by_row(p))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +53,7 @@ def read_calibration(folder: Path, camera: str, *, rectified: bool) -> Calibrati
         if optical is not None:
             turned = _quaternion(paths[2], np.array(intrinsics.r).reshape(3, 3).T)
             optical = compose(optical, ((0.0, 0.0, 0.0), turned))
-        intrinsics = intrinsics.rectified()
+        intrinsics = _rectified(intrinsics)
     return Calibration(base, optical, intrinsics, tuple(path.name for path in paths if not path.exists()))
 
 
@@ -116,11 +92,18 @@ def _intrinsics(path: Path) -> Intrinsics | None:
     width, height = _numbers(path, [content.get('image_width'), content.get('image_height')], 'size', 2)
     return Intrinsics(
         (int(width), int(height)),
-        _row_by_row(_matrix(path, content, 'camera_matrix', 3, 3)),
-        _row_by_row(_matrix(path, content, 'distortion_coefficients', 1, 5)),
-        _row_by_row(_matrix(path, content, 'rectification_matrix', 3, 3)),
-        _row_by_row(_matrix(path, content, 'projection_matrix', 3, 4)),
+        k=_row_by_row(_matrix(path, content, 'camera_matrix', 3, 3)),
+        p=_row_by_row(_matrix(path, content, 'projection_matrix', 3, 4)),
+        d=_row_by_row(_matrix(path, content, 'distortion_coefficients', 1, 5)),
+        r=_row_by_row(_matrix(path, content, 'rectification_matrix', 3, 3)),
     )
+
+
+def _rectified(intrinsics: Intrinsics) -> Intrinsics:
+    """Return those of the rectified picture, as of a camera of its own: no distortion, no baseline."""
+    p = np.array(intrinsics.p).reshape(3, 4)
+    p[:, 3] = 0.0
+    return Intrinsics(intrinsics.size, _row_by_row(p[:, :3]), _row_by_row(p))
 
 
 def _matrix(path: Path, content: dict[str, Any], name: str, rows: int, columns: int) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class BagReader:
-    """An open recording; see :func:`open_bag`. Close it, or use it as a context manager.
+    """An open recording, a context manager; see :func:`open_bag`.
 
     :ivar image_topic: the topic that frames are read from
     :ivar pose_source: where poses come from, to print: 'tf map -> base_link', '/pose (PoseStamped)'; None
@@ -77,15 +77,11 @@ class BagReader:
                 yield from self._poses.at_frame(frame.stamp_ns)
             yield frame
 
-    def close(self) -> None:
-        """Close the files."""
-        self._recording.close()
-
     def __enter__(self) -> 'BagReader':
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._recording.close()
 
     def _frame(self, message: RawMessage) -> Frame:
         try:

@@ -67,7 +67,7 @@ class RawMessage:
 
 
 class Recording:
-    """An open recording; close it or use it as a context manager.
+    """An open recording; close it.
 
     :param path: a rosbag2 directory, a .mcap or .db3 file, or a ROS 1 .bag
     :raises BagUnreadable: it is missing, no recording, damaged or empty
@@ -106,12 +106,6 @@ class Recording:
     def close(self) -> None:
         """Close the files."""
         self._stack.close()
-
-    def __enter__(self) -> 'Recording':
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def of_type(self, *msgtypes: str) -> list[Topic]:
         """Return the topics of these types that have messages, by name."""

@@ -175,13 +175,9 @@ class TransformTree:
             return []
         moving = self._moving(parent, child)
         oldest = max(edge.stamps[0] for edge in moving)
-        stamps: set[int] = set()
-        for edge in moving:
-            start = bisect_left(edge.stamps, oldest)
-            if after_ns is not None:
-                start = max(start, bisect_right(edge.stamps, after_ns))
-            stamps.update(edge.stamps[start : bisect_right(edge.stamps, newest)])
-        return sorted(stamps)
+        first = oldest if after_ns is None else max(oldest, after_ns + 1)
+        inside = (e.stamps[bisect_left(e.stamps, first) : bisect_right(e.stamps, newest)] for e in moving)
+        return sorted(set().union(*inside))
 
     def _ancestry(self, frame: str) -> list[str]:
         """Return the frame, its parent and so on."""

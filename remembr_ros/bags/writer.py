@@ -1,6 +1,6 @@
 """Writes a rosbag2 (mcap, zstd): messages by name and fields, transforms, camera intrinsics."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,24 @@ _Self = TypeVar('_Self', bound='BagWriter')
 
 Message = tuple[int, str, Any]
 """Stamp [ns], topic, message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsics:
+    """A camera's intrinsics, as in sensor_msgs/CameraInfo, row by row.
+
+    :param size: width and height [px]
+    :param k: 3x3 [px]
+    :param p: 3x4 [px], projection of the rectified camera
+    :param d: distortion, plumb_bob
+    :param r: 3x3, rotation from the camera to the rectified camera: p_rectified = R p
+    """
+
+    size: tuple[int, int]
+    k: tuple[float, ...]
+    p: tuple[float, ...]
+    d: tuple[float, ...] = (0.0,) * 5
+    r: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 class BagWriter:
@@ -114,34 +132,19 @@ class BagWriter:
         """
         return self.make('sensor_msgs/msg/CompressedImage', header=header, format=form, data=data)
 
-    def camera_info(
-        self,
-        header: Any,
-        size: tuple[int, int],
-        *,
-        k: Sequence[float],
-        p: Sequence[float],
-        d: Sequence[float] = (0.0,) * 5,
-        r: Sequence[float] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
-    ) -> Any:
-        """Return a sensor_msgs/CameraInfo with the distortion model plumb_bob.
-
-        :param size: width and height [px]
-        :param k: intrinsics, 3x3 row by row [px]
-        :param p: projection of the rectified picture, 3x4 row by row [px]
-        :param d: distortion
-        :param r: rotation from the camera to the rectified camera, 3x3 row by row
-        """
+    def camera_info(self, header: Any, intrinsics: Intrinsics) -> Any:
+        """Return a sensor_msgs/CameraInfo with the distortion model plumb_bob."""
+        width, height = intrinsics.size
         return self.make(
             'sensor_msgs/msg/CameraInfo',
             header=header,
-            height=size[1],
-            width=size[0],
+            height=height,
+            width=width,
             distortion_model='plumb_bob',
-            d=np.array(d, np.float64),
-            k=np.array(k, np.float64),
-            r=np.array(r, np.float64),
-            p=np.array(p, np.float64),
+            d=np.array(intrinsics.d, np.float64),
+            k=np.array(intrinsics.k, np.float64),
+            r=np.array(intrinsics.r, np.float64),
+            p=np.array(intrinsics.p, np.float64),
             binning_x=0,
             binning_y=0,
             roi=self.make(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.bags.writer import BagWriter, Message
+from remembr_ros.bags.writer import BagWriter, Intrinsics, Message
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, Quaternion, StampedPose, quaternion_from_yaw, wrap_angle
 from remembr_ros.simulation.camera import CENTRE_PX, FOCAL_PX, FORWARD_M, HEIGHT, UP_M, WIDTH
@@ -40,8 +40,11 @@ _BASE, _CAMERA, _OPTICAL = 'base_link', 'camera_link', 'camera_optical_frame'
 _OPTICAL_ROTATION: Quaternion = (-0.5, 0.5, -0.5, 0.5)
 """From x forward, y left, z up to z forward, x right, y down."""
 
-_INTRINSICS = (FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 1.0)
-_PROJECTION = (FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 0.0, 1.0, 0.0)
+_INTRINSICS = Intrinsics(
+    (WIDTH, HEIGHT),
+    k=(FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 1.0),
+    p=(FOCAL_PX, 0.0, CENTRE_PX[0], 0.0, 0.0, FOCAL_PX, CENTRE_PX[1], 0.0, 0.0, 0.0, 1.0, 0.0),
+)
 
 Progress = Callable[[int, int], None]
 
@@ -129,8 +132,7 @@ class _TourBag(BagWriter):
         header = self.header(stamp_ns, _OPTICAL)
         image = self.compressed_image(header, 'jpeg', jpeg.reshape(-1))
         yield stamp_ns, '/camera/image_raw/compressed', image
-        info = self.camera_info(header, (WIDTH, HEIGHT), k=_INTRINSICS, p=_PROJECTION)
-        yield stamp_ns, '/camera/camera_info', info
+        yield stamp_ns, '/camera/camera_info', self.camera_info(header, _INTRINSICS)
         rows, columns = shot.depth_mm.shape
         depth = self.make(
             'sensor_msgs/msg/Image',

@@ -39,7 +39,7 @@ class Shot:
 
 
 class Renderer:
-    """Renders one building. Close it, or use it as a context manager, to give the memory back."""
+    """Renders one building; a context manager, which gives the memory back."""
 
     def __init__(self, building: Building) -> None:
         import pyvista
@@ -69,10 +69,6 @@ class Renderer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Free the scene."""
         self._plotter.close()
 
     def shoot(self, pose: Pose) -> Shot:

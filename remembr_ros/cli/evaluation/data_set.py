@@ -15,8 +15,6 @@ from remembr_ros.evaluation.report.page import write_report
 from remembr_ros.evaluation.report.tabulation import table_text, tables
 from remembr_ros.evaluation.run.execution import carry_out
 
-PLANNERS = tuple(name.value for name in PlannerName)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -95,7 +93,7 @@ def _add_planner(parser: argparse.ArgumentParser) -> None:
     planner = parser.add_argument_group('planner')
     planner.add_argument(
         '--planner',
-        choices=PLANNERS,
+        choices=[name.value for name in PlannerName],
         default=PlannerName.OFFLINE.value,
         help='what answers; retrieval: only the first recall is measured (default: %(default)s)',
     )

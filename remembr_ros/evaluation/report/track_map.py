@@ -94,13 +94,9 @@ class _View:
     def matrix(self) -> str:
         return f'matrix({self.scale:.5g} 0 0 {-self.scale:.5g} {self._x:.2f} {self._y:.2f})'
 
-    @property
-    def range(self) -> tuple[XY, XY]:
-        """The lowest and the highest corner [m]."""
-        return (
-            (-self._x / self.scale, (self._y - self.height) / self.scale),
-            ((_WIDTH - self._x) / self.scale, self._y / self.scale),
-        )
+    def place(self, pixel: XY) -> XY:
+        """Return the inverse of to."""
+        return (pixel[0] - self._x) / self.scale, (self._y - pixel[1]) / self.scale
 
 
 def _drawn(view: _View, marks: Sequence[MapMark]) -> Iterable[str]:
@@ -163,7 +159,7 @@ def _start(view: _View, window: Sequence[XY]) -> str:
 
 
 def _grid(view: _View) -> str:
-    (left, bottom), (right, top) = view.range
+    (left, top), (right, bottom) = view.place((0.0, 0.0)), view.place((_WIDTH, view.height))
     step = round_step((right - left) / 6)
     lines, texts = [], []
     for i in range(math.ceil(left / step), math.floor(right / step) + 1):

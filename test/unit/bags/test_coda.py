@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from contextlib import closing
 
 import cv2
 import numpy as np
@@ -121,7 +122,7 @@ def test_a_pose_without_calibration_is_codas_own(coda, convert, out):
 
 def in_lidar(path, point):
     """Return where a point in the camera's optical frame is in os1."""
-    with Recording(path) as recording:
+    with closing(Recording(path)) as recording:
         survey = TransformSurvey(recording, ('map', 'cam0_optical_frame'))
         translation, rotation = survey.tree.lookup('os1', 'cam0_optical_frame', 0)
     return [a + b for a, b in zip(translation, rotate(rotation, point), strict=True)]
