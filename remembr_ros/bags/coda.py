@@ -73,7 +73,7 @@ def convert_coda(
     camera: str = CAMERAS[0],
     poses: str = 'dense',
     replace: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> ConvertedSequence:
     """Write one sequence as a rosbag2; the same files give the same bag.
 
@@ -165,7 +165,7 @@ def _motion(bag: BagWriter, found: CodaSequence, calibration: Calibration, camer
 
 
 def _pictures(
-    bag: BagWriter, found: CodaSequence, calibration: Calibration, camera: str, progress: Progress | None
+    bag: BagWriter, found: CodaSequence, calibration: Calibration, camera: str, progress: Progress
 ) -> Iterator[Message]:
     """Yield each image, and its camera's intrinsics where they are known; count those that are none."""
     topic = f'/{camera}/image_{"rect" if found.rectified else "raw"}/compressed'
@@ -180,8 +180,7 @@ def _pictures(
             if calibration.intrinsics is not None:
                 info = bag.camera_info(header, calibration.intrinsics)
                 yield stamp_ns, f'/{camera}/camera_info', info
-        if progress is not None:
-            progress(done, len(found.frames))
+        progress(done, len(found.frames))
 
 
 def _optical(camera: str) -> str:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from remembr_ros.geometry import Point, wrap_angle
 
@@ -80,15 +80,11 @@ class SignPanel:
     def panel(self) -> Solid:
         """The board that carries the text, 4 cm thick."""
         nx, ny = self.normal
-        half = (
-            abs(nx) * 0.02 + abs(ny) * self.width_m / 2,
-            abs(ny) * 0.02 + abs(nx) * self.width_m / 2,
-            self.height_m / 2,
-        )
+        dx = abs(nx) * 0.02 + abs(ny) * self.width_m / 2
+        dy = abs(ny) * 0.02 + abs(nx) * self.width_m / 2
+        dz = self.height_m / 2
         x, y, z = self.centre
-        return Solid(
-            (x - half[0], y - half[1], z - half[2]), (x + half[0], y + half[1], z + half[2]), self.paper
-        )
+        return Solid((x - dx, y - dy, z - dz), (x + dx, y + dy, z + dz), self.paper)
 
 
 def sign_width(text: str, letter_height_m: float) -> float:
@@ -178,6 +174,9 @@ class Building:
         return ''
 
 
+_Box = TypeVar('_Box', Solid, Place)
+
+
 def mirrored(building: Building, axis: Literal[0, 1]) -> Building:
     """Return the building's mirror image along x (0) or y (1). Texts stay readable."""
     extent = building.size[axis]
@@ -185,29 +184,24 @@ def mirrored(building: Building, axis: Literal[0, 1]) -> Building:
     def flip(value: float) -> float:
         return round(extent - value, 9)
 
-    def solid(body: Solid) -> Solid:
-        low, high = list(body.low), list(body.high)
-        low[axis], high[axis] = flip(body.high[axis]), flip(body.low[axis])
-        return replace(body, low=(low[0], low[1], low[2]), high=(high[0], high[1], high[2]))
+    def area(box: _Box) -> _Box:
+        low, high = list(box.low), list(box.high)
+        low[axis], high[axis] = flip(box.high[axis]), flip(box.low[axis])
+        return replace(box, low=tuple(low), high=tuple(high))  # type: ignore[arg-type]
 
     def sign(board: SignPanel) -> SignPanel:
         x, y, z = board.centre
         yaw = wrap_angle(math.pi - board.yaw if axis == 0 else -board.yaw)
         return replace(board, centre=(flip(x), y, z) if axis == 0 else (x, flip(y), z), yaw=yaw)
 
-    def place(area: Place) -> Place:
-        low, high = list(area.low), list(area.high)
-        low[axis], high[axis] = flip(area.high[axis]), flip(area.low[axis])
-        return replace(area, low=(low[0], low[1]), high=(high[0], high[1]))
-
     def stop(corner: Waypoint) -> Waypoint:
         return replace(corner, x=flip(corner.x)) if axis == 0 else replace(corner, y=flip(corner.y))
 
     return replace(
         building,
-        walls=tuple(map(solid, building.walls)),
-        places=tuple(map(place, building.places)),
+        walls=tuple(map(area, building.walls)),
+        places=tuple(map(area, building.places)),
         signs=tuple(map(sign, building.signs)),
-        things=tuple(replace(thing, solids=tuple(map(solid, thing.solids))) for thing in building.things),
+        things=tuple(replace(thing, solids=tuple(map(area, thing.solids))) for thing in building.things),
         route=tuple(map(stop, building.route)),
     )

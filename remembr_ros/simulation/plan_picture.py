@@ -92,16 +92,8 @@ def _draw_floor(axes: Any, building: Building) -> None:
     from matplotlib.patches import Rectangle
 
     def rectangle(low: Sequence[float], high: Sequence[float], colour: str, order: float) -> None:
-        axes.add_patch(
-            Rectangle(
-                (low[0], low[1]),
-                high[0] - low[0],
-                high[1] - low[1],
-                facecolor=colour,
-                linewidth=0,
-                zorder=order,
-            )
-        )
+        (x0, y0), (x1, y1) = low[:2], high[:2]
+        axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, linewidth=0, zorder=order))
 
     rectangle((0.0, 0.0), building.size, '#e6e1d6', 0)
     for place in building.places:
@@ -112,11 +104,11 @@ def _draw_floor(axes: Any, building: Building) -> None:
     for thing in building.things:
         for solid in thing.solids:
             colour = '#' + ''.join(f'{(channel + 255) // 2:02x}' for channel in solid.colour)
-            rectangle(solid.low[:2], solid.high[:2], colour, 2 + solid.high[2] / 10)
+            rectangle(solid.low, solid.high, colour, 2 + solid.high[2] / 10)
     for wall in building.walls:
-        rectangle(wall.low[:2], wall.high[:2], '#4a4640', 3)
+        rectangle(wall.low, wall.high, '#4a4640', 3)
     for sign in building.signs:
-        rectangle(sign.panel.low[:2], sign.panel.high[:2], '#1d5fa8', 4)
+        rectangle(sign.panel.low, sign.panel.high, '#1d5fa8', 4)
 
 
 def _draw_labels(axes: Any, building: Building) -> None:

@@ -57,7 +57,7 @@ def record_building(
     path: Path,
     seed: int = 0,
     rate_hz: float = 5.0,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
     duration_s: float | None = None,
 ) -> RecordingTruth:
     """Render a tour; write the bag into path/bag and the truth into path/truth.json.
@@ -92,8 +92,7 @@ def record_building(
         def images() -> Iterator[Message]:
             for done, frame in enumerate(frames, start=1):
                 yield from bag.images(frame.stamp_ns, renderer.shoot(frame.pose))
-                if progress is not None:
-                    progress(done, count)
+                progress(done, count)
 
         motion = sorted(bag.motion(tour, length_s, random.Random(seed)), key=itemgetter(0))
         for message in heapq.merge(motion, images(), key=itemgetter(0)):

@@ -123,15 +123,13 @@ class Renderer:
         top = WALL_HEIGHT_M
         ceiling = _quad((0, 0, top), (0, deep, top), (wide, deep, top), (wide, 0, top))
         self._plotter.add_mesh(ceiling, color=_CEILING, lighting=False)
-        lamps = []
-        for place in building.places:
-            if place.is_corridor or not place.name.isupper():
-                (x0, y0), (x1, y1) = place.low, place.high
-                for x in np.arange(x0 + 1.5, x1 - 0.9, 3.0):
-                    for y in np.arange(y0 + 1.5, y1 - 0.9, 3.0):
-                        lamps.append(
-                            Solid((x - 0.6, y - 0.3, top - 0.03), (x + 0.6, y + 0.3, top - 0.01), _LAMP)
-                        )
+        lamps = [
+            Solid((x - 0.6, y - 0.3, top - 0.03), (x + 0.6, y + 0.3, top - 0.01), _LAMP)
+            for place in building.places
+            if place.is_corridor or not place.name.isupper()
+            for x in np.arange(place.low[0] + 1.5, place.high[0] - 0.9, 3.0)
+            for y in np.arange(place.low[1] + 1.5, place.high[1] - 0.9, 3.0)
+        ]
         points, polygons, _ = coloured_surface(lamps)
         self._plotter.add_mesh(pyvista.PolyData(points, faces=polygons), color=_LAMP, lighting=False)
 

@@ -36,8 +36,7 @@ def coloured_surface(
         points.append((low + high) / 2 + unit * (high - low) / 2)
         colours.append(np.array(solid.colour) * _brightness(normals)[:, None])
         for face in faces:
-            polygons.append(len(face))
-            polygons += [offset + index for index in face]
+            polygons += [len(face), *(offset + index for index in face)]
         offset += len(unit)
     shades = np.clip(np.round(np.concatenate(colours)), 0, 255).astype(np.uint8)
     return np.concatenate(points), np.array(polygons, np.int64), shades

@@ -121,12 +121,11 @@ def _segments(
     building: Building, sight: Sight, frames: Sequence[StampedPose], read: Sequence[list[SignPanel]]
 ) -> list[SegmentTruth]:
     length = round(SEGMENT_S * NS)
-    members: dict[int, list[int]] = {}
-    for i, frame in enumerate(frames):
-        members.setdefault((frame.stamp_ns - frames[0].stamp_ns) // length, []).append(i)
+    first_ns = frames[0].stamp_ns
     segments = []
-    for number, indices in members.items():
-        start_ns = frames[0].stamp_ns + number * length
+    for number, members in groupby(range(len(frames)), lambda i: (frames[i].stamp_ns - first_ns) // length):
+        indices = list(members)
+        start_ns = first_ns + number * length
         end_ns = min(start_ns + length, frames[-1].stamp_ns)
         pose = mean_pose(frames[i].pose for i in indices)
         texts = tuple(dict.fromkeys(sign.text for i in indices for sign in read[i]))

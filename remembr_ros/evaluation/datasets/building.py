@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from remembr_ros.agent.model.answer import Kind, Question
@@ -11,7 +10,7 @@ from remembr_ros.evaluation.datasets import sample
 from remembr_ros.evaluation.datasets.sample import Sample
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.simulation.truth import RecordingTruth, SignTruth, View, load_truth
+from remembr_ros.simulation.truth import SignTruth, View, load_truth
 from remembr_ros.timestamps import NS
 
 QUESTIONS = 60
@@ -51,52 +50,47 @@ def load_building(
             by_text.setdefault(sign.text, []).append(sign)
     if not by_text or not memories:
         raise InvalidRequest(f'{folder}: no sign was readable on the tour; record a longer one')
-    asked = partial(_sample, truth, memories)
+    map_id = memories[0].map_id
+    samples: list[Sample] = []
+
+    def ask(text: str, kind: Kind, signs: Sequence[SignTruth] = ()) -> None:
+        """Add a question as it is asked at the end of the tour."""
+        views = [view for sign in signs for view in sign.readable]
+        samples.append(
+            Sample(
+                f'{len(samples)}',
+                'SHORT',
+                Question(text, truth.end_ns, truth.segments[-1].pose, truth.frame_id, map_id),
+                Scope(map_id=map_id),
+                (memories[0].start_ns, memories[-1].end_ns),
+                len(memories),
+                frozenset(m.id for m in memories if any(_overlap(m, view) for view in views)),
+                _truth(kind, views),
+            )
+        )
+
     rng = random.Random(truth.seed)
     present = count - min(ABSENT, count // 6)
     texts, kinds = sorted(by_text), list(_WORDINGS)
-    samples = []
     for number in range(present):
         # Every sign before any twice, each time with the next kind of question.
         text, turn = texts[number % len(texts)], number // len(texts)
         kind = kinds[(number + turn) % len(kinds)]
-        wording = rng.choice(_WORDINGS[kind]).format(_named(text, kind))
-        samples.append(asked(f'{number}', wording, kind, by_text[text]))
-    for number, thing in enumerate([*_missing_rooms(texts), *ABSENT_THINGS][: count - present], present):
-        wording = rng.choice(_WORDINGS[Kind.POSITION]).format(thing)
-        samples.append(asked(f'{number}', wording, Kind.NOT_SEEN, ()))
+        ask(rng.choice(_WORDINGS[kind]).format(_named(text, kind)), kind, by_text[text])
+    for thing in [*_missing_rooms(texts), *ABSENT_THINGS][: count - present]:
+        ask(rng.choice(_WORDINGS[Kind.POSITION]).format(thing), Kind.NOT_SEEN)
     images = {o.memory.id: o.images for o in observations if o.images}
     return sample.Sequence(f'building-{truth.seed}', memories, tuple(samples), (), images)
 
 
-def _sample(  # noqa: PLR0917
-    tour: RecordingTruth,
-    memories: tuple[Memory, ...],
-    name: str,
-    text: str,
-    kind: Kind,
-    signs: Sequence[SignTruth],
-) -> Sample:
-    """Return a question as it is asked at the end of the tour."""
-    views = [view for sign in signs for view in sign.readable]
-    truth = sample.Truth(
+def _truth(kind: Kind, views: Sequence[View]) -> sample.Truth:
+    return sample.Truth(
         kind,
         positions=tuple(p.position for v in views for p in v.poses) if kind is Kind.POSITION else (),
         times_ns=tuple(t for v in views for t in _moments(v)) if kind is Kind.TIME else (),
         binary=True if kind is Kind.BINARY else None,
         within_m=NEAR_M,
         within_min=SOON_S / 60.0,
-    )
-    map_id = memories[0].map_id
-    return Sample(
-        name,
-        'SHORT',
-        Question(text, tour.end_ns, tour.segments[-1].pose, tour.frame_id, map_id),
-        Scope(map_id=map_id),
-        (memories[0].start_ns, memories[-1].end_ns),
-        len(memories),
-        frozenset(m.id for m in memories if any(_overlap(m, view) for view in views)),
-        truth,
     )
 
 

@@ -206,11 +206,9 @@ class _Reader:
 
     def _truth(self, row: dict[str, str], shown: list[TimedMemory], doubt: str) -> Truth:
         kind = row[navqa_table.KIND].lower()
-        parsable = row[navqa_table.PARSABLE].lower()
         if kind == 'position':
-            positions = tuple(s.memory.pose.position for s in shown if s.memory.pose)
-            if self.edition.corrected:
-                positions = _object_positions(row)
+            driven = tuple(s.memory.pose.position for s in shown if s.memory.pose)
+            positions = _object_positions(row) if self.edition.corrected else driven
             if not positions and not doubt:
                 raise _Unusable('nothing tells its position')
             return Truth(Kind.POSITION, positions=positions, unscored_because=doubt)
@@ -219,9 +217,10 @@ class _Reader:
         if kind == 'duration':
             return Truth(Kind.DURATION, duration_min=_minutes(row), unscored_because=doubt)
         if kind == 'binary':
-            if parsable.rstrip('.') not in _BINARY:
+            binary = _BINARY.get(row[navqa_table.PARSABLE].lower().rstrip('.'))
+            if binary is None:
                 raise _Unusable(f'{row[navqa_table.PARSABLE]!r} is neither yes nor no')
-            return Truth(Kind.BINARY, binary=_BINARY[parsable.rstrip('.')], unscored_because=doubt)
+            return Truth(Kind.BINARY, binary=binary, unscored_because=doubt)
         if kind == 'text':
             return Truth(Kind.TEXT, text=row[navqa_table.TEXT], unscored_because=doubt)
         raise _Unusable(f'{row[navqa_table.KIND]!r} is not a kind of answer')
