@@ -10,7 +10,7 @@ import sqlite3
 import struct
 from collections import Counter
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -240,10 +240,8 @@ def _damage() -> tuple[type[BaseException], ...]:
         ('compression.zstd', 'ZstdError'),
         ('zstandard', 'ZstdError'),
     ):
-        try:
+        with suppress(ImportError):
             kinds.append(getattr(importlib.import_module(module), name))
-        except ImportError:
-            continue
     return tuple(kinds)
 
 

@@ -3,6 +3,8 @@
 import logging
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from remembr_ros.bags.poses import (
@@ -185,12 +187,9 @@ def _only_topic(recording: Recording, msgtype: str) -> PoseSource | None:
 
 def _first(recording: Recording, topic: Topic) -> Any:
     """Return the topic's first message that can be read; None if none of the first few can."""
-    for number, message in enumerate(recording.messages({topic.name})):
-        try:
+    for message in islice(recording.messages({topic.name}), 10):
+        with suppress(ValueError):
             return recording.deserialize(message)
-        except ValueError:
-            if number >= 9:
-                break
     return None
 
 

@@ -15,9 +15,8 @@ _CORRIDOR_SPOTS: tuple[tuple[float, float, Facing], ...] = (  # where something 
     (4.5, 16.0, 'east'), (4.5, 14.3, 'east'), (4.5, 7.4, 'east'), (7.5, 14.3, 'west'), (7.5, 10.0, 'west'),
 )  # fmt: skip
 
-_CORRIDOR_THINGS: tuple[
-    tuple[str, Maker, bool], ...
-] = (  # name, maker, whether the colour is part of the name
+# name, maker, whether the colour is part of the name
+_CORRIDOR_THINGS: tuple[tuple[str, Maker, bool], ...] = (
     ('plant', furniture.plant, False),
     ('bench', furniture.bench, True),
     ('fire extinguisher', furniture.fire_extinguisher, False),

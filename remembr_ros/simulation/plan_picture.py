@@ -98,9 +98,8 @@ def _draw_floor(axes: Any, building: Building) -> None:
     rectangle((0.0, 0.0), building.size, '#e6e1d6', 0)
     for place in building.places:
         open_to_robot = place.is_corridor or not place.name.isupper()
-        rectangle(
-            place.low, place.high, '#fbfaf6' if open_to_robot else '#f1e9d8', 1 if open_to_robot else 0.5
-        )
+        colour, order = ('#fbfaf6', 1.0) if open_to_robot else ('#f1e9d8', 0.5)
+        rectangle(place.low, place.high, colour, order)
     for thing in building.things:
         for solid in thing.solids:
             colour = '#' + ''.join(f'{(channel + 255) // 2:02x}' for channel in solid.colour)

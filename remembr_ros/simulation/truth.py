@@ -150,11 +150,9 @@ def describe(place: str, texts: Sequence[str], things: Sequence[Thing]) -> str:
     sentences = [f'The robot is in the {place}.' if place else 'The robot is inside a building.']
     if named:
         sentences.append(f'It sees {_listed(named)}.')
-    if len(texts) == 1:
-        sentences.append(f'A sign reads "{texts[0]}".')
-    elif texts:
-        quoted = [f'"{text}"' for text in texts]
-        sentences.append(f'Signs read {_listed(quoted)}.')
+    quoted = [f'"{text}"' for text in texts]
+    if quoted:
+        sentences.append(f'{"A sign reads" if len(quoted) == 1 else "Signs read"} {_listed(quoted)}.')
     return ' '.join(sentences)
 
 

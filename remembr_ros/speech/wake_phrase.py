@@ -98,10 +98,8 @@ def half_errors(a: str, b: str, limit: int) -> int:
         previous, row[0] = row[0], row[0] + _weight(letter)
         for j, other in enumerate(b, 1):
             change = 0 if letter == other else max(_weight(letter), _weight(other))
-            previous, row[j] = (
-                row[j],
-                min(row[j] + _weight(letter), row[j - 1] + _weight(other), previous + change),
-            )
+            least = min(row[j] + _weight(letter), row[j - 1] + _weight(other), previous + change)
+            previous, row[j] = row[j], least
         if min(row) > limit:
             return limit + 1
     return min(row[-1], limit + 1)

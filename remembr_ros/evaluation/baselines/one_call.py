@@ -18,13 +18,11 @@ class OneCallPlanner:
     :param memories: retrieved
     """
 
+    name = 'one_call'
+
     def __init__(self, memories: int = 15) -> None:
         self._memories = memories
         self._rules = OfflinePlanner()
-
-    @property
-    def name(self) -> str:
-        return 'one_call'
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()

@@ -19,9 +19,7 @@ class Top1Planner:
     yes or no is always yes, and a duration always a minute. What thinks should be better.
     """
 
-    @property
-    def name(self) -> str:
-        return 'top1'
+    name = 'top1'
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()

@@ -30,9 +30,7 @@ _WORDINGS = {
 }
 
 
-def load_building(
-    folder: Path, observations: Sequence[Observation], count: int = QUESTIONS
-) -> sample.Sequence:
+def load_building(folder: Path, observations: Sequence[Observation]) -> sample.Sequence:
     """Return what was remembered of the recording with questions about its signs.
 
     The same truth file gives the same questions.
@@ -70,14 +68,13 @@ def load_building(
         )
 
     rng = random.Random(truth.seed)
-    present = count - min(ABSENT, count // 6)
     texts, kinds = sorted(by_text), list(_WORDINGS)
-    for number in range(present):
+    for number in range(QUESTIONS - ABSENT):
         # Every sign before any twice, each time with the next kind of question.
         text, turn = texts[number % len(texts)], number // len(texts)
         kind = kinds[(number + turn) % len(kinds)]
         ask(rng.choice(_WORDINGS[kind]).format(_named(text, kind)), kind, by_text[text])
-    for thing in [*_missing_rooms(texts), *ABSENT_THINGS][: count - present]:
+    for thing in [*_missing_rooms(texts), *ABSENT_THINGS][:ABSENT]:
         ask(rng.choice(_WORDINGS[Kind.POSITION]).format(thing), Kind.NOT_SEEN)
     images = {o.memory.id: o.images for o in observations if o.images}
     return sample.Sequence(f'building-{truth.seed}', memories, tuple(samples), (), images)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -87,10 +88,8 @@ def _read(content: str) -> Judgement:
     """
     found = []
     for data, _, _ in objects_in(content[:MAX_REPLY]):
-        try:
+        with suppress(ValidationError):
             found.append(Judgement.model_validate(data))
-        except ValidationError:
-            continue
     if not found:
         raise ReplyInvalid('that was no JSON object with "correct": true or false')
     if len({judgement.correct for judgement in found}) > 1:

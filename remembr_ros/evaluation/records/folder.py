@@ -14,7 +14,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import metadata, resources
 from itertools import count
 from pathlib import Path
@@ -165,10 +165,8 @@ def versions() -> dict[str, str]:
     """Return the versions that a run depends on."""
     found = {'remembr_ros': __version__, 'python': platform.python_version()}
     for package in _PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from remembr_ros.evaluation.datasets.sample import Sample
@@ -12,7 +12,7 @@ from remembr_ros.evaluation.report.tabulation import quantile
 from remembr_ros.evaluation.run.runner import RETRIEVED
 from remembr_ros.memory.exchange.street_view import distractors
 from remembr_ros.memory.model.recall import Query
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.store import MemoryStore
 
 BATCH = 128
@@ -42,14 +42,15 @@ def measure(
     relevant = {memory_id for sample in samples for memory_id in sample.relevant}
     needles = [memory for drive in drives for memory in drive.memories if memory.id in relevant]
     total = len(needles) * (1 + max(factors, default=0))
-    _add(store, needles, 0, lambda done: on_progress(done, total))
     last_ns = max((memory.end_ns for memory in needles), default=0)
-    hay = distractors(captions, len(needles) * max(factors, default=0), last_ns + 1, 'haystack')
-    stored = len(needles)
+    memories = chain(needles, distractors(captions, total - len(needles), last_ns + 1, 'haystack'))
+    stored = 0
     for factor in sorted(factors):
-        more = list(islice(hay, len(needles) * (1 + factor) - stored))
-        _add(store, more, stored, lambda done: on_progress(done, total))
-        stored += len(more)
+        size = len(needles) * (1 + factor)
+        while batch := [Observation(memory) for memory in islice(memories, min(BATCH, size - stored))]:
+            store.add(batch)
+            stored += len(batch)
+            on_progress(stored, total)
         yield _measured(factor, samples, store)
 
 
@@ -69,13 +70,6 @@ def haystack_table(sizes: Sequence[Mapping[str, Any]]) -> str:
             f'{1000 * (size["latency_p50_sec"] or 0):>8.1f}  {1000 * (size["latency_p95_sec"] or 0):>8.1f}'
         )
     return '\n'.join(lines)
-
-
-def _add(store: MemoryStore, memories: list[Memory], before: int, tell: Callable[[int], None]) -> None:
-    for start in range(0, len(memories), BATCH):
-        batch = memories[start : start + BATCH]
-        store.add([Observation(memory) for memory in batch])
-        tell(before + start + len(batch))
 
 
 def _measured(factor: int, samples: Sequence[Sample], store: MemoryStore) -> dict[str, Any]:

@@ -15,9 +15,6 @@ from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 
 RETRIES = 4  # of a call that was refused for its rate, or met a server that was starting again
 
-Keyframe = Callable[[str, int], bytes]
-"""Returns a keyframe by a memory's id and its index, as JPEG."""
-
 
 def get_chats(config: RunConfig) -> dict[int, ChatClient]:
     """Return a client of the language model for each seed; none if no language model answers."""
@@ -36,15 +33,18 @@ def get_chats(config: RunConfig) -> dict[int, ChatClient]:
     }
 
 
-def get_planner(  # noqa: PLR0911
-    config: RunConfig, chat: ChatClient | None, keyframe: Keyframe, call_timeout_s: float
+def get_planner(
+    config: RunConfig,
+    chat: ChatClient | None,
+    keyframe: Callable[[str, int], bytes],
+    call_timeout_s: float,
 ) -> Planner | None:
     """Return what answers; None: retrieval alone is measured.
 
     Nothing steps in when a language model is out of reach.
 
     :param chat: the language model; None: there is none
-    :param keyframe: of the store that is asked
+    :param keyframe: returns the JPEG of a memory's id and an index, of the store that is asked
     :param call_timeout_s: for one call of the language model [s]
     """
     name = config.planner
@@ -52,8 +52,6 @@ def get_planner(  # noqa: PLR0911
         return None
     if name is PlannerName.TOP1:
         return Top1Planner()
-    if name is PlannerName.OFFLINE:
-        return OfflinePlanner()
     if chat is None:
         return OneCallPlanner() if name is PlannerName.ONE_CALL else OfflinePlanner()
     if name is PlannerName.ALL_CAPTIONS:
