@@ -24,7 +24,7 @@ class NamedScope:
     :param text: the question; a robot that did something is 'you' in it, and its map is left out
     :param robots: as the memory spells them; empty: any
     :param map_id: None: none is named
-    :param unknown: a sentence about a robot that there is not; empty: there is none such
+    :param unknown: a sentence about a robot of which nobody can tell; empty: there is none such
     :param reach: since when and until when there are memories; None: there are none
     """
 
@@ -37,12 +37,16 @@ class NamedScope:
 
 def named_scope(text: str, recall: Recall) -> NamedScope:
     """Return the robots and the map that a question names."""
-    robots: dict[str, None] = {}
+    robots, unknown = dict[str, None](), ''
     for said, name in _candidates(text)[:MOST_NAMES]:
         seen = re.search(
             rf'\b(?:see|saw|seen|meet|met|passe?d?|find|found)\s+{re.escape(said)}', text, re.IGNORECASE
         )
-        if not seen and recall.count(Scope(robots=(name,))):
+        if not recall.count(Scope(robots=(name,))):
+            continue
+        if seen:
+            unknown = f'I do not know {name} by sight.'
+        else:
             robots[name] = None
             text = _without_robot(text, said)
     survey = recall.survey()
@@ -62,7 +66,7 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
     first_ns, last_ns = survey.first_ns, survey.last_ns
     reach = None if first_ns is None or last_ns is None else (first_ns, last_ns)
     other = re.search(r'\brobot[\s_-]?\d+\b', text, re.IGNORECASE)
-    unknown = f'I know no robot of the name {other[0]}.' if other else ''
+    unknown = f'I know no robot of the name {other[0]}.' if other else unknown
     return NamedScope(' '.join(text.split()), tuple(robots), map_id, reach, unknown)
 
 

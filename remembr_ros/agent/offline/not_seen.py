@@ -58,7 +58,7 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
         text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
         return untold(text)
     named = request.names and (request.now or not TITLES.isdisjoint(words(thing)))
-    if total and (request.deed or named):
+    if total and (request.deed or named or 'who' in request.said):
         what = 'I do not know people by their names' if named else 'not all that is done is seen'
         return untold(f'I cannot tell: none of {total} memories shows {thing}, but {what}.')
     alone = parse_request(f'Where is the {request.phrase}?', 0)

@@ -45,6 +45,7 @@ from remembr_ros.agent.offline.relevance_model import (
 )
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.planner import Progress, Run
+from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import OBJECT, PERSON
 
@@ -61,6 +62,9 @@ _ELLIPSIS = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r'\b(?:it|them|they)\b|\b(?:that|this|those|these|there)(?=\W*$)', re.IGNORECASE)
+
+_GONE = frozenset(('away', 'gone', 'lost', 'missing', 'moved', 'no', 'not', 'removed', 'stolen'))
+"""Words of a note that may say where a thing is not."""
 
 HERE_RADIUS_M = 10.0  # What is 'here' is this near
 
@@ -242,7 +246,10 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
     decisive = choose(claim.evidence, claim.choice, question)
     request = found.request
     guessed = request.counting and not request.visits and decisive.memory.source != OBJECT  # by their places
-    noted = request.kind is Kind.BINARY and decisive.memory.source == PERSON  # which is no sight of it
+    noted = decisive.memory.source == PERSON and (  # which is no sight of it
+        request.kind is Kind.BINARY
+        or (request.kind is Kind.POSITION and not _GONE.isdisjoint(words(decisive.memory.caption)))
+    )
     in_part = guessed or noted or lacks_a_part(request, decisive.memory)
     return min(found.sure, as_unsure(decisive.score) if in_part else decisive.score)
 

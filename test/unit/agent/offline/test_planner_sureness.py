@@ -255,6 +255,10 @@ def test_a_date_in_words_is_a_time_and_no_thing(hospital: Ask, when: str) -> Non
         'When will you be back?',
         'Is Anna in the kitchen?',
         'Did you see Dr Kim?',
+        'Did you see porter-2?',
+        'Who brought it there?',
+        'What is for lunch in the kitchen?',
+        'Did you see a parcel on November 22nd and 23rd?',
     ],
 )
 def test_what_is_not_known_or_not_understood_is_said_with_no_sureness(hospital: Ask, text: str) -> None:
@@ -269,6 +273,17 @@ def test_the_way_from_one_place_to_another_ends_at_the_other(hospital: Ask) -> N
     ):
         answer = hospital(text)
         assert (answer.kind, answer.evidence[0].memory.id) == (Kind.POSITION, 's05'), answer.text
+
+
+def test_a_note_that_a_thing_is_gone_does_not_say_where_it_is(hospital_store: MemoryStore) -> None:
+    ask = asking(hospital_store)
+    gone = 'The defibrillator was taken away for repair.'
+    hospital_store.add([Observation(memory(21, 3, 'operator', 'floor-1', 4, gone, source='person'))])
+    answer = ask('Where is the defibrillator?')
+    hospital_store.forget(['s21'])
+    assert 'taken away' in answer.text
+    assert answer.confidence < 0.5
+    assert ask('Where is the spare key?').confidence > 0.5
 
 
 @pytest.mark.parametrize('text', ["Isn't there a locker?", 'Didn\u2019t you see a locker?'])
