@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -19,6 +19,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import check_asked
 from remembr_ros.nodes.base.conversions import duration_from_msg, time_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.worker_pool import WorkerPool
 
 TOPIC_ASKER = 'topic question'  # who asks by topic, for follow-up questions
 
@@ -26,10 +27,9 @@ TOPIC_ASKER = 'topic question'  # who asks by topic, for follow-up questions
 class AskEndpoints:
     """Takes questions and gives their outcomes back; while the node is configured.
 
+    :param node: questions are answered while it is active, else refused
     :param parameters: those of now: 'timeout' [s] and 'navigate_on_topic' may change at any time
-    :param inquiries: where a question is cancelled
-    :param is_active: whether questions are answered now; else they are refused
-    :param answer: waits for what becomes of a question
+    :param pool: on whose threads they are answered
     """
 
     def __init__(
@@ -37,13 +37,12 @@ class AskEndpoints:
         node: ManagedNode,
         parameters: Callable[[], AgentParameters],
         inquiries: Inquiries,
-        is_active: Callable[[], bool],
-        answer: Callable[[Inquiry], Awaitable[AskOutcome]],
+        pool: WorkerPool,
     ) -> None:
         self._node = node
         self._parameters = parameters
-        self._is_active = is_active
-        self._answer = answer
+        self._inquiries = inquiries
+        self._pool = pool
         self._heard: deque[str] = deque()
         self.answers = node.create_publisher(AnswerMsg, 'answer', qos.ANSWERS)
         self.answer_texts = node.create_publisher(String, 'answer_text', qos.ANSWERS)
@@ -54,9 +53,8 @@ class AskEndpoints:
             AskAction,
             'ask',
             inquiries=inquiries,
-            is_active=is_active,
+            pool=pool,
             inquiry=self._inquiry,
-            settled=answer,
             result=lambda _, outcome: outcome.fill(AskAction.Result()),
         )
         service = node.create_service(
@@ -70,12 +68,13 @@ class AskEndpoints:
         node.while_configured.callback(node.destroy_service, service)
 
     async def _on_service(self, request: AskSrv.Request, response: AskSrv.Response) -> AskSrv.Response:
-        if not self._is_active():
+        if not self._node.active:
             return AskOutcome(AskSrv.Response.INTERNAL, 'the agent node is not active').fill(response)
-        return (await self._answer(self._inquiry(request))).fill(response)
+        outcome = await self._inquiries.outcome(self._inquiry(request), self._pool)
+        return outcome.fill(response)
 
     def _on_topic(self, msg: String) -> None:
-        if self._is_active() and (executor := self._node.executor) is not None:
+        if self._node.active and (executor := self._node.executor) is not None:
             self._heard.append(msg.data)
             executor.create_task(self._answer_next)
 
@@ -84,7 +83,8 @@ class AskEndpoints:
         p = self._parameters()
         # A topic does not say who asks: whoever speaks to the robot goes on with the last question.
         deadline = time.monotonic() + p.timeout
-        outcome = await self._answer(Inquiry(text, p.navigate_on_topic, deadline, asker=TOPIC_ASKER))
+        inquiry = Inquiry(text, p.navigate_on_topic, deadline, asker=TOPIC_ASKER)
+        outcome = await self._inquiries.outcome(inquiry, self._pool)
         if outcome is FULL:
             return  # it is counted; as many complaints would be a flood, too
         # A goal that was rejected still leaves an answer.

@@ -18,7 +18,7 @@ from remembr_ros.errors import Cancelled
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.nodes.base.futures import STEADY
-from remembr_ros.nodes.base.worker_pool import settle
+from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 
 AskResponse = TypeVar('AskResponse', AskAction.Result, AskSrv.Response)
 MOST = 100  # questions under way, most of which wait; one more would be answered too late
@@ -117,10 +117,12 @@ class Inquiries:
     """The questions under way; nobody waits for an answer longer than the question allows.
 
     :param node: its executor is woken when a question ends
+    :param work: has one answered, or driven; called on a thread, completes the outcome
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, work: Callable[[Inquiry], None]) -> None:
         self._node = node
+        self._work = work
         self._open: set[Inquiry] = set()
         self.answered = 0
         self.failed = 0
@@ -136,12 +138,12 @@ class Inquiries:
         """Whether a question was one too many a moment ago."""
         return time.monotonic() - self._dropped_at < DROPPING_S
 
-    async def outcome(self, inquiry: Inquiry, start: Callable[[], object]) -> AskOutcome:
+    async def outcome(self, inquiry: Inquiry, pool: WorkerPool) -> AskOutcome:
         """Return what becomes of a question; at once when cancelled or too late, even if a thread works.
 
         Of one too many that is FULL.
 
-        :param start: has the question answered, and its outcome completed, elsewhere
+        :param pool: on whose threads it is worked at
         """
         if len(self._open) >= MOST:
             self.dropped += 1
@@ -155,7 +157,7 @@ class Inquiries:
         left_s = max(0.0, inquiry.deadline - time.monotonic())
         timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=STEADY)
         try:
-            start()
+            pool.call(self._work, inquiry)
             outcome: AskOutcome = await inquiry.outcome
         finally:
             self._open.discard(inquiry)

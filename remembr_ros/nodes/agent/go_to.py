@@ -26,36 +26,27 @@ class GoToAction:
     """Takes drives, while the node is configured, each of which waits for a person's yes.
 
     :param parameters: those of now: 'timeout' may change at any time [s]
-    :param inquiries: where a drive is cancelled
-    :param is_active: whether drives are taken now
-    :param work: has the robot driven to an inquiry's target; called on a thread, completes the outcome
     """
 
     def __init__(
         self,
         node: ManagedNode,
-        recall: RecallClient,
-        *,
         parameters: Callable[[], AgentParameters],
         inquiries: Inquiries,
-        is_active: Callable[[], bool],
-        work: Callable[[Inquiry], None],
+        recall: RecallClient,
     ) -> None:
         self._parameters = parameters
         self._recall = recall
-        self._inquiries = inquiries
-        self._work = work
         # Not that of the questions: whoever wants a drive does not wait until a language model has replied.
-        self._pool = WorkerPool(node, 1, 'go_to')
-        node.while_configured.callback(self._pool.close)
+        pool = WorkerPool(node, 1, 'go_to')
+        node.while_configured.callback(pool.close)
         InquiryAction(
             node,
             GoTo,
             'go_to',
             inquiries=inquiries,
-            is_active=is_active,
+            pool=pool,
             inquiry=self._inquiry,
-            settled=self._settled,
             result=_result,
         )
 
@@ -82,9 +73,6 @@ class GoToAction:
 
         inquiry.on_feedback = tell
         return inquiry
-
-    async def _settled(self, inquiry: Inquiry) -> AskOutcome:
-        return await self._inquiries.outcome(inquiry, lambda: self._pool.call(self._work, inquiry))
 
     def _target(self, request: GoTo.Goal) -> Answer:
         """Return where to drive as an answer: what holds for the goal of one holds for this, too.

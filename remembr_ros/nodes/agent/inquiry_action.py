@@ -1,6 +1,6 @@
 """An action whose goals are questions, or drives, on their way through the agent node."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -11,14 +11,15 @@ from remembr_msgs.action import Ask
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.managed_node import ManagedNode
+from remembr_ros.nodes.base.worker_pool import WorkerPool
 
 
 class InquiryAction:
     """Offers an action while the node is configured; a goal can be cancelled at any point.
 
-    :param is_active: whether goals are taken now; else they are rejected
+    :param node: goals are taken while it is active, else rejected
+    :param pool: on whose threads they are worked at
     :param inquiry: made of a goal's request, and of what publishes feedback
-    :param settled: waits for what becomes of one
     :param result: the action's, of what became of one
     """
 
@@ -29,14 +30,13 @@ class InquiryAction:
         name: str,
         *,
         inquiries: Inquiries,
-        is_active: Callable[[], bool],
+        pool: WorkerPool,
         inquiry: Callable[[Any, Callable[[Any], None]], Inquiry],
-        settled: Callable[[Inquiry], Awaitable[AskOutcome]],
         result: Callable[[Inquiry, AskOutcome], Any],
     ) -> None:
         self._inquiries = inquiries
+        self._pool = pool
         self._inquiry = inquiry
-        self._settled = settled
         self._result = result
         self._by_goal: dict[bytes, Inquiry] = {}
         server = ActionServer(
@@ -46,7 +46,7 @@ class InquiryAction:
             self._execute,
             # Reentrant: a goal that awaits its outcome does not keep the next one waiting.
             callback_group=ReentrantCallbackGroup(),
-            goal_callback=lambda _: GoalResponse.ACCEPT if is_active() else GoalResponse.REJECT,
+            goal_callback=lambda _: GoalResponse.ACCEPT if node.active else GoalResponse.REJECT,
             cancel_callback=self._on_cancel,
             goal_service_qos_profile=qos.SERVICES,
             result_service_qos_profile=qos.SERVICES,
@@ -61,7 +61,7 @@ class InquiryAction:
         self._by_goal[key] = inquiry
         if goal.is_cancel_requested:
             self._inquiries.cancel(inquiry)
-        outcome = await self._settled(inquiry)
+        outcome = await self._inquiries.outcome(inquiry, self._pool)
         del self._by_goal[key]
         if outcome.error_code == Ask.Result.NONE:
             goal.succeed()

@@ -7,34 +7,20 @@ from visualization_msgs.msg import Marker, MarkerArray
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.markers import GREEN, arrow, balls, clear, described, label, path, ramp
 
 MAX_HITS = 200  # recalled memories shown, the best of them; the evidence is shown in any case
 
 
-class AnswerMarkers:
-    """Publishes topic answer_markers; may be called from any thread.
+def answer_markers(answer: Answer, recalled: Iterable[Hit], goals: Sequence[StampedPose]) -> MarkerArray:
+    """Return what shows an answer in place of the last one.
 
     What a question recalled is drawn as small balls, coloured by score (dark blue: 0, yellow: 1); what its
     answer cites as large ones, numbered and described; the goals, once there are any, as green arrows.
+
+    :param recalled: everything that was found on the way to it
     """
-
-    def __init__(self, node: ManagedNode) -> None:
-        self._publisher = node.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
-        node.while_configured.callback(node.destroy_publisher, self._publisher)
-
-    def show(self, answer: Answer, recalled: Iterable[Hit] = (), goals: Sequence[StampedPose] = ()) -> None:
-        """Show an answer in place of the last one.
-
-        :param recalled: everything that was found on the way to it
-        """
-        self._publisher.publish(clear([*_hits(answer, recalled), *_goals(goals)]))
-
-    def clear(self) -> None:
-        """Show nothing."""
-        self._publisher.publish(clear())
+    return clear([*_hits(answer, recalled), *_goals(goals)])
 
 
 def _hits(answer: Answer, recalled: Iterable[Hit]) -> Iterable[Marker]:

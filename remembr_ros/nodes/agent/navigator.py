@@ -32,7 +32,7 @@ from remembr_ros.nodes.nav2.map_layers import MapLayers
 
 
 class Navigator:
-    """Turns answers into drives, or into a pose on goal_pose; there until :meth:`destroy`.
+    """Turns answers into drives, or into a pose on goal_pose; there while the node is configured.
 
     :param get: returns those memories of some ids that are there; called on a thread
     :raises InvalidRequest: a parameter makes no sense, or nav2_msgs is missing
@@ -53,6 +53,7 @@ class Navigator:
                 silence_timeout_s=p.nav2_silence_timeout,
                 drive_timeout_s=p.drive_timeout,
             )
+            node.while_configured.callback(self._nav2.close)
         self._drives: set[Nav2Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
         node.while_configured.callback(node.destroy_publisher, self._goals)
@@ -112,12 +113,6 @@ class Navigator:
         if self._nav2 is not None:
             self._nav2.stop(error)  # at once: the coroutines may get no turn any more
         return len(under_way)
-
-    def destroy(self) -> None:
-        """Give everything back."""
-        self.stop()
-        if self._nav2 is not None:
-            self._nav2.close()
 
     def plan(self, answer: Answer, here: StampedPose | None, stamp_ns: int) -> Plan:
         """Return where to drive for an answer; may be called from any thread.

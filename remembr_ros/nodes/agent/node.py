@@ -4,6 +4,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from visualization_msgs.msg import MarkerArray
+
 from remembr_msgs.action import Ask as AskAction
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import build_agent
@@ -20,12 +22,14 @@ from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.day_service import DayService
 from remembr_ros.nodes.agent.go_to import GoToAction
-from remembr_ros.nodes.agent.markers import AnswerMarkers
+from remembr_ros.nodes.agent.markers import answer_markers
 from remembr_ros.nodes.agent.navigator import Navigator
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
+from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.markers import clear
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.timestamps import zone_named
@@ -40,12 +44,8 @@ class AgentNode(ManagedNode):
         super().__init__('agent', AgentParameters, **kwargs)
         self._agent: Agent | None = None
         self._here: StampedPose | None = None
-        self._inquiries = Inquiries(self)
+        self._inquiries = Inquiries(self, self._work)
         self._poses: PoseSubscription | None = None
-        self._recall: RecallClient | None = None
-        self._pool: WorkerPool | None = None
-        self._navigator: Navigator | None = None
-        self._markers: AnswerMarkers | None = None
 
     def check(self, parameters: AgentParameters) -> None:
         check_pose_parameters(parameters)
@@ -56,10 +56,8 @@ class AgentNode(ManagedNode):
     def adapt(self) -> None:
         p = self.parameters
         self._zone = zone_named(p.time_zone)
-        if self._recall is not None:
-            self._recall.timeout_s = p.recall_timeout
-        if self._navigator is not None:
-            self._navigator.adapt(p)
+        self._recall.timeout_s = p.recall_timeout
+        self._navigator.adapt(p)
         if self._poses is not None:
             self._poses.max_position_std_m = p.max_position_std
 
@@ -67,69 +65,50 @@ class AgentNode(ManagedNode):
         p = self.parameters
         self._zone = zone_named(p.time_zone)
         self._recall = RecallClient(self, p.recall_timeout)
+        self.while_configured.callback(self._recall.close)
         self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
         self._navigator = Navigator(self, p, self._recall.get)
-        self._markers = AnswerMarkers(self)
-        self._pool = WorkerPool(self, p.parallel_questions, 'question')
-        self._endpoints = AskEndpoints(
-            self, lambda: self.parameters, self._inquiries, lambda: self._active, self._outcome
-        )
-        GoToAction(
-            self,
-            self._recall,
-            parameters=lambda: self.parameters,
-            inquiries=self._inquiries,
-            is_active=lambda: self._active,
-            work=self._work,
-        )
+        self._markers = self.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
+        self.while_configured.callback(self.destroy_publisher, self._markers)
+        pool = WorkerPool(self, p.parallel_questions, 'question')
+        self.while_configured.callback(pool.close)
+        self._endpoints = AskEndpoints(self, lambda: self.parameters, self._inquiries, pool)
+        GoToAction(self, lambda: self.parameters, self._inquiries, self._recall)
 
     def start(self) -> None:
         self._here = None
         self._poses = PoseSubscription(self, self.parameters, self._on_pose, self._on_lost)
-        if self._navigator is not None:
-            self._navigator.start()
-        if self._recall is not None:
-            DayService(
-                self,
-                self._recall,
-                zone=lambda: self._zone,
-                timeout_s=lambda: self.parameters.timeout,
-                now_ns=self._now_or_newest_ns,
-            )
+        self._navigator.start()
+        DayService(
+            self,
+            self._recall,
+            zone=lambda: self._zone,
+            timeout_s=lambda: self.parameters.timeout,
+            now_ns=self._now_or_newest_ns,
+        )
 
     def stop(self) -> None:
         self._inquiries.cancel_all()
-        if self._navigator is not None:
-            self._navigator.stop()
+        self._navigator.stop()
         self._poses = None
-        if self._markers is not None:
-            self._markers.clear()
+        self._markers.publish(clear())
 
     def release(self) -> None:
-        if self._navigator is not None:
-            self._navigator.destroy()
-            self._navigator = None
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
-        if self._recall is not None:
-            self._recall.close()
-            self._recall = self._agent = None
-        self._markers = None
+        self._agent = None
 
     def linger(self) -> None:
-        self._active = False
+        self.active = False
         self._inquiries.cancel_all()
         deadline = time.monotonic() + 2.0
-        while (self._inquiries or self._navigator) and time.monotonic() < deadline:
+        while self._configured and (self._inquiries or self._navigator) and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         values = {
             'planner': self._agent.planner if self._agent is not None else '',
             'under way': len(self._inquiries),
-            'drives': len(self._navigator or ()),
+            'drives': len(self._navigator),
             'answered': self._inquiries.answered,
             'failed': self._inquiries.failed,
             'dropped': self._inquiries.dropped,
@@ -140,17 +119,10 @@ class AgentNode(ManagedNode):
             return Level.WARN, message, values
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
 
-    async def _outcome(self, inquiry: Inquiry) -> AskOutcome:
-        pool = self._pool
-        assert pool is not None  # there as long as the endpoints are
-        return await self._inquiries.outcome(inquiry, lambda: pool.call(self._work, inquiry))
-
     def _work(self, inquiry: Inquiry) -> None:
         """Answer a question, or have the robot driven where somebody wants it; on a thread of a pool."""
         try:
-            if (recall := self._recall) is None:
-                raise Cancelled('the agent node was cleaned up')
-            with recall.until(inquiry.deadline, inquiry.waits) as recalled:
+            with self._recall.until(inquiry.deadline, inquiry.waits) as recalled:
                 inquiry.check()
                 found = self._ask(inquiry) if inquiry.target is None else inquiry.target()
                 inquiry.answer = answer_to_msg(found, question=inquiry.text, asker=inquiry.asker)
@@ -174,7 +146,7 @@ class AgentNode(ManagedNode):
         left_s = inquiry.deadline - time.monotonic()
         if left_s <= 0.0:
             raise BudgetExceeded('other questions took the time allowed; ask again with a longer timeout')
-        if (agent := self._agent) is None or (navigator := self._navigator) is None:
+        if (agent := self._agent) is None:
             raise Cancelled('the agent node was cleaned up')
         here = self._here
         question = Question(
@@ -185,7 +157,7 @@ class AgentNode(ManagedNode):
             map_id=self.parameters.map_id,
             asker=inquiry.asker,
             zone=self._zone,
-            same_place=navigator.same_place,
+            same_place=self._navigator.same_place,
             scope=inquiry.scope(),
         )
         return agent.ask(
@@ -200,23 +172,20 @@ class AgentNode(ManagedNode):
         inquiry.feed_back(progress.stage, progress.detail)
 
     def _show(self, answer: Answer, recalled: Mapping[str, Hit], goals: Sequence[StampedPose] = ()) -> None:
-        markers = self._markers
-        if markers is not None and self._active:
-            markers.show(answer, list(recalled.values()), goals)
+        if self.active:
+            self._markers.publish(answer_markers(answer, list(recalled.values()), goals))
 
     def _navigate(self, answer: Answer, recalled: Mapping[str, Hit], inquiry: Inquiry) -> None:
         """Have the robot driven to a place; that completes the outcome."""
-        if (navigator := self._navigator) is None:
-            raise Cancelled('the agent node was cleaned up; no goal was sent')
-        plan = navigator.plan(answer, self._here, self._now_or_newest_ns())
+        plan = self._navigator.plan(answer, self._here, self._now_or_newest_ns())
         inquiry.check()
         self._show(answer, recalled, plan.goals)
-        navigator.go(plan, inquiry)
+        self._navigator.go(plan, inquiry)
 
     def _now_or_newest_ns(self) -> int:
         """Return the node's time; before simulated time begins, the end of the newest memory."""
         now_ns = self.now_ns()
-        if now_ns == 0 and self._recall is not None:
+        if now_ns == 0:
             newest = self._recall.find(Query(limit=1))
             return newest[0].memory.end_ns if newest else 0
         return now_ns

@@ -50,7 +50,8 @@ class ManagedNode(LifecycleNode):
         self._service_change_state.callback = self._respond_always(self._service_change_state.callback)
         self._parameters_class = parameters
         self._configured = False
-        self._active = False
+        self.active = False
+        """Whether it does its work now."""
         self.finalized = False
         self.ending = False
         """Whether the process ends: then nothing is waited for that may also be left undone."""
@@ -115,8 +116,8 @@ class ManagedNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.topics.ends = self.while_active
-        self._active = self._attempt('activate', self.start)
-        if not self._active:
+        self.active = self._attempt('activate', self.start)
+        if not self.active:
             self._take_out_of_service()
             return TransitionCallbackReturn.FAILURE
         return super().on_activate(state)
@@ -131,7 +132,7 @@ class ManagedNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         self.finalized = True
-        if self._active:
+        if self.active:
             self._take_out_of_service()
         if self._configured:
             self._give_back()
@@ -173,7 +174,7 @@ class ManagedNode(LifecycleNode):
         self.load()
 
     def _take_out_of_service(self) -> None:
-        self._active = False
+        self.active = False
         self._attempt('deactivate', self.while_active.close)
         self._attempt('deactivate', self.stop)
 
@@ -216,7 +217,7 @@ class ManagedNode(LifecycleNode):
             self._attempt('go by the new parameters', self.adapt)
 
     def _publish_diagnostics(self) -> None:
-        if self._active:
+        if self.active:
             level, message, values = self.diagnose()
             if problem := self.topics.problem():
                 level, message = max(level, Level.WARN), '; '.join(filter(None, (problem, message)))

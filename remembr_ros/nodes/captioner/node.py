@@ -105,7 +105,7 @@ class CaptionerNode(ManagedNode):
     def adapt(self) -> None:
         p = self.parameters
         describer = self._describer
-        if self._active and describer is not None:
+        if self.active and describer is not None:
             self._silence.timer_period_ns = round(NS * p.flush_after)
             self._silence.reset()
             self._segmenter.adjust(segmenter_config(p))
