@@ -14,9 +14,10 @@ from remembr_msgs.action import Ask as AskAction
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.srv import Ask as AskSrv
 from remembr_ros.agent.model.answer import Answer
-from remembr_ros.errors import Cancelled
+from remembr_ros.errors import Cancelled, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 
@@ -99,6 +100,15 @@ class AskOutcome:
     error_code: int = AskAction.Result.NONE
     error_msg: str = ''
     answer: AnswerMsg = field(default_factory=AnswerMsg)
+
+    @classmethod
+    def failed(cls, error: Exception, answer: AnswerMsg) -> 'AskOutcome':
+        """Return what becomes of a question that ends with an error.
+
+        :param answer: what is known of it
+        """
+        reason = str(error) if isinstance(error, RemembrError) else f'{type(error).__name__}: {error}'
+        return cls(ask_error_code(error), reason, answer)
 
     def fill(self, response: AskResponse) -> AskResponse:
         """Return the action's result, or the service's response, with this in it."""

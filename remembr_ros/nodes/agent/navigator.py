@@ -2,23 +2,20 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.same_place import SamePlace
-from remembr_ros.errors import Cancelled, GoalRejected, RemembrError
+from remembr_ros.errors import Cancelled, GoalRejected
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import Terrain
-from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiry
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base import qos
@@ -146,25 +143,24 @@ class Navigator:
         executor.create_task(self._go, plan, inquiry)
 
     async def _go(self, plan: Plan, inquiry: Inquiry) -> None:
-        outcome = AskOutcome(answer=inquiry.answer)
+        outcome = driven = AskOutcome(answer=inquiry.answer)
         drive = Nav2Drive(plan.goals)
         inquiry.goals = plan.goals
         log = self._node.get_logger()
         wanted = f'{describe(plan.goals)}, for {inquiry.asker or "somebody"!r}: {inquiry.text[:100]!r}'
-        taken = AskOutcome(answer=inquiry.answer)
         if not inquiry.follow:
-            drive.on_taken = lambda: settle(self._node, inquiry.outcome, taken)
+            drive.on_taken = lambda: settle(self._node, inquiry.outcome, driven)
         drive.on_progress = lambda progress: self._tell(plan, inquiry, progress)
         self._drives.add(drive)
         inquiry.outcome.add_done_callback(lambda _: self._end_if_cancelled(drive, inquiry))
         try:
-            self._raise_if_stopped(drive.stopped)
+            drive.raise_if_stopped()
             if why := self._why_confirm(plan, inquiry):
                 log.info(f'waits for a yes to drive {wanted}')
                 inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}')
                 await self._confirmation.wait(plan.goals, drive.stopped)
                 await self._raise_if_forgotten(inquiry)
-                self._raise_if_stopped(drive.stopped)
+                drive.raise_if_stopped()
                 self._raise_if_barred(plan)
             log.info(f'drives {wanted}')
             inquiry.sent = True
@@ -173,11 +169,8 @@ class Navigator:
                 self._goals.publish(stamped_pose_to_msg(plan.goals[0]))
             else:
                 await self._nav2.drive(drive)
-        except RemembrError as error:
-            outcome = replace(outcome, error_code=ask_error_code(error), error_msg=str(error))
         except Exception as error:  # noqa: BLE001  the top of a task
-            reason = f'{type(error).__name__}: {error}'
-            outcome = replace(outcome, error_code=ask_error_code(error), error_msg=reason)
+            outcome = AskOutcome.failed(error, inquiry.answer)
         finally:
             self._drives.discard(drive)
         if inquiry.outcome.done() and outcome.error_msg and not inquiry.cancel.is_set():
@@ -229,11 +222,6 @@ class Navigator:
         for goal in plan.goals:
             if objection := terrain.objection((goal.pose.x, goal.pose.y)):
                 raise GoalRejected(f'meanwhile the goal {objection}; ask again')
-
-    @staticmethod
-    def _raise_if_stopped(stopped: Future) -> None:
-        if stopped.done():
-            raise stopped.result()
 
     def _on_stop(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         count = self.stop_driving()

@@ -6,7 +6,6 @@ from typing import Any
 
 from visualization_msgs.msg import MarkerArray
 
-from remembr_msgs.action import Ask as AskAction
 from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Answer, Question
@@ -17,7 +16,6 @@ from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
 from remembr_ros.nodes.agent.ask_endpoints import AskEndpoints
-from remembr_ros.nodes.agent.ask_errors import ask_error_code
 from remembr_ros.nodes.agent.ask_request import AskOutcome, Inquiries, Inquiry
 from remembr_ros.nodes.agent.config import agent_config
 from remembr_ros.nodes.agent.day_service import DayService
@@ -132,14 +130,11 @@ class AgentNode(ManagedNode):
                     self._navigate(found, recalled, inquiry)
                     return
             outcome = AskOutcome(answer=inquiry.answer)
-        except RemembrError as error:
-            outcome = AskOutcome(ask_error_code(error), str(error), inquiry.answer)
         except Exception as error:  # noqa: BLE001  the top of a callback's thread
-            if not inquiry.cancel.is_set():  # else it is the end of what it worked with
-                self.get_logger().error(f'{inquiry.text[:100]!r} failed: {type(error).__name__}: {error}')
-            outcome = AskOutcome(
-                AskAction.Result.INTERNAL, f'{type(error).__name__}: {error}', inquiry.answer
-            )
+            outcome = AskOutcome.failed(error, inquiry.answer)
+            # Of one that was cancelled it is the end of what it worked with.
+            if not isinstance(error, RemembrError) and not inquiry.cancel.is_set():
+                self.get_logger().error(f'{inquiry.text[:100]!r} failed: {outcome.error_msg}')
         settle(self, inquiry.outcome, outcome)
 
     def _ask(self, inquiry: Inquiry) -> Answer:

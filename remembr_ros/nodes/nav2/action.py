@@ -58,6 +58,11 @@ class Nav2Drive:
     told_at: float = -math.inf
     missing_since: float | None = None
 
+    def raise_if_stopped(self) -> None:
+        """Raise the error that it is to end with, if it is."""
+        if self.stopped.done():
+            raise self.stopped.result()
+
     def heard(self, message: Any) -> None:
         """Take Nav2's feedback."""
         now = self.heard_at = time.monotonic()

@@ -39,19 +39,18 @@ class Cancelling:
         asked = drive.handle.cancel_goal_async()
         name = drive.server.name if drive.server is not None else ''
 
-        def look() -> None:
-            response = asked.result()
-            # What is over needs no cancelling, and a goal that a newer one has replaced may be beyond it.
-            # A server in Python refuses with an empty list alone.
-            if not (response.goals_canceling or response.return_code in _OVER or preempted):
-                self._warn_of_driving(name, 'refused to cancel a goal')
+        def look(in_time: bool) -> None:
+            what = 'did not confirm a cancel'
+            if in_time:
+                response = asked.result()
+                # What is over needs no cancelling, and a goal that a newer one has replaced may be beyond it.
+                # A server in Python refuses with an empty list alone.
+                if response.goals_canceling or response.return_code in _OVER or preempted:
+                    return
+                what = 'refused to cancel a goal'
+            self._node.get_logger().error(f'{name} {what}: the robot may still be driving; stop it in Nav2')
 
-        self._await(
-            asked,
-            look,
-            self._server_timeout_s,
-            lambda: self._warn_of_driving(name, 'did not confirm a cancel'),
-        )
+        self._await(asked, look, self._server_timeout_s)
 
     def cancel_if_accepted(self, drive: Nav2Drive, sent: Future, within_s: float) -> None:
         """Have a drive cancelled that nobody wants any more, should Nav2 still accept it.
@@ -60,37 +59,23 @@ class Cancelling:
         :param within_s: an acceptance that nobody wants may take its time [s]
         """
 
-        def look() -> None:
-            handle = sent.result()
-            if handle.accepted:
-                drive.handle = handle
+        def look(in_time: bool) -> None:
+            if in_time and sent.result().accepted:
+                drive.handle = sent.result()
                 self.cancel(drive)
 
         self._await(sent, look, within_s)
 
-    def _warn_of_driving(self, name: str, what: str) -> None:
-        self._node.get_logger().error(f'{name} {what}: the robot may still be driving; stop it in Nav2')
-
-    def _await(
-        self,
-        future: Future,
-        act: Callable[[], None],
-        limit_s: float,
-        too_late: Callable[[], None] = lambda: None,
-    ) -> None:
+    def _await(self, future: Future, act: Callable[[bool], None], limit_s: float) -> None:
+        """Have something done about a response, told whether it came in time."""
         executor = self._node.executor
         if executor is not None:
             self._awaited += 1
-            executor.create_task(self._act_on, future, act, limit_s, too_late)
+            executor.create_task(self._act_on, future, act, limit_s)
 
-    async def _act_on(
-        self, future: Future, act: Callable[[], None], limit_s: float, too_late: Callable[[], None]
-    ) -> None:
+    async def _act_on(self, future: Future, act: Callable[[bool], None], limit_s: float) -> None:
         try:
-            if await first_of(self._node, limit_s, future):
-                act()
-            else:
-                too_late()
+            act(await first_of(self._node, limit_s, future))
         finally:
             self._awaited -= 1
             self._on_response()

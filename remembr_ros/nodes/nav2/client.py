@@ -99,7 +99,7 @@ class Nav2Client:
 
     async def _find_server(self, drive: Nav2Drive, server: Nav2Action) -> None:
         ready = await until(self._node, self._server_timeout_s, server.is_ready, drive.stopped)
-        self._raise_if_stopped(drive)
+        drive.raise_if_stopped()
         if not ready:
             raise NavigationUnavailable(
                 f'there is no action server {server.name}: start Nav2, set nav2_namespace, or set '
@@ -119,14 +119,14 @@ class Nav2Client:
 
     async def _send(self, drive: Nav2Drive, server: Nav2Action) -> None:
         limit_s = self._server_timeout_s
-        self._raise_if_stopped(drive)
+        drive.raise_if_stopped()
         drive.heard_at = time.monotonic()
         sent = server.client.send_goal_async(server.goal(drive.goals), drive.heard)
         await first_of(self._node, limit_s, sent, drive.stopped)
         if not sent.done():
             # Nav2 may still accept it, when nobody wants it any more.
             self._cancelling.cancel_if_accepted(drive, sent, self.drive_timeout_s)
-            self._raise_if_stopped(drive)
+            drive.raise_if_stopped()
             raise NavigationTimedOut(
                 f'{server.name} did not say within {limit_s:g} s whether it takes the goal; see its log'
             )
@@ -139,7 +139,7 @@ class Nav2Client:
             )
         if drive.stopped.done():
             self._cancelling.cancel(drive)
-            self._raise_if_stopped(drive)
+            drive.raise_if_stopped()
 
     async def _follow(self, drive: Nav2Drive, server: Nav2Action) -> RemembrError | None:
         assert drive.handle is not None
@@ -191,8 +191,3 @@ class Nav2Client:
         if self._closed and not len(self):
             self._one.destroy()
             self._several.destroy()
-
-    @staticmethod
-    def _raise_if_stopped(drive: Nav2Drive) -> None:
-        if drive.stopped.done():
-            raise drive.stopped.result()

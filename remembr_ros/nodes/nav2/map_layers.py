@@ -40,18 +40,20 @@ class MapLayers:
         clearance_m: float,
     ) -> None:
         self._node = node
-        self._frame_id = frame_id
         self.terrain = Terrain(keep_out=keep_out, clearance_m=clearance_m)
         """What is known by now; never changed, but replaced."""
-        self._subscribe(
-            OccupancyGrid, MAP, lambda msg: self._use_map(self._grid(msg, occupied_from)), qos.MAPS
-        )
-        self._subscribe(
-            OccupancyGrid,
-            COSTMAP,
-            lambda msg: self._use_costmap(self._grid(msg, COSTMAP_OCCUPIED)),
-            qos.MAPS,
-        )
+
+        def grid(msg: OccupancyGrid, occupied_from: int) -> Grid:
+            return grid_from_msg(msg, frame_id=frame_id, occupied_from=occupied_from)
+
+        def use_map(msg: OccupancyGrid) -> None:
+            self.terrain = replace(self.terrain, map=grid(msg, occupied_from))
+
+        def use_costmap(msg: OccupancyGrid) -> None:
+            self.terrain = replace(self.terrain, costmap=grid(msg, COSTMAP_OCCUPIED))
+
+        self._subscribe(OccupancyGrid, MAP, use_map, qos.MAPS)
+        self._subscribe(OccupancyGrid, COSTMAP, use_costmap, qos.MAPS)
         kind = _update_message()
         if kind is not None:
             self._subscribe(kind, f'{COSTMAP}_updates', self._on_update, qos.MAP_UPDATES)
@@ -73,19 +75,11 @@ class MapLayers:
 
         self._node.topics.subscribe(kind, topic, on_message, profile)
 
-    def _use_map(self, grid: Grid) -> None:
-        self.terrain = replace(self.terrain, map=grid)
-
-    def _use_costmap(self, grid: Grid) -> None:
-        self.terrain = replace(self.terrain, costmap=grid)
-
     def _on_update(self, msg: Any) -> None:
         costmap = self.terrain.costmap
         if costmap is not None:  # else the whole is still to come
-            self._use_costmap(costmap.patched(msg.data, x=msg.x, y=msg.y, width=msg.width, height=msg.height))
-
-    def _grid(self, msg: OccupancyGrid, occupied_from: int) -> Grid:
-        return grid_from_msg(msg, frame_id=self._frame_id, occupied_from=occupied_from)
+            patched = costmap.patched(msg.data, x=msg.x, y=msg.y, width=msg.width, height=msg.height)
+            self.terrain = replace(self.terrain, costmap=patched)
 
 
 def _update_message() -> type[Any] | None:
