@@ -16,6 +16,8 @@ from remembr_ros.images import Frame, encode_jpeg, scaled_down
 from remembr_ros.memory.model.record import UNCAPTIONED, Memory, Observation, memory_id
 
 _log = logging.getLogger(__name__)
+KEYFRAME_QUALITY = 90  # of the JPEGs, 1 to 100
+KEYFRAME_WIDTH = 640  # wider frames are reduced to this [px]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +28,12 @@ class Remembering:
     :param map_id: the map that poses refer to
     :param camera: which camera it is; empty if the robot has only one
     :param keyframes: how many of the sharpest frames go along
-    :param keyframe_quality: of the JPEGs, 1 to 100
-    :param keyframe_width: wider frames are reduced to this [px]
     """
 
     robot: str
     map_id: str = ''
     camera: str = ''
     keyframes: int = 2
-    keyframe_quality: int = 90
-    keyframe_width: int = 640
 
 
 class Describer:
@@ -111,7 +109,10 @@ class Describer:
 
     def _captions(self, segments: Sequence[PlacedSegment]) -> Iterator[Caption | CaptionerFailed]:
         """Yield what the captioner says of each segment, or how it failed."""
-        clips = [_clip(placed.segment) for placed in segments]
+        clips = [
+            Clip([frame.image for frame in one.frames], (one.start_ns, one.end_ns))
+            for one in (placed.segment for placed in segments)
+        ]
         for clip, placed, said in zip(clips, segments, self.captioner.caption(clips), strict=True):
             outcome, start_ns = said, placed.segment.start_ns
             # One that failed on the last segment is not tried twice on this one.
@@ -141,7 +142,7 @@ class Describer:
             source='captioner',
             merged=placed.merged,
         )
-        return Observation(memory, _keyframes(segment, of.keyframes, of.keyframe_quality, of.keyframe_width))
+        return Observation(memory, _keyframes(segment, of.keyframes))
 
 
 def observations(
@@ -169,11 +170,7 @@ def observations(
         yield from describer.observe_all(waiting[start : start + batch])
 
 
-def _clip(segment: Segment) -> Clip:
-    return Clip([frame.image for frame in segment.frames], (segment.start_ns, segment.end_ns))
-
-
-def _keyframes(segment: Segment, n: int, quality: int, width: int) -> tuple[bytes, ...]:
+def _keyframes(segment: Segment, n: int) -> tuple[bytes, ...]:
     best_first = sorted(segment.frames, key=lambda frame: -frame.sharpness)[:n]
-    smaller = (scaled_down(frame.image, width / frame.image.shape[1]) for frame in best_first)
-    return tuple(encode_jpeg(image, quality) for image in smaller)
+    smaller = (scaled_down(frame.image, KEYFRAME_WIDTH / frame.image.shape[1]) for frame in best_first)
+    return tuple(encode_jpeg(image, KEYFRAME_QUALITY) for image in smaller)

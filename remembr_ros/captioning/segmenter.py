@@ -13,6 +13,9 @@ from remembr_ros.timestamps import NS
 _log = logging.getLogger(__name__)
 _INTERVALS = 15  # intervals between frames that the usual one is the median of
 _SLOW_CAMERA = 3.0  # a gap has at least so many usual intervals: a camera at 0.5 Hz has no gaps of 2 s
+# A frame that is older than the one before by no more than this, or than the interval of a slow camera, came
+# out of order and is passed over; by more: the clock jumped back, which ends a segment.
+_LATE_NS = NS // 10
 _SWAPPED = 1.5  # a frame that swapped places with its neighbour is up to this many usual intervals late
 
 
@@ -23,23 +26,17 @@ class SegmenterConfig:
     :param length_s: a segment spans less than this [s]
     :param rate_hz: frames that are decoded and kept, per second of a segment
     :param max_gap_s: a longer time without frames ends a segment, unless the camera is that slow [s]
-    :param max_late_s: a frame that is older than the one before by no more than this, or than the interval of
-        a slow camera, came out of order and is passed over; by more: the clock jumped back, which ends a
-        segment [s]
     :raises InvalidRequest: a value makes no sense
     """
 
     length_s: float = 3.0
     rate_hz: float = 2.0
     max_gap_s: float = 1.5
-    max_late_s: float = 0.1
 
     def __post_init__(self) -> None:
         for name in ('length_s', 'rate_hz', 'max_gap_s'):
             if not 0.0 < getattr(self, name) < 1e6:
                 raise InvalidRequest(f'{name} is {getattr(self, name)}; it must be positive and below 1e6')
-        if not 0.0 <= self.max_late_s < 1e6:
-            raise InvalidRequest(f'max_late_s is {self.max_late_s}; it must not be negative')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +89,6 @@ class Segmenter:
         self._length_ns = round(config.length_s * NS)
         self._period_ns = max(1, round(NS / config.rate_hz))
         self._max_gap_ns = round(config.max_gap_s * NS)
-        self._max_late_ns = round(config.max_late_s * NS)
 
     def add(self, frame: Frame) -> Segment | None:
         """Take the next frame; return the segment that it ends, if any. That frame starts the next one."""
@@ -101,7 +97,7 @@ class Segmenter:
         if self._origin_ns is not None:
             interval_ns = stamp_ns - self._last_ns
             usual_ns = statistics.median_low(self._intervals) if self._intervals else 0
-            if -max(self._max_late_ns, round(_SWAPPED * usual_ns)) <= interval_ns <= 0:
+            if -max(_LATE_NS, round(_SWAPPED * usual_ns)) <= interval_ns <= 0:
                 return None
             longest_ns = max(self._max_gap_ns, round(_SLOW_CAMERA * usual_ns))
             too_long = stamp_ns - self._origin_ns >= self._length_ns

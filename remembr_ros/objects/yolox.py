@@ -30,16 +30,13 @@ class YoloxDetector:
     :param model: path of the .onnx file
     :param labels: path of a text file with a class on each line; None: the classes are called by numbers
     :param min_score: what is less certain is left out
-    :param threads: that one image may use
     """
 
     name = 'onnx'
 
-    def __init__(
-        self, model: str, labels: str | None = None, *, min_score: float = MIN_SCORE, threads: int = 1
-    ) -> None:
+    def __init__(self, model: str, labels: str | None = None, *, min_score: float = MIN_SCORE) -> None:
         self._path, self._labels_path = os.path.expanduser(model), labels
-        self._min_score, self._threads = min_score, threads
+        self._min_score = min_score
         self._session: Any = None
         self._labels: list[str] = []
         self._size = (0, 0)
@@ -78,7 +75,7 @@ class YoloxDetector:
                 'the detector onnx needs onnxruntime: pip install "remembr_ros[objects]"'
             ) from error
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self._threads
+        options.intra_op_num_threads = 1
         options.log_severity_level = 4
         try:
             session = onnxruntime.InferenceSession(

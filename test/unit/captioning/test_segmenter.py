@@ -226,7 +226,6 @@ def test_sharp_image_is_sharper_than_its_blurred_copy():
         {'length_s': 0.0},
         {'rate_hz': -1.0},
         {'max_gap_s': float('nan')},
-        {'max_late_s': -1.0},
     ],
 )
 def test_configuration_without_sense_is_refused(values: dict[str, float]):
