@@ -43,13 +43,7 @@ class Navigator:
         self._layers: MapLayers | None = None
         self._nav2: Nav2Client | None = None
         if p.navigation == 'nav2':
-            self._nav2 = Nav2Client(
-                node,
-                namespace=p.nav2_namespace,
-                server_timeout_s=p.nav2_server_timeout,
-                silence_timeout_s=p.nav2_silence_timeout,
-                drive_timeout_s=p.drive_timeout,
-            )
+            self._nav2 = Nav2Client(node, p)
             node.while_configured.callback(self._nav2.close)
         self._drives: set[Nav2Drive] = set()
         self._goals = node.create_publisher(PoseStamped, 'goal_pose', qos.ANSWERS)
@@ -73,7 +67,7 @@ class Navigator:
         if self._layers is not None:
             self._layers.adapt(self._keep_out, p.goal_clearance)
         if self._nav2 is not None:
-            self._nav2.drive_timeout_s = p.drive_timeout
+            self._nav2.parameters = p
         self._rules = Rules(
             frame_id=p.map_frame,
             map_id=p.map_id,
@@ -88,18 +82,13 @@ class Navigator:
     def start(self) -> None:
         """Listen to maps."""
         p = self._parameters
-        self._layers = MapLayers(
-            self._node,
-            frame_id=p.map_frame,
-            occupied_from=p.occupied_threshold,
-            keep_out=self._keep_out,
-            clearance_m=p.goal_clearance,
-        )
+        terrain = Terrain(keep_out=self._keep_out, clearance_m=p.goal_clearance)
+        self._layers = MapLayers(self._node, terrain, p.map_frame, p.occupied_threshold)
 
-    def stop(self) -> int:
-        """End every drive, listen no longer, and return how many drives there were."""
+    def stop(self) -> None:
+        """End every drive, and listen no longer."""
         self._layers = None
-        return self.stop_driving()
+        self.stop_driving()
 
     def stop_driving(self) -> int:
         """End every drive, and return how many there were."""
@@ -158,7 +147,7 @@ class Navigator:
             if why := self._why_confirm(plan, inquiry):
                 log.info(f'waits for a yes to drive {wanted}')
                 inquiry.feed_back('confirming', f'{describe(plan.goals)}; {why}')
-                await self._confirmation.wait(plan.goals, drive.stopped)
+                await self._confirmation.wait(drive)
                 await self._raise_if_forgotten(inquiry)
                 drive.raise_if_stopped()
                 self._raise_if_barred(plan)

@@ -21,6 +21,7 @@ from remembr_ros.nodes.base.futures import STEADY, first_of, until
 from remembr_ros.nodes.base.worker_pool import settle
 from remembr_ros.nodes.nav2.action import Nav2Action, Nav2Drive, nav2_actions
 from remembr_ros.nodes.nav2.cancelling import Cancelling
+from remembr_ros.nodes.nav2.parameters import NavigationParameters
 
 WATCH_S = 0.1  # so often a drive is looked after [s]
 GONE_S = 1.0  # a server not there for so long has gone; discovery may lose sight of it for a moment [s]
@@ -29,43 +30,30 @@ GONE_S = 1.0  # a server not there for so long has gone; discovery may lose sigh
 class Nav2Client:
     """Sends the robot to places; a newer drive takes the place of an older one.
 
-    :param namespace: where Nav2's actions are, such as '/' or '/robot1'
-    :param server_timeout_s: for finding a server, and again for each of its responses [s]
-    :param silence_timeout_s: Nav2 tells its progress all the time; after such a silence a drive ends [s]
-    :param drive_timeout_s: no drive takes longer [s]
     :raises InvalidRequest: nav2_msgs is not installed
     """
 
-    def __init__(
-        self,
-        node: Node,
-        *,
-        namespace: str = '/',
-        server_timeout_s: float = 2.0,
-        silence_timeout_s: float = 10.0,
-        drive_timeout_s: float = 600.0,
-    ) -> None:
+    def __init__(self, node: Node, parameters: NavigationParameters) -> None:
         self._node = node
-        self._server_timeout_s = server_timeout_s
-        self._silence_timeout_s = silence_timeout_s
-        self.drive_timeout_s = drive_timeout_s  # of the next drives
-        self._one, self._several = nav2_actions(node, namespace)
+        self.parameters = parameters
+        """Of the next drives."""
+        self._server_timeout_s = parameters.nav2_server_timeout
+        self._one, self._several = nav2_actions(node, parameters.nav2_namespace)
         self._present: Nav2Drive | None = None
         self._drives: set[Nav2Drive] = set()
-        self._cancelling = Cancelling(node, server_timeout_s, self._destroy_when_idle)
+        self._cancelling = Cancelling(node, self._server_timeout_s, self._destroy_when_idle)
         self._closed = False
 
     def __len__(self) -> int:
         """Return how many drives, and responses that have to be acted on, are awaited."""
         return len(self._drives) + len(self._cancelling)
 
-    def stop(self, error: RemembrError) -> int:
-        """End every drive with this error, have Nav2 cancel it, and return how many there were."""
-        under_way = [drive for drive in self._drives if not drive.stopped.done()]
-        for drive in under_way:
-            settle(self._node, drive.stopped, error)
-            self._cancelling.cancel(drive)
-        return len(under_way)
+    def stop(self, error: RemembrError) -> None:
+        """End every drive with this error, and have Nav2 cancel it."""
+        for drive in list(self._drives):
+            if not drive.stopped.done():
+                settle(self._node, drive.stopped, error)
+                self._cancelling.cancel(drive)
 
     def close(self) -> None:
         """End every drive and give the clients back, as soon as nothing has to be cancelled any more."""
@@ -125,7 +113,7 @@ class Nav2Client:
         await first_of(self._node, limit_s, sent, drive.stopped)
         if not sent.done():
             # Nav2 may still accept it, when nobody wants it any more.
-            self._cancelling.cancel_if_accepted(drive, sent, self.drive_timeout_s)
+            self._cancelling.cancel_if_accepted(drive, sent, self.parameters.drive_timeout)
             drive.raise_if_stopped()
             raise NavigationTimedOut(
                 f'{server.name} did not say within {limit_s:g} s whether it takes the goal; see its log'
@@ -149,7 +137,7 @@ class Nav2Client:
         self._present = drive
         drive.heard_at = time.monotonic()
         drive.on_taken()
-        timeout_s = self.drive_timeout_s
+        timeout_s = self.parameters.drive_timeout
         timer = self._node.create_timer(WATCH_S, lambda: self._watch(drive, server), clock=STEADY)
         try:
             await first_of(self._node, timeout_s, result, drive.stopped)
@@ -169,6 +157,7 @@ class Nav2Client:
     def _watch(self, drive: Nav2Drive, server: Nav2Action) -> None:
         now = time.monotonic()
         name = server.name
+        silence_s = self.parameters.nav2_silence_timeout
         if server.is_ready():
             drive.missing_since = None
         elif drive.missing_since is None:
@@ -176,9 +165,9 @@ class Nav2Client:
         elif now - drive.missing_since > GONE_S:
             gone = NavigationUnavailable(f'the action server {name} has gone; start Nav2 again and ask again')
             settle(self._node, drive.stopped, gone)
-        if now - drive.heard_at > self._silence_timeout_s:
+        if now - drive.heard_at > silence_s:
             silent = NavigationTimedOut(
-                f'{name} has not told of its way for {self._silence_timeout_s:g} s; see its log, or raise '
+                f'{name} has not told of its way for {silence_s:g} s; see its log, or raise '
                 'nav2_silence_timeout'
             )
             settle(self._node, drive.stopped, silent)

@@ -14,6 +14,7 @@ from remembr_ros.nodes.base.conversions import pose_to_msg, time_from_msg, time_
 from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.worker_pool import settle
+from remembr_ros.nodes.nav2.action import Nav2Drive
 
 
 class Confirmation:
@@ -34,27 +35,24 @@ class Confirmation:
         node.while_configured.callback(node.destroy_publisher, self._proposals)
         node.while_configured.callback(node.destroy_service, self._service)
 
-    async def wait(self, goals: Sequence[StampedPose], stopped: Future) -> None:
-        """Return when a person has confirmed these goals.
+    async def wait(self, drive: Nav2Drive) -> None:
+        """Return when a person has confirmed the goals of a drive, or raise what it was stopped with.
 
-        :param stopped: completes with the error to end with, when nobody wants the goals any more
         :raises NotConfirmed: a person refused, or nobody said anything in time
         :raises Preempted: newer goals wait for confirmation
         """
         if self._waiting is not None:
-            newer = Preempted('a newer question waits for confirmation')
-            settle(self._node, self._waiting, newer)
+            settle(self._node, self._waiting, Preempted('a newer question waits for confirmation'))
         waiting = self._waiting = Future()
         self._shown_ns = max(self._node.now_ns(), self._shown_ns + 1)
-        self._publish([replace(goal, stamp_ns=self._shown_ns) for goal in goals])
+        self._publish([replace(goal, stamp_ns=self._shown_ns) for goal in drive.goals])
         try:
-            await first_of(self._node, self._timeout_s, waiting, stopped)
+            await first_of(self._node, self._timeout_s, waiting, drive.stopped)
         finally:
             if self._waiting is waiting:
                 self._waiting = None
                 self._publish([])
-        if stopped.done():
-            raise stopped.result()
+        drive.raise_if_stopped()
         if not waiting.done():
             name = self._service.service_name
             raise NotConfirmed(f'nobody called {name} within {self._timeout_s:g} s; ask again')

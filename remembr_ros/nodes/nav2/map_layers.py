@@ -8,7 +8,7 @@ from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import QoSProfile
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.navigation.grid import COSTMAP_OCCUPIED, Grid
+from remembr_ros.navigation.grid import COSTMAP_OCCUPIED
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.terrain import Terrain
 from remembr_ros.nodes.base import qos
@@ -24,33 +24,23 @@ class MapLayers:
     Nav2 publishes a costmap as a whole when it moves or changes its size, and then what has changed in it:
     without map_msgs that is not understood, and an obstacle that is new is missed.
 
+    :param terrain: what is known without them
     :param frame_id: the frame that the robot navigates in; a grid in another one is not used
     :param occupied_from: from this value on a cell of the map is occupied
-    :param keep_out: areas that no goal may lie in
-    :param clearance_m: from what the map has as occupied [m]
     """
 
-    def __init__(
-        self,
-        node: ManagedNode,
-        *,
-        frame_id: str,
-        occupied_from: int,
-        keep_out: tuple[KeepOut, ...],
-        clearance_m: float,
-    ) -> None:
+    def __init__(self, node: ManagedNode, terrain: Terrain, frame_id: str, occupied_from: int) -> None:
         self._node = node
-        self.terrain = Terrain(keep_out=keep_out, clearance_m=clearance_m)
+        self.terrain = terrain
         """What is known by now; never changed, but replaced."""
 
-        def grid(msg: OccupancyGrid, occupied_from: int) -> Grid:
-            return grid_from_msg(msg, frame_id=frame_id, occupied_from=occupied_from)
-
         def use_map(msg: OccupancyGrid) -> None:
-            self.terrain = replace(self.terrain, map=grid(msg, occupied_from))
+            found = grid_from_msg(msg, frame_id=frame_id, occupied_from=occupied_from)
+            self.terrain = replace(self.terrain, map=found)
 
         def use_costmap(msg: OccupancyGrid) -> None:
-            self.terrain = replace(self.terrain, costmap=grid(msg, COSTMAP_OCCUPIED))
+            found = grid_from_msg(msg, frame_id=frame_id, occupied_from=COSTMAP_OCCUPIED)
+            self.terrain = replace(self.terrain, costmap=found)
 
         self._subscribe(OccupancyGrid, MAP, use_map, qos.MAPS)
         self._subscribe(OccupancyGrid, COSTMAP, use_costmap, qos.MAPS)
