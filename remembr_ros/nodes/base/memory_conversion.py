@@ -164,19 +164,12 @@ def outline_from_pages(pages: Sequence[OutlineSrv.Response]) -> Outline:
     def column(name: str, kind: type) -> Any:
         return np.concatenate([np.asarray(getattr(page, name), kind) for page in pages])
 
-    names = [
-        np.concatenate(
-            [to[np.asarray(getattr(page, name), np.int64)] for to, page in zip(renumber, pages, strict=True)]
-        )
-        for name in ('robot', 'map_id', 'source')
-    ]
+    def renumbered(name: str) -> Any:
+        numbered = zip(renumber, pages, strict=True)
+        return np.concatenate([to[np.asarray(getattr(page, name), np.int64)] for to, page in numbered])
+
     ids = np.array([memory_id.encode() for page in pages for memory_id in page.ids], f'S{MAX_ID}')
     points = np.stack([column(axis, np.float64) for axis in 'xyz'], axis=1)
     # One and the same table of names: the columns need no other.
-    return make_outline(
-        ids,
-        column('start', np.int64),
-        column('end', np.int64),
-        points,
-        [(names[0], texts), (names[1], texts), (names[2], texts)],
-    )
+    names = [(renumbered(name), texts) for name in ('robot', 'map_id', 'source')]
+    return make_outline(ids, column('start', np.int64), column('end', np.int64), points, names)
