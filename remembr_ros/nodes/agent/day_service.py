@@ -13,6 +13,7 @@ from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import BudgetExceeded, InvalidRequest, RemembrError
 from remembr_ros.geometry import StampedPose
+from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import check_names
@@ -27,8 +28,8 @@ class DayService:
     """Tells days while the node is active, one after the other, so that questions need not wait for them.
 
     :param recall: of the memory node
+    :param parameters: those of now: 'timeout' may change at any time [s]
     :param zone: the asker's time zone of now
-    :param timeout_s: how long a request may take, of now [s]
     :param now_ns: called on the service's thread
     """
 
@@ -36,14 +37,14 @@ class DayService:
         self,
         node: ManagedNode,
         recall: RecallClient,
-        *,
+        parameters: Callable[[], AgentParameters],
         zone: Callable[[], tzinfo],
-        timeout_s: Callable[[], float],
         now_ns: Callable[[], int],
     ) -> None:
         self._node = node
         self._recall = recall
-        self._zone, self._timeout_s, self._now_ns = zone, timeout_s, now_ns
+        self._parameters = parameters
+        self._zone, self._now_ns = zone, now_ns
         self._pool = WorkerPool(node, 1, 'day')
         service = node.create_service(
             DaySrv,
@@ -56,7 +57,7 @@ class DayService:
         node.while_active.callback(node.destroy_service, service)
 
     async def _on_request(self, request: DaySrv.Request, response: DaySrv.Response) -> DaySrv.Response:
-        deadline = time.monotonic() + self._timeout_s()
+        deadline = time.monotonic() + self._parameters().timeout
         told: DaySrv.Response = await self._pool.call(self._answered, request, response, deadline)
         return told
 

@@ -11,7 +11,7 @@ from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import BudgetExceeded, Cancelled, RemembrError
-from remembr_ros.geometry import StampedPose, is_place
+from remembr_ros.geometry import Lost, StampedPose, is_place
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_to_msg
@@ -76,15 +76,9 @@ class AgentNode(ManagedNode):
 
     def start(self) -> None:
         self._here = None
-        self._poses = PoseSubscription(self, self.parameters, self._on_pose, self._on_lost)
+        self._poses = PoseSubscription(self, self.parameters, self._on_pose)
         self._navigator.start()
-        DayService(
-            self,
-            self._recall,
-            zone=lambda: self._zone,
-            timeout_s=lambda: self.parameters.timeout,
-            now_ns=self._now_or_newest_ns,
-        )
+        DayService(self, self._recall, lambda: self.parameters, lambda: self._zone, self._now_or_newest_ns)
 
     def stop(self) -> None:
         self._inquiries.cancel_all()
@@ -185,11 +179,10 @@ class AgentNode(ManagedNode):
             return newest[0].memory.end_ns if newest else 0
         return now_ns
 
-    def _on_lost(self, _: int) -> None:
-        self._here = None
-
-    def _on_pose(self, pose: StampedPose) -> None:
-        if is_place(pose.pose):
+    def _on_pose(self, pose: StampedPose | Lost) -> None:
+        if isinstance(pose, Lost):
+            self._here = None
+        elif is_place(pose.pose):
             self._here = pose
 
 

@@ -12,7 +12,7 @@ from remembr_ros.bags.poses import FixTrack, stamp_of
 from remembr_ros.bags.tf import add_transforms
 from remembr_ros.bags.transforms import TransformTree
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import StampedPose, position_std
+from remembr_ros.geometry import Lost, StampedPose, position_std
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
@@ -57,21 +57,18 @@ class PoseSubscription:
 
     :param node: its time stands in for stamps of zero
     :param parameters: checked by :func:`check_pose_parameters`
-    :param on_pose: called in the executor's thread
-    :param on_lost: the same, with the stamp [ns] of a pose that is too uncertain
+    :param on_pose: called in the executor's thread, with Lost for a pose that is too uncertain
     """
 
     def __init__(
         self,
         node: ManagedNode,
         parameters: PoseParameters,
-        on_pose: Callable[[StampedPose], None],
-        on_lost: Callable[[int], None],
+        on_pose: Callable[[StampedPose | Lost], None],
     ) -> None:
         self._node = node
         self._parameters = parameters
         self._on_pose = on_pose
-        self._on_lost = on_lost
         self.max_position_std_m = parameters.max_position_std
         """Less certain poses are none from now on; 0: every pose counts [m]."""
         self.uncertain = 0
@@ -114,7 +111,7 @@ class PoseSubscription:
             f'localisation is poor: the position has a standard deviation of {std_m:.3g} m, at most '
             f'{most_m:.3g} m counts (max_position_std)',
         )
-        self._on_lost(pose.stamp_ns)
+        self._on_pose(Lost(pose.stamp_ns))
 
     def _warn(self, stamp_ns: int, problem: str) -> None:
         """Take down why there is no pose from this time on, until there is one."""

@@ -44,12 +44,9 @@ class CaptionerNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('captioner', CaptionerParameters, **kwargs)
-        self._captioner: Captioner | None = None
-        self._describer: Describer | None = None
         self._worker: CaptionWorker | None = None
         self._pose_source: PoseSubscription | None = None
         self._images: dict[type, WatchedSubscription] = {}
-        self._captions: Outbox | None = None
         self._size = ''
 
     def check(self, parameters: CaptionerParameters) -> None:
@@ -58,18 +55,18 @@ class CaptionerNode(ManagedNode):
     def load(self) -> None:
         p = self.parameters
         self._captioner = make_captioner(p)
+        # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
+        self.while_configured.callback(ended_in_time, self._captioner.close, CLOSE_S, 'captioner-close')
         self._captions = Outbox(self)
         self.get_logger().info(f'captioner: {self._captioner.name}, pose from {p.pose_source}')
 
     def start(self) -> None:
-        p, outbox, captioner = self.parameters, self._captions, self._captioner
-        assert outbox is not None
-        assert captioner is not None
+        p, outbox = self.parameters, self._captions
         self._segmenter = Segmenter(segmenter_config(p))
         poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
         self._placer = Placer(self._segmenter, poses, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
         describer = self._describer = Describer(
-            captioner,
+            self._captioner,
             Remembering(p.robot, p.map_id, p.camera, p.keyframes),
             StillScene() if p.skip_unchanged else None,
         )
@@ -82,7 +79,7 @@ class CaptionerNode(ManagedNode):
             backlog=self._backlog,
             batch=p.batch_size,
         )
-        self._pose_source = PoseSubscription(self, p, self._on_pose, self._on_lost)
+        self._pose_source = PoseSubscription(self, p, self._on_pose)
         self._frames = self._unplaced = 0
         self._lost = ''  # why the last segment has no place
         self._last_image = time.monotonic()
@@ -104,8 +101,8 @@ class CaptionerNode(ManagedNode):
 
     def adapt(self) -> None:
         p = self.parameters
-        describer = self._describer
-        if self.active and describer is not None:
+        if self.active:
+            describer = self._describer
             self._silence.timer_period_ns = round(NS * p.flush_after)
             self._silence.reset()
             self._segmenter.adjust(segmenter_config(p))
@@ -126,20 +123,9 @@ class CaptionerNode(ManagedNode):
             self._worker = None
         self._pose_source = None  # until now it tells why the last segment has no place
 
-    def release(self) -> None:
-        captioner, self._captioner, self._describer = self._captioner, None, None
-        if captioner is not None:
-            # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
-            ended_in_time(captioner.close, CLOSE_S, 'captioner-close')
-        if self._captions is not None:
-            if lost := self._captions.overdue():
-                self.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
-            self._captions.close()
-            self._captions = None
-
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
-        worker, describer, outbox, poses = self._worker, self._describer, self._captions, self._pose_source
-        if worker is None or describer is None or outbox is None or poses is None:
+        describer, outbox, worker, poses = self._describer, self._captions, self._worker, self._pose_source
+        if worker is None or poses is None:
             return Level.OK, '', {}
         silent_s = time.monotonic() - self._last_image
         values = {
@@ -186,11 +172,8 @@ class CaptionerNode(ManagedNode):
             self._pose_source.fill(frame.stamp_ns)
         self._put(self._placer.add(frame))
 
-    def _on_pose(self, pose: StampedPose) -> None:
+    def _on_pose(self, pose: StampedPose | Lost) -> None:
         self._put(self._placer.add(pose))
-
-    def _on_lost(self, stamp_ns: int) -> None:
-        self._put(self._placer.add(Lost(stamp_ns)))
 
     def _choose_transport(self, kind: type) -> None:
         """Keep to the first kind of image that arrives: both are the same camera."""
@@ -236,7 +219,6 @@ class CaptionerNode(ManagedNode):
         # Of now: the node may be cleaned up meanwhile.
         worker, d, b = self._worker, self._describer, self._backlog
         assert worker is not None
-        assert d is not None
         response.success = await until(self, FLUSH_TIMEOUT_S, lambda: worker.waiting == 0)
         response.message = (
             f'since activation {d.captioned} segments captioned, {d.repeated} unchanged, '

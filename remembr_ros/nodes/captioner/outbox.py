@@ -38,7 +38,7 @@ class _Kept:
 
 
 class Outbox:
-    """Publishes captions, and again those that are not answered, until :meth:`close`.
+    """Publishes captions, and again those that are not answered, while the node is configured.
 
     Each is kept until the memory node says that it is stored, or refuses it. It is sent again after a while,
     and to whoever comes: DDS notices only after many seconds that a node was killed, and does not hand on to
@@ -67,6 +67,7 @@ class Outbox:
         self._timer = node.create_timer(1.0, self.send_due, clock=STEADY)
         node.while_configured.callback(node.destroy_publisher, self._publisher)
         node.while_configured.callback(node.destroy_timer, self._timer)
+        node.while_configured.callback(self._close)
 
     def __len__(self) -> int:
         """Return how many captions are not known to be stored."""
@@ -106,8 +107,10 @@ class Outbox:
                     throttle_duration_sec=10.0,
                 )
 
-    def close(self) -> None:
-        """Send no more; wait a little for the last ones to arrive."""
+    def _close(self) -> None:
+        """Tell what was lost; wait a little for the last ones to arrive."""
+        if lost := self.overdue():
+            self._node.get_logger().warning(f'{lost} captions were not stored, as far as is known here')
         self._publisher.wait_for_all_acked(Duration(seconds=ARRIVE_S))
 
     def send_due(self) -> None:

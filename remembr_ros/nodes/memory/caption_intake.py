@@ -38,7 +38,7 @@ class CaptionIntake:
         on_stored: Callable[[list[Memory]], None],
     ) -> None:
         self._node = node
-        self._read_only = parameters.read_only
+        self.read_only = parameters.read_only
         self._on_stored = on_stored
         self.last_at = float('-inf')
         """When the last caption came, on time.monotonic()."""
@@ -67,7 +67,7 @@ class CaptionIntake:
 
     def _hear(self, msg: MemoryMsg) -> None:
         self.last_at = time.monotonic()
-        if self._read_only:
+        if self.read_only:
             self.unwanted += 1
             self._node.get_logger().warning(
                 f'a caption is not stored: {READ_ONLY}', throttle_duration_sec=60.0

@@ -1,12 +1,10 @@
 """Whether the node's clock can be deleted by: simulated time jumps, and starts anywhere."""
 
-from collections.abc import Callable
-
 from rclpy.clock import JumpThreshold, ROSClock, TimeJump
 from rclpy.duration import Duration
-from rclpy.node import Node
 
 from remembr_ros.memory.retention import CONFIRMED_NS
+from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.timestamps import NS, format_duration
 
 AHEAD_S = 60.0  # [s] a longer step of /clock is a jump; a recording at 100 times its speed makes seconds
@@ -14,24 +12,18 @@ BACK_S = 1.0  # [s] a step back by more than this is a jump
 
 
 class ClockWatch:
-    """Watches a node's clock for jumps until :meth:`close`.
+    """Watches a node's clock for jumps, while the node is active."""
 
-    :param now_ns: the node's time, in nanoseconds since the epoch
-    """
-
-    def __init__(self, node: Node, now_ns: Callable[[], int]) -> None:
-        self._now_ns = now_ns
+    def __init__(self, node: ManagedNode) -> None:
+        self._now_ns = node.now_ns
         clock = node.get_clock()
         simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
-        self._since_ns = now_ns() if simulated else None
+        self._since_ns = node.now_ns() if simulated else None
         threshold = JumpThreshold(
             min_forward=Duration(seconds=AHEAD_S), min_backward=Duration(seconds=-BACK_S)
         )
-        self._handle = clock.create_jump_callback(threshold, post_callback=self._on_jump)
-
-    def close(self) -> None:
-        """Watch no longer."""
-        self._handle.unregister()
+        handle = clock.create_jump_callback(threshold, post_callback=self._on_jump)
+        node.while_active.callback(handle.unregister)
 
     def doubt(self) -> str:
         """Return why nothing shall be deleted for its age now; empty: the clock is believed."""

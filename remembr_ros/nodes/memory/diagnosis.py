@@ -17,14 +17,11 @@ def diagnosis(
     intake: CaptionIntake,
     reading: Reading,
     housekeeping: Housekeeping,
-    *,
     embedder: EmbedderBehind | None,
-    read_only: bool,
 ) -> tuple[Level, str, Mapping[str, object]]:
     """Return how the memory is, what is wrong with it, and its figures.
 
     :param embedder: one that is loaded meanwhile, or could not be; None: it is there
-    :param read_only: captions are not stored
     """
     writer, errors = intake.writer, []
     if writer.dropping:
@@ -43,7 +40,7 @@ def diagnosis(
         warnings.append(f'the queue to the store is {filled:.0%} full')
     found = [*errors, *filter(None, warnings)]
     level = Level.ERROR if errors else Level.WARN if found else Level.OK
-    message = '; '.join(found) or ('read-only' if read_only else 'storing')
+    message = '; '.join(found) or ('read-only' if intake.read_only else 'storing')
     if intake.unwanted:
         level = max(level, Level.WARN)
         message = f'{intake.unwanted} captions were not stored: {READ_ONLY}'

@@ -81,8 +81,7 @@ class MemoryNode(ManagedNode):
         assert store is not None
         self._markers = MemoryMarkers(p.marker_count)
         self._gauge = StoreGauge(store, milvus.is_server(p.uri), self._away, log, self._show_older)
-        self._clock_watch = ClockWatch(self, self.now_ns)
-        self.while_active.callback(self._clock_watch.close)
+        self._clock_watch = ClockWatch(self)
         self._housekeeping = Housekeeping(
             store,
             policy_of(p),
@@ -155,13 +154,8 @@ class MemoryNode(ManagedNode):
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         if self._store is None or self._intake is None or self._gauge is None or self._housekeeping is None:
             return Level.OK, '', {}
-        return diagnosis(
-            self._intake,
-            self._gauge.reading,
-            self._housekeeping,
-            embedder=self._store.embedder_behind,
-            read_only=self.parameters.read_only,
-        )
+        behind = self._store.embedder_behind
+        return diagnosis(self._intake, self._gauge.reading, self._housekeeping, behind)
 
     def _on_click(self, msg: PointStamped) -> None:
         """Describe the memory that somebody clicked at in RViz or Foxglove."""

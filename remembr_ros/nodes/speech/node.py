@@ -37,10 +37,8 @@ class SpeechNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('speech', SpeechParameters, **kwargs)
-        self._source: SoundSource | None = None
         self._transcriber: WhisperTranscriber | None = None
         self._attention = Attention()
-        self._listener: Listener | None = None
         self._listening: Listening | None = None
         self._answers: SpokenAnswers | None = None
         self._speech_topics: dict[str, Publisher] = {}
@@ -86,7 +84,6 @@ class SpeechNode(ManagedNode):
 
     def start(self) -> None:
         p, source, transcriber = self.parameters, self._source, self._transcriber
-        assert source is not None
         assert transcriber is not None
         cutter = UtteranceCutter(end_silence_s=p.end_silence, max_s=p.max_utterance, threshold=p.threshold)
         self._listener = Listener(cutter, transcriber, self._attention, channel=p.channel, live=source.live)
@@ -118,13 +115,13 @@ class SpeechNode(ManagedNode):
             self._answers = None
 
     def release(self) -> None:
-        self._source = self._transcriber = self._listener = None
+        self._transcriber = None
         self._speech_topics = {}
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
-        listening, listener, source = self._listening, self._listener, self._source
-        transcriber = self._transcriber
-        if listening is None or listener is None or source is None or transcriber is None:
+        listener, source = self._listener, self._source
+        listening, transcriber = self._listening, self._transcriber
+        if listening is None or transcriber is None:
             return Level.OK, '', {}
         state = self._attention.state(time.monotonic_ns())
         lost_s, self._lost_s = listening.queue.dropped_s - self._lost_s, listening.queue.dropped_s

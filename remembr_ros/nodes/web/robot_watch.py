@@ -9,7 +9,7 @@ from nav_msgs.msg import OccupancyGrid
 from remembr_msgs.msg import Answer as AnswerMsg
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import StampedPose, is_place
+from remembr_ros.geometry import Lost, StampedPose, is_place
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg
 from remembr_ros.nodes.base import qos
@@ -53,7 +53,7 @@ class RobotWatch:
         subscribe(PoseArray, 'proposed_goals', self._on_proposal, qos.MARKERS)
         subscribe(PoseStamped, 'goal_pose', self._on_goal, qos.ANSWERS, yields=True)
         subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, qos.DIAGNOSTICS, yields=True)
-        PoseSubscription(node, parameters, self._on_pose, self._on_lost)
+        PoseSubscription(node, parameters, self._on_pose)
 
     def parts(self) -> tuple[PartState, ...]:
         """Return how the nodes of the memory are, by name."""
@@ -106,9 +106,8 @@ class RobotWatch:
                 parts[name] = (time.monotonic(), status)
         self._parts = parts
 
-    def _on_pose(self, pose: StampedPose) -> None:
-        if is_place(pose.pose):
+    def _on_pose(self, pose: StampedPose | Lost) -> None:
+        if isinstance(pose, Lost):
+            self.robot = None
+        elif is_place(pose.pose):
             self.robot = RobotPlace(self._parameters.robot, pose, self._parameters.map_id)
-
-    def _on_lost(self, _: int) -> None:
-        self.robot = None
