@@ -10,7 +10,7 @@ from remembr_ros.timestamps import format_clock, format_duration
 
 EVEN = 0.5  # An answer that is rather wrong than right says so
 
-_LOWERED = re.compile(r'(?:The|An?|Yes|No|There|It|They|In|On|At|That|You)\b')
+_LOWERED = re.compile(r'(?!A person noted)(?:The|An?|Yes|No|There|It|They|In|On|At|That|You)\b')
 
 
 def with_facts(answer: Answer, question: Question) -> Answer:

@@ -51,26 +51,34 @@ def absent(request: Request, question: Question, recall: Recall, scope: Scope, t
     :param total: how many memories were looked through
     """
     thing = request.thing or 'that'
-    unlikely = 1.0 - SHOWN if total else 1.0
-    if total and not request.target:
-        return untold(NAMELESS)
-    if total and request.target and not _could_be_seen(request, recall, scope):
-        text = f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
-        return untold(text)
-    named = request.names and (request.now or not TITLES.isdisjoint(words(thing)))
-    if total and (request.deed or named or 'who' in request.said):
-        what = 'I do not know people by their names' if named else 'not all that is done is seen'
-        return untold(f'I cannot tell: none of {total} memories shows {thing}, but {what}.')
-    alone = parse_request(f'Where is the {request.phrase}?', 0)
-    if total and alone.target != request.target and alone.target:
-        seen = [hit for hit in find_sightings(alone, recall, scope) if hit.score >= EVEN]
-        if seen:  # so the rest was not understood, or is not so
-            return untold(f'I have seen {alone.thing}, but cannot tell all that you ask: no memory shows it.')
-    if request.kind is Kind.BINARY and total:
+    if not total:
+        why = _why_nothing(request, question, recall, scope)
+        return Claim(Kind.NOT_SEEN, f'I have not seen {thing}: {why}.', confidence=1.0)
+    if why := _why_untold(request, recall, scope, total):
+        return untold(why)
+    if request.kind is Kind.BINARY:
         text = f'No: none of {total} memories shows {thing}.'
-        return Claim(Kind.BINARY, text, binary=False, confidence=unlikely)
-    text = f'I have not seen {thing}: {_why_not(request, question, recall, scope, total)}.'
-    return Claim(Kind.NOT_SEEN, text, confidence=unlikely)
+        return Claim(Kind.BINARY, text, binary=False, confidence=1.0 - SHOWN)
+    text = f'I have not seen {thing}: none of {total} memories shows it.'
+    return Claim(Kind.NOT_SEEN, text, confidence=1.0 - SHOWN)
+
+
+def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> str:
+    """Return why it may be there, although none of some memories shows it; empty: there is no reason."""
+    thing = request.thing or 'that'
+    if not request.target:
+        return NAMELESS
+    if not _could_be_seen(request, recall, scope):
+        return f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
+    named = request.names and (request.now or not TITLES.isdisjoint(words(thing)))
+    if request.deed or named or 'who' in request.said:
+        why = 'I do not know people by their names' if named else 'not all that is done is seen'
+        return f'I cannot tell: none of {total} memories shows {thing}, but {why}.'
+    alone = parse_request(f'Where is the {request.phrase}?', 0)
+    seen = find_sightings(alone, recall, scope) if alone.target not in ('', request.target) else []
+    if any(hit.score >= EVEN for hit in seen):  # so the rest was not understood, or is not so
+        return f'I have seen {alone.thing}, but cannot tell all that you ask: no memory shows it.'
+    return ''
 
 
 def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
@@ -82,9 +90,7 @@ def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     return any(hit.memory.captioner not in READING for query in queries for hit in recall.find(query))
 
 
-def _why_not(request: Request, question: Question, recall: Recall, scope: Scope, total: int) -> str:
-    if total:
-        return f'none of {total} memories shows it'
+def _why_nothing(request: Request, question: Question, recall: Recall, scope: Scope) -> str:
     if scope.near is not None:
         return 'I remember nothing of this place'
     if request.window.after_ns is not None or request.window.before_ns is not None:

@@ -174,10 +174,10 @@ _OWN = frozenset(('you', 'we', 'i', 'robot', 'take', 'took'))
 _PLAIN = ASKING.union(
     ('anyone', 'building', 'close', 'describe', 'floor', 'gone', 'house', 'list', 'room')
 ).difference(
-    'again all away back behind being beside both came come down drive driving each every far first get '
-    'give going how inside into latest lead like looking many marked more most much no not off on once only '
-    'opposite out over past reach reached reads remain remained stay stayed still stood take taken takes '
-    'taking through told took under up use wait waited which who whom whose why writing'.split()
+    'all away back behind beside both came come down drive driving each every far first get give going how '
+    'inside into lead like looking many marked more most no not off on once only opposite out over reach '
+    'reached remain remained stay stayed still stood take taken takes taking through under up use wait '
+    'waited which who whom whose why writing'.split()
 )
 """Words that put no condition which a sight would have to meet, or one that is looked after."""
 _COMPARING = re.compile(

@@ -44,6 +44,8 @@ class CaptionerNode(ManagedNode):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('captioner', CaptionerParameters, **kwargs)
+        self._captioner: Captioner | None = None
+        self._describer: Describer | None = None
         self._worker: CaptionWorker | None = None
         self._pose_source: PoseSubscription | None = None
         self._images: dict[type, WatchedSubscription] = {}
@@ -55,18 +57,19 @@ class CaptionerNode(ManagedNode):
     def load(self) -> None:
         p = self.parameters
         self._captioner = make_captioner(p)
-        # A model may take all there is of a GPU. Not waited for: a captioner that hangs holds its lock.
+        # Not waited for: a captioner that hangs holds its lock.
         self.while_configured.callback(ended_in_time, self._captioner.close, CLOSE_S, 'captioner-close')
         self._captions = Outbox(self)
         self.get_logger().info(f'captioner: {self._captioner.name}, pose from {p.pose_source}')
 
     def start(self) -> None:
-        p, outbox = self.parameters, self._captions
+        p, outbox, captioner = self.parameters, self._captions, self._captioner
+        assert captioner is not None
         self._segmenter = Segmenter(segmenter_config(p))
         poses = PoseBuffer(max_age_s=p.pose_max_age, hold_s=max(p.pose_hold, p.pose_max_age))
         self._placer = Placer(self._segmenter, poses, 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS)
         describer = self._describer = Describer(
-            self._captioner,
+            captioner,
             Remembering(p.robot, p.map_id, p.camera, p.keyframes),
             StillScene() if p.skip_unchanged else None,
         )
@@ -101,8 +104,8 @@ class CaptionerNode(ManagedNode):
 
     def adapt(self) -> None:
         p = self.parameters
-        if self.active:
-            describer = self._describer
+        describer = self._describer
+        if self.active and describer is not None:
             self._silence.timer_period_ns = round(NS * p.flush_after)
             self._silence.reset()
             self._segmenter.adjust(segmenter_config(p))
@@ -123,9 +126,12 @@ class CaptionerNode(ManagedNode):
             self._worker = None
         self._pose_source = None  # until now it tells why the last segment has no place
 
+    def release(self) -> None:
+        self._captioner = self._describer = None  # a model may take all there is of a GPU
+
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         describer, outbox, worker, poses = self._describer, self._captions, self._worker, self._pose_source
-        if worker is None or poses is None:
+        if worker is None or describer is None or poses is None:
             return Level.OK, '', {}
         silent_s = time.monotonic() - self._last_image
         values = {
@@ -219,6 +225,7 @@ class CaptionerNode(ManagedNode):
         # Of now: the node may be cleaned up meanwhile.
         worker, d, b = self._worker, self._describer, self._backlog
         assert worker is not None
+        assert d is not None
         response.success = await until(self, FLUSH_TIMEOUT_S, lambda: worker.waiting == 0)
         response.message = (
             f'since activation {d.captioned} segments captioned, {d.repeated} unchanged, '

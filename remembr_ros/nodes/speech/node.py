@@ -38,6 +38,7 @@ class SpeechNode(ManagedNode):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__('speech', SpeechParameters, **kwargs)
         self._transcriber: WhisperTranscriber | None = None
+        self._listener: Listener | None = None
         self._attention = Attention()
         self._listening: Listening | None = None
         self._answers: SpokenAnswers | None = None
@@ -115,13 +116,13 @@ class SpeechNode(ManagedNode):
             self._answers = None
 
     def release(self) -> None:
-        self._transcriber = None
+        self._transcriber = self._listener = None
         self._speech_topics = {}
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         listener, source = self._listener, self._source
         listening, transcriber = self._listening, self._transcriber
-        if listening is None or transcriber is None:
+        if listening is None or listener is None or transcriber is None:
             return Level.OK, '', {}
         state = self._attention.state(time.monotonic_ns())
         lost_s, self._lost_s = listening.queue.dropped_s - self._lost_s, listening.queue.dropped_s
