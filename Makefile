@@ -13,8 +13,8 @@ setup:  ## make .venv; does nothing when nothing has changed
 demo: setup  ## a rendered building becomes a memory, questions are answered; see demo_out/
 	@$(BIN)/remembr demo --out demo_out
 
-test: setup  ## three at once, for much of it is waiting for servers and nodes; in the order of the folders, the slow ones first
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+test: setup  ## three at once, for much of it is waiting for servers and nodes
+	@$(BIN)/python -m pytest -n 3 --dist loadfile
 
 lint: setup
 	@$(BIN)/ruff check .
