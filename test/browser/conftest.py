@@ -74,7 +74,7 @@ def building(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from remembr_ros.simulation.recording import record_building
 
     folder = tmp_path_factory.mktemp('building')
-    truth = record_building(folder / 'tour', rate_hz=2.0)
+    truth = record_building(folder / 'tour', rate_hz=1.0)
     write_floor_map(folder, generate_building())
     # What a good captioner would say: reading the signs takes longer than all tests of the page.
     told = [

@@ -47,6 +47,9 @@ def test_reading_a_text_twice_as_long_takes_about_twice_as_long(part: str) -> No
 
 @pytest.mark.parametrize('part', ['1:', '10 minutes ago ', 'The Lift '])
 def test_the_longest_question_is_read_in_a_moment(part: str) -> None:
-    began = thread_time()
-    parse_request(part * (10_000 // len(part)), 0)
-    assert thread_time() - began < 1.0
+    seconds = []
+    for _ in range(3):  # of which the garbage collector may take one
+        began = thread_time()
+        parse_request(part * (10_000 // len(part)), 0)
+        seconds.append(thread_time() - began)
+    assert min(seconds) < 1.0
