@@ -105,14 +105,14 @@ _SIDE = re.compile(
 )
 _AROUND = re.compile(r'\bturn(?:ed|ing)?\s+(?:\w+\s+)?(?:around|back)\b|\bu-?\s*turns?\b', re.IGNORECASE)
 _WHICH = frozenset(f'{asks} {what}' for asks in ('which', 'what') for what in ('way', 'direction', 'side'))
-_LONGEST = frozenset(('longest', 'top', 'fastest', 'highest', 'greatest', 'maximum'))
+_LONGEST = frozenset(('longest', 'top', 'fastest', 'highest', 'maximum'))
 _LEAST = re.compile(rf'\b(?:for\s+)?(?:(?:more|longer)\s+than|at\s+least|over)\s+({AMOUNTS})', re.IGNORECASE)
 _NOW = frozenset(('now', 'currently', 'at the moment'))
 _ENDS = {
     Choice.EARLIEST: frozenset(('at the beginning', 'at the start')),
     Choice.LATEST: frozenset(('at the end', 'the very end')),
 }
-_TOTAL = frozenset(('total', 'altogether', 'in all', 'overall', 'all together'))
+_TOTAL = frozenset(('total', 'altogether', 'in all', 'overall'))
 _NO_ANCHOR = re.compile(
     r'\b(?:on\s+average|in\s+total|altogether|in\s+all|at\s+all|overall|in\s+motion|on\s+the\s+move|at\s+most'
     r'|(?:right\s+)?now|currently|at\s+the\s+(?:moment|beginning|start|very\s+end|end)'
