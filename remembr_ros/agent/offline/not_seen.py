@@ -70,7 +70,8 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
         return NAMELESS
     if not _could_be_seen(request, recall, scope):
         return f'I cannot tell: of all that I remember of that, I only read signs, and none names {thing}.'
-    named = request.names and (request.now or not TITLES.isdisjoint(words(thing)))
+    titled = not TITLES.isdisjoint(words(thing))
+    named = request.names and (titled or (request.now and not request.numbered))  # 'Room 117' is no person
     if request.deed or named or 'who' in request.said:
         why = 'I do not know people by their names' if named else 'not all that is done is seen'
         return f'I cannot tell: none of {total} memories shows {thing}, but {why}.'

@@ -181,13 +181,15 @@ _PLAIN = ASKING.union(
 )
 """Words that put no condition which a sight would have to meet, or one that is looked after."""
 _COMPARING = re.compile(
-    r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which|left|right)\b'
+    r'^(?=.*\bor\b).*\b(?:first|earlier|last|later|sooner|nearer|closer|which)\b|\b(?:left|right)\s+or\b'
     r'|\b(?:left|right)\s+of\b|\b\w{3,}er\s+than\b|\b(?:without|except|neither|nor|unless|but\s+(?:no|not))\b',
     re.IGNORECASE,
 )
 _VISITS = frozenset(('how often', 'how many times'))
 _HAVE = frozenset(('have', 'has'))
-_EVERY_TIME = frozenset(('every time', 'each time', 'all times', 'the times', 'what times', 'which times'))
+_EVERY_TIME = frozenset(
+    ('every time', 'each time', 'all times', 'all the times', 'what times', 'which times')
+)
 _CLAUSE = re.compile(r'(?<=[,.;!?])\s+')
 
 
@@ -250,7 +252,8 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
         own=bool(_OWN & said),
         now=asked[:1] in (['is'], ['are']) and not ' '.join(asked[1:]).startswith(('there', 'any')),
         said=_said(asked, relation),
-        other=_TALK.issuperset(asked)
+        other=not asked
+        or _TALK.issuperset(words(text))
         or text.lower().startswith('thank')
         or (kind is not Kind.POSITION and bool(_TO_COME & said))
         or bool(not target and relation is None and _CLOCK.search(plain)),

@@ -63,7 +63,7 @@ _WITH_AN_END = re.compile(rf'(?:{EDGE_TEXT}|\b(?:between|and|to|than))\s*$', re.
 DAY_TEXT = rf'(?:{DATE_TEXT}|{_WEEKDAY}|yesterday|today)'
 MONTHS = tuple(_MONTHS)
 LEFT = re.compile(
-    rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+(?:{_WEEKDAY}|{_NTH}))\b',
+    rf'\b(?:today|yesterday|tonight|(?:this|last)\s+{_PART_TEXT}|(?:on|or|and|to|until|last)\s+(?:{_WEEKDAY}|{_NTH}{FOLLOWS}))\b',
     re.IGNORECASE,
 )
 """What in the rest of a question still names a day."""

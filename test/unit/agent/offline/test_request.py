@@ -259,3 +259,22 @@ def test_any_text_is_a_request(text: str, now_ns: int) -> None:
     assert isinstance(request.kind, Kind)
     for number, noun in request.numbered:
         has_number(text, number, noun)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'What do you do in the morning?',
+        'Was a parcel or a box left at the door?',
+        'What did you see on 2nd floor yesterday?',
+        'What did you read in the Times?',
+    ],
+)
+def test_what_only_looks_like_talk_a_comparison_a_date_or_every_time_is_none(text: str) -> None:
+    request = parse_request(text, NOW_NS)
+    assert (request.other, request.comparing, request.window.unclear, request.every_time) == (
+        False,
+        False,
+        '',
+        False,
+    )
