@@ -26,6 +26,7 @@ from remembr_ros.web.door.door import Door
 from remembr_ros.web.door.serving import WebServer
 from remembr_ros.web.local import LocalBackend
 from test.browser.served import SIZES, eventually, results, settled
+from test.patience import holds_within, patiently
 
 T0 = 1_700_000_000 * NS
 SCRIPT = '</script><script>document.title="obeyed"</script><img src=x onerror=\'document.title="obeyed"\'>'
@@ -159,6 +160,20 @@ def test_what_is_stored_appears(site: Open, look) -> None:
     page = settled(look(site.address))
     site.store.add([Observation(memory(100, 'A brand new thing.'))])
     results(page).get_by_text('A brand new thing.').wait_for()
+
+
+def test_what_is_stored_while_the_page_loads_appears(site: Open, look) -> None:
+    page = look(site.address)
+
+    def late(route: Any) -> None:
+        site.store.add([Observation(memory(100, 'Seen meanwhile.'))])
+        known = lambda: httpx2.get(f'{site.address}/api/info').json()['memories'] == 4  # noqa: E731
+        assert holds_within(patiently(10), known)
+        route.continue_()
+
+    page.route('**/api/events', late)
+    settled(page.reload() and page)
+    eventually(page, 'document.querySelector("#timeline canvas").ariaValueMax === "1700000803"')
 
 
 def test_the_page_comes_back_with_the_server_and_catches_up(store: MemoryStore, look) -> None:

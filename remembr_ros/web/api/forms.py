@@ -69,10 +69,11 @@ class AreaJson(TypedDict):
 class InfoJson(TypedDict):
     """What is looked at, and what the one who asks may do: look, ask or act.
 
-    abilities: ask, drive, forget, note and listen, as far as this memory and its robot can. reading: the
-    memories are still being read, so that the map and the figures here are not complete; problem: why they
-    cannot be. gaps: from when to when a timeline leaves time out. zone: the IANA name of the time zone in
-    which days begin; empty: not known. tokens: whether who comes needs a token.
+    abilities: ask, drive, forget, note and listen, as far as this memory and its robot can.
+    memories_version: the id of events, another one after each change. reading: the memories are still being
+    read, so that the map and the figures here are not complete; problem: why they cannot be. gaps: from when
+    to when a timeline leaves time out. zone: the IANA name of the time zone in which days begin; empty: not
+    known. tokens: whether who comes needs a token.
     """
 
     name: str
@@ -82,6 +83,7 @@ class InfoJson(TypedDict):
     planner: str
     embedder: str
     memories: int
+    memories_version: int
     first: str | None
     last: str | None
     gaps: list[tuple[str, str]]

@@ -63,6 +63,7 @@ def info(site: SITE, request: Request) -> forms.InfoJson:
         'planner': backend.planner,
         'embedder': _embedder(backend),
         'memories': len(contents.outline),
+        'memories_version': contents.version,
         'first': None if contents.first_ns is None else format_iso(contents.first_ns),
         'last': None if contents.last_ns is None else format_iso(contents.last_ns),
         'gaps': [(format_iso(a), format_iso(b)) for a, b in gaps(contents.outline)],

@@ -134,16 +134,16 @@ export async function streamAsk(body, onExchange) {
 /**
  * Call onEvent(kind, data) and onLost(bool, why) of what happens, as long as the page is seen. A page that is hidden hears
  * nothing and holds no connection; when it is seen again, or the server is back, `back` comes first, then, if the memory
- * changed meanwhile, `memories` with `anew`.
+ * changed since the version that the page shows, `memories` with `anew`.
  */
-export function follow(onEvent, onLost) {
+export function follow(version, onEvent, onLost) {
   let run = null;
-  let version = document.hidden ? -1 : null; // what a page shows that was hidden at first may be old
+  let again = document.hidden; // what a page shows that was hidden at first may be old
   const hear = (kind, data) => {
     if (kind === 'hello') {
-      const missed = version !== null && version !== data.version;
-      if (version !== null) onEvent('back', {});
-      if (missed) onEvent('memories', { anew: true, new: [] });
+      if (again) onEvent('back', {});
+      again = true;
+      if (data.version !== version) onEvent('memories', { anew: true, new: [] });
     }
     version = data.version ?? version;
     if (kind !== 'hello') onEvent(kind, data);

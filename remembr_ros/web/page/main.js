@@ -157,7 +157,7 @@ async function start() {
     await renew().catch(() => {});
     emit('memories', data);
   });
-  api.follow((kind, data) => {
+  api.follow(page.info.memories_version, (kind, data) => {
     if (kind === 'memories') return memories(data);
     if (kind === 'back' || kind === 'state') renew().catch(() => {}); // whether the memory can be read
     emit(kind, data);
