@@ -20,10 +20,14 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
-from test.unit.agent.overview.driven_tour import drive
+from test.unit.agent.overview.driven_tour import DrivenTour, drive
 
 NOW_NS = parse_time('2026-03-02T15:00:00Z')
-TOUR = drive(0, parse_time('2026-03-02T09:00:00Z'), 20.0)
+
+
+@pytest.fixture(scope='module')
+def tour() -> DrivenTour:
+    return drive(0, parse_time('2026-03-02T09:00:00Z'), 20.0)
 
 
 def context(memories: list[Memory], **changes) -> CallContext:
@@ -35,8 +39,8 @@ def tell(of: CallContext, **arguments) -> str:
     return job(parse_arguments('day', json.dumps(arguments)), of)()()
 
 
-def test_a_day_is_told_with_a_label_for_each_stay_and_drive() -> None:
-    asked = context(TOUR.memories)
+def test_a_day_is_told_with_a_label_for_each_stay_and_drive(tour: DrivenTour) -> None:
+    asked = context(tour.memories)
     lines = tell(asked).splitlines()
     assert lines[0] == 'Monday, 2026-03-02, morning:'
     assert lines[1].startswith('[m1] 09:00:00 to 09:00:')
@@ -46,11 +50,11 @@ def test_a_day_is_told_with_a_label_for_each_stay_and_drive() -> None:
     ] * 5 + [(True, False)]
     assert len(asked.evidence) == len(lines) - 1
     cited = asked.evidence.cite('m3').memory
-    assert TOUR.stops[1].start_ns - 3 * NS <= cited.start_ns <= TOUR.stops[1].end_ns
+    assert tour.stops[1].start_ns - 3 * NS <= cited.start_ns <= tour.stops[1].end_ns
 
 
-def test_a_model_may_word_it_with_its_times_and_no_others() -> None:
-    asked = context(TOUR.memories)
+def test_a_model_may_word_it_with_its_times_and_no_others(tour: DrivenTour) -> None:
+    asked = context(tour.memories)
     start = tell(asked).splitlines()[3].split()[1]
     text = f'I stood in the cafeteria from {start} on. I met 17 people at 10:11.'
     said = claim(AnswerCall(kind=Kind.TEXT, text=text, ids=['m3']), asked)
@@ -58,29 +62,29 @@ def test_a_model_may_word_it_with_its_times_and_no_others() -> None:
     assert [hit.memory for hit in said.evidence] == [asked.evidence.cite('m3').memory]
 
 
-def test_a_time_without_memories_can_be_answered_with_not_seen() -> None:
-    asked = context(TOUR.memories)
+def test_a_time_without_memories_can_be_answered_with_not_seen(tour: DrivenTour) -> None:
+    asked = context(tour.memories)
     assert '2026-03-02' in tell(asked, when='yesterday')
     assert claim(AnswerCall(kind=Kind.NOT_SEEN, text='Nothing.'), asked).kind is Kind.NOT_SEEN
 
 
-def test_a_floor_a_robot_and_a_shorter_time() -> None:
+def test_a_floor_a_robot_and_a_shorter_time(tour: DrivenTour) -> None:
     above = [
         replace(
             memory, id=f'above-{memory.id}', robot='bob', map_id='roof_2F', pose=replace(memory.pose, z=4.0)
         )
-        for memory in TOUR.memories
+        for memory in tour.memories
     ]
-    asked = context([*TOUR.memories, *above], map_id='')
+    asked = context([*tour.memories, *above], map_id='')
     assert ' on map roof' not in tell(asked, robot='robbie')
     assert tell(asked, floor=2).count('[m') == 11
     assert {asked.evidence.cite(f'm{i}').memory.robot for i in range(12, 23)} == {'bob'}
     assert len(tell(asked, when='between 9:00 and 9:02', robot='bob').splitlines()) == 6
 
 
-def test_a_time_that_is_none_helps_the_model() -> None:
+def test_a_time_that_is_none_helps_the_model(tour: DrivenTour) -> None:
     with pytest.raises(InvalidRequest, match='not a time'):
-        tell(context(TOUR.memories), when='purple')
+        tell(context(tour.memories), when='purple')
 
 
 def test_a_long_day_stays_short() -> None:
@@ -126,7 +130,7 @@ def test_its_schema_is_short() -> None:
     assert len(json.dumps([tool.name, tool.description, dict(tool.parameters)])) < 4 * 80
 
 
-def test_a_question_about_a_day_takes_two_calls_and_is_as_sure_as_its_time() -> None:
+def test_a_question_about_a_day_takes_two_calls_and_is_as_sure_as_its_time(tour: DrivenTour) -> None:
     def replied(name: str, **arguments) -> Reply:
         return Reply('', (ToolCall('c', name, json.dumps(arguments)),), Usage(1))
 
@@ -138,7 +142,7 @@ def test_a_question_about_a_day_takes_two_calls_and_is_as_sure_as_its_time() -> 
         ]
     )
     question = Question('What did you do today?', NOW_NS)
-    answer = LoopPlanner(chat).answer(question, ListedRecall(TOUR.memories), Run(deadline=float('inf')))
+    answer = LoopPlanner(chat).answer(question, ListedRecall(tour.memories), Run(deadline=float('inf')))
     assert (answer.kind, answer.text, answer.cost.calls) == (Kind.TEXT, wording, 2)
     assert 'CAFETERIA' in answer.evidence[1].memory.scene_text
     assert answer.confidence == pytest.approx(0.95)

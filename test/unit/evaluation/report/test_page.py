@@ -28,9 +28,10 @@ class Page(HTMLParser):
         self.open: list[str] = []
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str]] = []
-        self.text = ''
+        self.said: list[str] = []
         self.feed(text)
         self.close()
+        self.text = ''.join(self.said)
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
@@ -47,7 +48,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         if self.open and self.open[-1] != 'style':
-            self.text += f' {" ".join(data.split())}'
+            self.said.append(f' {" ".join(data.split())}')
 
 
 @pytest.fixture

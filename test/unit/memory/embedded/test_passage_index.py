@@ -87,6 +87,7 @@ def filled(index: Kept, memories: int, seed: int = 0) -> Runs:
     runs = [unit(rng, int(rng.integers(1, 8))) for _ in range(memories)]
     for run in runs:
         index.take(run, len(run) // 2)
+        index.wait()  # or clusters are found anew, with the next memory, only where that was slow
     return runs
 
 
