@@ -24,11 +24,13 @@ from remembr_ros.web.app import build_app
 from remembr_ros.web.door.access import Access
 from remembr_ros.web.door.door import Door
 from remembr_ros.web.door.serving import WebServer
+from remembr_ros.web.live import Event, Live
 from remembr_ros.web.local import LocalBackend
 from test.browser.served import SIZES, eventually, results, settled
 from test.patience import holds_within, patiently
 
 T0 = 1_700_000_000 * NS
+NOW = T0 + 10**6 * NS
 SCRIPT = '</script><script>document.title="obeyed"</script><img src=x onerror=\'document.title="obeyed"\'>'
 LONG = 'x' * 60_000
 TURNED = '\u202eexe.gnp\u2066 \u200b'
@@ -51,6 +53,7 @@ class Open:
     store: MemoryStore
     door: Door
     server: WebServer
+    live: Live
 
     @property
     def address(self) -> str:
@@ -60,12 +63,13 @@ class Open:
     def on(cls, store: MemoryStore, port: int = 0) -> 'Open':
         agent = build_agent(store, AgentConfig(), keyframes=store)
         backend = LocalBackend(
-            'm.db', store, agent, writable=True, grid=None, now=lambda: T0 + 10**6 * NS, zone=timezone.utc
+            'm.db', store, agent, writable=True, grid=None, now=lambda: NOW, zone=timezone.utc
         )
         door, access = Door(port=port), Access({})
         server = WebServer(door, access)
-        server.start(build_app(backend, access))
-        return cls(store, door, server)
+        app = build_app(backend, access)
+        server.start(app)
+        return cls(store, door, server, app.state.site.live)
 
 
 @pytest.fixture
@@ -174,6 +178,31 @@ def test_what_is_stored_while_the_page_loads_appears(site: Open, look) -> None:
     page.route('**/api/events', late)
     settled(page.reload() and page)
     eventually(page, 'document.querySelector("#timeline canvas").ariaValueMax === "1700000803"')
+
+
+@pytest.fixture
+def only_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the server tell no state by itself."""
+    monkeypatch.setattr('remembr_ros.web.app.WATCH_S', 3600.0)
+
+
+@pytest.mark.usefixtures('only_told')
+def test_what_is_stored_appears_though_the_state_is_asked_for_meanwhile(site: Open, look) -> None:
+    page = settled(look(site.address))
+    asked: list[Any] = []
+
+    def held(route: Any) -> None:
+        asked.append(route)
+        if len(asked) == 1:  # for the note
+            site.live.tell(Event('state'))
+        elif len(asked) == 2:  # for the state, which is not answered
+            asked[0].continue_()
+        else:
+            route.continue_()
+
+    page.route('**/api/info', held)
+    assert httpx2.post(f'{site.address}/api/notes', json={'text': 'Seen meanwhile.'}).is_success
+    eventually(page, f'document.querySelector("#timeline canvas").ariaValueMax === "{NOW // NS}"')
 
 
 def test_the_page_comes_back_with_the_server_and_catches_up(store: MemoryStore, look) -> None:

@@ -101,11 +101,13 @@ function showTheme() {
 }
 
 let asked = 0;
+let answered = 0;
 
 async function renew() {
   const mine = ++asked;
   const info = await api.get('/api/info');
-  if (mine < asked && page.info) return; // a later one is under way, or there
+  if (mine < answered) return; // a later one is there
+  answered = mine;
   page.info = info;
   setClock(page.info.now, page.info.zone);
   const { name, memories, maps, reading, problem } = page.info;
