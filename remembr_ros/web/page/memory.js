@@ -15,6 +15,7 @@ export function mountMemory(root, page) {
   const { url, api } = page;
   let running = new AbortController();
   let shown = null; // the answer that is shown
+  let forgetting = false; // the news of that may come before its answer
   let closed = false; // whether none was, so that opening one moves the focus to it
 
   const open = (id) => id && page.openMemory(id);
@@ -68,7 +69,10 @@ export function mountMemory(root, page) {
       memory.position && page.may('note')
         ? button('note', 'Add a note here', () => writeNote(page, { x, y, map_id: memory.map_id })) : null,
       page.may('forget') ? button('trash', 'Forget', async () => {
-        if (!(await forget(page, memory))) return;
+        forgetting = true;
+        const done = await forget(page, memory);
+        forgetting = false;
+        if (!done) return;
         url.set({ memory: null }, { push: true });
         for (const each of document.querySelectorAll(`.card[data-id="${CSS.escape(memory.id)}"]`)) each.parentElement.remove();
       }, { class: 'forget' }) : null);
@@ -143,7 +147,7 @@ export function mountMemory(root, page) {
     event.preventDefault();
   });
   url.onChange((now, before) => now.memory !== before.memory && load());
-  page.on('memories', ({ anew }) => shown && (anew || !shown.after) && load());
+  page.on('memories', ({ anew }) => shown && !forgetting && (anew || !shown.after) && load());
   page.on('back', load);
   load();
 }
