@@ -11,7 +11,9 @@ from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import MAX_NS
 
 TIMES = st.integers(0, 50) | st.integers(0, MAX_NS)
-COORDINATES = st.sampled_from([0.0, 1.0, -1.0, 1e9, 4e6 + 0.01]) | st.floats(-1e9, 1e9)
+# To a micrometre: the square of less than 1e-154 m is 0, so that a radius of 0 would reach so far.
+STEPS = st.floats(-1e9, 1e9).map(lambda metres: round(metres, 6))
+COORDINATES = st.sampled_from([0.0, 1.0, -1.0, 1e9, 4e6 + 0.01]) | STEPS
 POSES = st.none() | st.builds(Pose, COORDINATES, COORDINATES, COORDINATES)
 MEMORIES = st.lists(
     st.builds(
