@@ -72,7 +72,7 @@ export function mountMemory(root, page) {
         forgetting = true;
         const done = await forget(page, memory);
         forgetting = false;
-        if (!done) return;
+        if (!done) return load(); // what came meanwhile was passed over
         url.set({ memory: null }, { push: true });
         for (const each of document.querySelectorAll(`.card[data-id="${CSS.escape(memory.id)}"]`)) each.parentElement.remove();
       }, { class: 'forget' }) : null);
