@@ -28,17 +28,17 @@ class Argument:
     text: str
     sets: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
-    kind: type[str] | type[int] = str
+    kind: type[str] | type[int] | type[bool] = str
 
-    def value(self, text: str) -> str | int:
+    def value(self, text: str) -> str | int | bool:
         """Return what is given as the parameters have it.
 
         :raises InvalidRequest: it is none
         """
         try:
-            return self.kind(text)
+            return _BOOLEAN.index(text) == 0 if self.kind is bool else self.kind(text)
         except ValueError:
-            raise InvalidRequest(f'{self.name}:={text}: it has to be an integer') from None
+            raise InvalidRequest(f'{self.name}:={text}: it has to be {_KINDS[self.kind]}') from None
 
 
 def _pose(name: str, text: str, choices: tuple[str, ...] = ()) -> Argument:
@@ -51,6 +51,7 @@ def _one_of(*choices: str) -> tuple[str, ...]:
 
 
 _BOOLEAN = ('true', 'false')
+_KINDS = {int: 'an integer', bool: 'true or false'}
 
 ARGUMENTS = (
     Argument('namespace', '', f"the robot's namespace, such as robot1; the nodes are in {HOME} within it"),
@@ -92,10 +93,17 @@ ARGUMENTS = (
         '',
         'what describes images',
         ('captioner.captioner',),
-        _one_of('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none'),
+        _one_of('scene_text', 'openai', 'vila', 'transformers', 'recorded', 'fused', 'none'),
     ),
     Argument('captioner_model', '', 'model of the captioner', ('captioner.captioner_model',)),
-    Argument('captioner_url', '', 'server of the captioner openai', ('captioner.captioner_url',)),
+    Argument('captioner_url', '', 'server of the captioners openai and vila', ('captioner.captioner_url',)),
+    Argument(
+        'captioner_trust_remote_code',
+        '',
+        'true: Python code that comes with a model (VILA, NVILA) may run here',
+        ('captioner.captioner_trust_remote_code',),
+        kind=bool,
+    ),
     Argument('memory_uri', '', 'the store: a file, or http(s):// of a Milvus server', ('memory.uri',)),
     Argument('llm', '', 'language model', ('agent.llm',)),
     Argument('llm_url', '', 'its server: openai, nim, ollama, vllm, llama.cpp, or a URL', ('agent.llm_url',)),

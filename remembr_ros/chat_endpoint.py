@@ -144,9 +144,17 @@ class ChatEndpoint:
         :raises ChatUnavailable: there is none
         :raises Cancelled, TimeOver: see :class:`remembr_ros.bounded_request.Bounds`
         """
-        listed = self.retried(
-            lambda: bounds.run(lambda: self._answered(lambda client: list(client.models.list()))), bounds
-        )
+        try:
+            listed = self.retried(
+                lambda: bounds.run(lambda: self._answered(lambda client: list(client.models.list()))), bounds
+            )
+        except Refused as error:
+            if error.status not in (404, 405, 501):
+                raise
+            raise ChatUnavailable(
+                f'{self.where} lists no models; name one with {self._model_option}, and check the URL: is it '
+                'right, with or without /v1?'
+            ) from error
         name = str(getattr(listed[0], 'id', None) or '') if listed else ''
         if not name:
             lack = 'lists a model without a name' if listed else 'offers no model'
@@ -187,10 +195,14 @@ class ChatEndpoint:
         try:
             return send(client)
         except openai.APIStatusError as error:
+            said = str(error)
+            # A text that is the whole error, as VILA's server and FastAPI send it, the package leaves out.
+            if isinstance(error.body, str) and error.body not in said and not error.body.startswith('<'):
+                said = f'{said} - {error.body}'
             raise Refused(
-                f'{self.where} refused: {error.status_code} {self._shown(error)}',
+                f'{self.where} refused: {error.status_code} {self.shown(said)}',
                 error.status_code,
-                str(error),
+                said,
                 error.response.headers.get('Retry-After'),
             ) from error
         except openai.APIConnectionError as error:  # a timeout is one, too

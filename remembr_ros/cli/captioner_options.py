@@ -21,15 +21,21 @@ def add_captioner(parser: argparse.ArgumentParser, *, several: bool = False) -> 
         metavar='NAME',
         action='append' if several else 'store',
         help='scene_text (what can be read), openai (any OpenAI-compatible vision server), transformers (a '
-        'vision language model in this process), recorded (captions from a file), fused (one of these and '
+        'vision language model in this process), vila (a server with --vlm-url, else '
+        'in this process), recorded (captions from a file), fused (one of these and '
         'scene_text) or none (default: openai with --vlm or --vlm-url, recorded with --captions, else '
         f'scene_text){"; may be given several times" if several else ""}',
     )
     group.add_argument(
-        '--vlm', metavar='MODEL', type=name, help='model of openai; of transformers: a name or a folder'
+        '--vlm',
+        metavar='MODEL',
+        type=name,
+        help='model of openai; of transformers and vila: a name or a folder',
     )
     group.add_argument(
-        '--vlm-url', metavar='URL', help='server of the openai captioner, such as http://host:8000/v1'
+        '--vlm-url',
+        metavar='URL',
+        help='server of the captioners openai and vila, such as http://host:8000/v1',
     )
     group.add_argument(
         '--describer',

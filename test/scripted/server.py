@@ -57,11 +57,19 @@ class ScriptedServer:
     :param model: the one that it lists
     :param delay_s: how long every reply takes [s]
     :param port: 0: any that is free
+    :param root: before the paths of the API
     """
 
     def __init__(
-        self, reply: Script = (), model: str = 'scripted', delay_s: float = 0.0, *, port: int = 0
+        self,
+        reply: Script = (),
+        model: str = 'scripted',
+        delay_s: float = 0.0,
+        *,
+        port: int = 0,
+        root: str = '/v1',
     ) -> None:
+        self.root = root
         self.model = model
         self.models: ScriptedReply | None = None
         """Sent for the list of models in place of the one model."""
@@ -89,7 +97,7 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        return f'http://127.0.0.1:{self._server.server_port}/v1'
+        return f'http://127.0.0.1:{self._server.server_port}{self.root}'
 
     @property
     def reply(self) -> Script:
@@ -139,7 +147,7 @@ class _Server(ThreadingHTTPServer):
 def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            if self.path.rstrip('/') != '/v1/models':
+            if self.path.rstrip('/') != f'{server.root}/models':
                 self._send(ScriptedReply(f'no such page: {self.path}', status=404))
                 return
             model = {'id': server.model, 'object': 'model', 'created': 0, 'owned_by': 'scripted'}
@@ -147,7 +155,7 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers.get('Content-Length') or 0))
-            if self.path.rstrip('/') != '/v1/chat/completions':
+            if self.path.rstrip('/') != f'{server.root}/chat/completions':
                 self._send(ScriptedReply(f'no such page: {self.path}', status=404))
                 return
             try:

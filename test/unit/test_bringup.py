@@ -150,7 +150,7 @@ def test_a_secure_node_has_an_enclave_of_its_name():
         ({'preset': 'mainframe'}, 'laptop_offline'),
         ({'pose_source': 'gps'}, 'tf, odometry, pose_with_covariance, pose, navsat, none'),
         ({'navigation': 'moveit'}, 'goal_pose, nav2, none'),
-        ({'captioner': 'clip'}, 'scene_text, openai, transformers, recorded, fused, none'),
+        ({'captioner': 'clip'}, 'scene_text, openai, vila, transformers, recorded, fused, none'),
         ({'speech_source': 'ear'}, 'topic, microphone, wav'),
         ({'log_level': 'loud'}, 'debug, info, warn, error or fatal'),
         ({'use_sim_time': '1'}, 'true, false'),
@@ -185,6 +185,13 @@ def test_a_bag_can_be_played_at_a_rate_that_the_player_takes():
     field = {field.name: field for field in dataclasses.fields(BagPlayerParameters)}['rate']
     assert (field.metadata['low'], field.metadata['high']) == REPLAY_LIMITS['rate']
     assert [replay_number('rate', text) for text in ('0.01', '3', '1e3')] == [0.01, 3.0, 1000.0]
+
+
+def test_consent_to_a_models_code_is_a_yes_or_a_no():
+    (argument,) = [a for a in ARGUMENTS if a.name == 'captioner_trust_remote_code']
+    assert [argument.value(text) for text in ('true', 'false')] == [True, False]
+    with pytest.raises(InvalidRequest, match='true or false'):
+        argument.value('yes')
 
 
 def test_arguments_have_the_choices_of_the_parameters_that_they_set():

@@ -1,14 +1,16 @@
 """The captioners by name."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from remembr_ros.captioning.captioners.captioner import Caption, Captioner, Clip
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
 from remembr_ros.errors import InvalidRequest
 
-CAPTIONERS = ('scene_text', 'openai', 'transformers', 'recorded', 'fused', 'none')
-DESCRIBERS = ('openai', 'transformers', 'recorded')  # what fused can join with the text that is read
-VLMS = ('openai', 'transformers', 'fused')  # those whose captions depend on a model and a prompt
+CAPTIONERS = ('scene_text', 'openai', 'vila', 'transformers', 'recorded', 'fused', 'none')
+DESCRIBERS = ('openai', 'vila', 'transformers', 'recorded')  # what fused can join with the text that is read
+VLMS = ('openai', 'vila', 'transformers', 'fused')  # those whose captions depend on a model and a prompt
+VILA = 'Efficient-Large-Model/NVILA-Lite-2B-hf'  # the smallest of its family that transformers loads
 
 
 class NoCaptioner:
@@ -36,11 +38,12 @@ def get_captioner(
 
     :param name: one of CAPTIONERS
     :param model: of openai: the model's name; None: the server's first. Of transformers: a name on the
-        Hugging Face hub or a folder
-    :param base_url: of openai: the server, such as http://localhost:8000/v1
+        Hugging Face hub or a folder. Of vila: one or the other; None: without a server, VILA
+    :param base_url: of openai: the server, such as http://localhost:8000/v1. Of vila: the same; None: the
+        model runs in this process, like that of transformers
     :param captions: of recorded: the file
     :param describer: of fused: one of DESCRIBERS, which the other parameters are for
-    :param options: of openai and transformers; None: the defaults
+    :param options: of openai, vila and transformers; None: the defaults
     :raises InvalidRequest: there is no such captioner, or a parameter makes no sense
     :raises CaptionerFailed: what it needs is not installed or not configured
     """
@@ -49,14 +52,17 @@ def get_captioner(
         from remembr_ros.captioning.captioners.scene_text import SceneTextCaptioner
 
         return SceneTextCaptioner()
-    if name == 'openai':
+    if name == 'openai' or (name == 'vila' and base_url):
         from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
 
-        return OpenAIVisionCaptioner(model, base_url, options)
-    if name == 'transformers':
+        return OpenAIVisionCaptioner(model, base_url, options, name=name)
+    if name in ('transformers', 'vila'):
         from remembr_ros.captioning.captioners.transformers_vlm import TransformersCaptioner
 
-        return TransformersCaptioner(model or '', options)
+        if name == 'vila':
+            # Its processor looks at a single frame in tiles, but not beside the frames of another segment.
+            model, options = model or VILA, replace(options, batch_size=1)
+        return TransformersCaptioner(model or '', options, name=name)
     if name == 'recorded':
         from remembr_ros.captioning.captioners.recorded import RecordedCaptioner
 

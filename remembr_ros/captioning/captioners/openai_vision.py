@@ -27,15 +27,20 @@ class OpenAIVisionCaptioner:
 
     :param model: empty or None: DEFAULT_MODEL at OpenAI, elsewhere the first one that the server lists
     :param base_url: such as http://localhost:8000/v1; None: OPENAI_BASE_URL if set, else OpenAI
+    :param name: what memories keep as their captioner
     :raises CaptionerFailed: there is neither a key nor a server of one's own
     :raises InvalidRequest: the prompt cannot be read
     """
 
-    name = 'openai'
-
     def __init__(
-        self, model: str | None = None, base_url: str | None = None, options: VlmOptions | None = None
+        self,
+        model: str | None = None,
+        base_url: str | None = None,
+        options: VlmOptions | None = None,
+        *,
+        name: str = 'openai',
     ) -> None:
+        self.name = name
         self._options = options or VlmOptions()
         server = Server(base_url or os.environ.get('OPENAI_BASE_URL') or None, 'OPENAI_API_KEY')
         if server.base_url is None and not server.key:
@@ -76,9 +81,10 @@ class OpenAIVisionCaptioner:
             ) from None
         except Refused as error:
             model, self._model = self._model, self._given  # the server may have another one by now
-            raise CaptionerFailed(
-                f'{error}; check the model {model!r} (can it see images?), the key and the quota'
-            ) from error
+            checks = f'the model {model!r} (can it see images?), the key and the quota'
+            if error.status == 404:
+                checks = f"the URL (most servers want /v1, VILA's own has none) and the model {model!r}"
+            raise CaptionerFailed(f'{error}; check {checks}') from error
         except ChatUnavailable as error:
             raise CaptionerFailed(str(error)) from error
 
@@ -111,6 +117,9 @@ def _text(response: Any, endpoint: ChatEndpoint) -> str:
         raise CaptionerFailed(
             f'{where} refused to describe the frames: {endpoint.shown(str(refusal or "content filter"))}'
         )
+    if isinstance(content, list):  # in parts, as VILA's own server sends it
+        texts = [part.get('text') for part in content if isinstance(part, dict)]
+        content = ''.join(text for text in texts if isinstance(text, str))
     if not isinstance(content, str):
         return ''
     if getattr(choice, 'finish_reason', None) == 'length':

@@ -28,18 +28,18 @@ class TransformersCaptioner:
     alone or in a batch. Safe to share between threads, which take turns.
 
     :param model: a name on the Hugging Face hub, or a folder
+    :param name: what memories keep as their captioner
     :raises InvalidRequest: no model is named, or the prompt cannot be read
     """
 
-    name = 'transformers'
-
-    def __init__(self, model: str, options: VlmOptions | None = None) -> None:
+    def __init__(self, model: str, options: VlmOptions | None = None, *, name: str = 'transformers') -> None:
+        self.name = name
         if not model:
             raise InvalidRequest(
                 'the transformers captioner needs a model: name one with --vlm, such as '
                 'Qwen/Qwen2.5-VL-3B-Instruct or HuggingFaceTB/SmolVLM-Instruct'
             )
-        self._name = model
+        self._model_name = model
         self._options = options or VlmOptions()
         self._prompt = read_prompt(self._options.prompt)
         self._batch_size = self._options.batch_size
@@ -72,7 +72,7 @@ class TransformersCaptioner:
         if not batch:
             return []
         if self._model is None:
-            self._model = VlmModel(self._name, self._options)
+            self._model = VlmModel(self._model_name, self._options)
         return self._described(self._model, batch, time.monotonic() + self._options.timeout_s * len(batch))
 
     def _shown(self, images: Sequence[Bgr]) -> list[Bgr]:
@@ -124,12 +124,12 @@ class TransformersCaptioner:
             text = whole_sentences(text)
             if not text:
                 return CaptionerFailed(
-                    f'{self._name} did not caption within {self._options.timeout_s:g} s; use a smaller '
+                    f'{self._model_name} did not caption within {self._options.timeout_s:g} s; use a smaller '
                     'model, fewer or smaller frames, a GPU or a longer timeout'
                 )
         if not fault_of(text):
             return Caption(text)
         try:
-            return Caption(settled(text, first.text, self._name))
+            return Caption(settled(text, first.text, self._model_name))
         except CaptionerFailed as error:
             return error

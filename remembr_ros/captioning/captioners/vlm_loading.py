@@ -36,6 +36,9 @@ def load_vlm(name: str, options: VlmOptions) -> tuple[Any, Any]:
     except Exception as error:
         raise CaptionerFailed(_cannot_load(name, error)) from error
     if getattr(processor, 'chat_template', None) is None:
+        # A processor of a model's own code may leave it with the tokenizer.
+        processor.chat_template = getattr(processor.tokenizer, 'chat_template', None)
+    if processor.chat_template is None:
         raise CaptionerFailed(
             f'{name} has no chat template, so it is no model to talk to; choose an instruct model'
         )

@@ -18,9 +18,12 @@ class CaptionerParameters(NodeParameters, PoseParameters):
     robot: str = parameter('robot', 'name of the robot, kept with each memory')
     captioner: str = parameter('scene_text', f'captioner: {", ".join(CAPTIONERS)}', choices=CAPTIONERS)
     captioner_model: str = parameter(
-        '', "model of the captioner; openai: empty for the server's first; transformers: a name or a folder"
+        '',
+        "model of the captioner; openai: empty for the server's first; transformers, vila: a name or folder",
     )
-    captioner_url: str = parameter('', 'server of the captioner openai; the key comes from OPENAI_API_KEY')
+    captioner_url: str = parameter(
+        '', 'server of the captioners openai and vila; the key comes from OPENAI_API_KEY'
+    )
     image_transport: str = parameter(
         'auto', 'auto: whichever of image and image/compressed arrives first', choices=TRANSPORTS
     )

@@ -17,8 +17,8 @@ def url() -> Iterator[str]:
 
 
 def test_unknown_captioner_is_refused_with_the_known_ones():
-    with pytest.raises(InvalidRequest, match='scene_text, openai, transformers, recorded, fused, none'):
-        get_captioner('vila')
+    with pytest.raises(InvalidRequest, match='scene_text, openai, vila, transformers, recorded, fused, none'):
+        get_captioner('clip')
 
 
 def test_openai_without_server_or_key_is_refused(monkeypatch: pytest.MonkeyPatch):
@@ -34,7 +34,7 @@ def test_fused_joins_what_it_is_told_to(url: str):
     assert caption_clip(fused, Clip([np.zeros((48, 64, 3), np.uint8)])) == Caption('A corridor.')
     with pytest.raises(InvalidRequest, match='--captions'):
         get_captioner('fused', describer='recorded')
-    with pytest.raises(InvalidRequest, match='openai, transformers, recorded'):
+    with pytest.raises(InvalidRequest, match='openai, vila, transformers, recorded'):
         get_captioner('fused', describer='scene_text')
 
 

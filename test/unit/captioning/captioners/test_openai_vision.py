@@ -1,4 +1,5 @@
 import base64
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from remembr_ros.captioning.captioners.by_name import get_captioner
 from remembr_ros.captioning.captioners.captioner import Clip, caption_clip
 from remembr_ros.captioning.captioners.openai_vision import OpenAIVisionCaptioner
 from remembr_ros.captioning.captioners.vlm_options import VlmOptions
@@ -270,3 +272,84 @@ def test_the_key_is_not_shown_where_a_server_repeats_it(
     server.reply = [failed(401, 'wrong key: sk-secret')]
     with pytest.raises(CaptionerFailed, match=r'wrong key: \*\*\*'):
         caption_clip(connect(), Clip([grey(1)]))
+
+
+def vila(body: dict[str, Any], *, model: str, in_parts: bool) -> ScriptedReply:
+    """Speak as the server does that comes with VILA: strict about the request, sparing with the reply.
+
+    It has no /v1, lists no models, knows one by the last part of its path, and answers what fails with a 500
+    that is a text.
+
+    :param in_parts: the older one of its two, which looks at the last picture only
+    """
+    (message,) = body['messages']
+    if message['role'] not in ('user', 'assistant') or {part['type'] for part in message['content']} - {
+        'text',
+        'image_url',
+    }:
+        return ScriptedReply(body={'detail': [{'type': 'literal_error'}]}, status=422)
+    if body['model'] != model:
+        said = (
+            f'The endpoint is configured to use the model {model}, but the request model is {body["model"]}'
+        )
+        return ScriptedReply(body={'error': said}, status=500)
+    for part in message['content']:
+        if part['type'] == 'image_url':
+            assert re.match(r'^data:image/(png|jpe?g);base64,(.*)$', part['image_url']['url'])
+    shades = [f'{round(float(image.mean()), -1):.0f}' for image in images_in(body)]
+    text = f'Frames of {" and ".join(shades[-1:] if in_parts else shades)}.'
+    return ScriptedReply(
+        body={
+            'id': '0123',
+            'object': 'chat.completion',
+            'created': 1_700_000_000.5,
+            'model': model,
+            'choices': [
+                {
+                    'message': {
+                        'role': 'assistant',
+                        'content': [{'type': 'text', 'text': text}] if in_parts else text,
+                    }
+                }
+            ],
+        }
+    )
+
+
+@pytest.fixture(params=[True, False], ids=['server.py', 'serving/server.py'])
+def vila_server(request: pytest.FixtureRequest) -> Iterator[tuple[ScriptedServer, bool]]:
+    def reply(body: dict[str, Any]) -> ScriptedReply:
+        return vila(body, model='NVILA-15B', in_parts=request.param)
+
+    with ScriptedServer(reply, root='') as made:
+        made.models = ScriptedReply(body={'detail': 'Not Found'}, status=404)
+        yield made, request.param
+
+
+def test_vila_is_asked_by_its_own_server(vila_server: tuple[ScriptedServer, bool]):
+    server, in_parts = vila_server
+    captioner = get_captioner('vila', model='NVILA-15B', base_url=server.url)
+    caption = caption_clip(captioner, Clip([grey(value) for value in (10, 90, 200)]))
+    assert caption.text == ('Frames of 200.' if in_parts else 'Frames of 10 and 90 and 200.')
+    assert captioner.name == 'vila'
+    assert server.requests[0].path == '/chat/completions'
+
+
+def test_a_model_that_vilas_server_does_not_have_is_named(vila_server: tuple[ScriptedServer, bool]):
+    options = VlmOptions(max_retries=0)
+    with pytest.raises(CaptionerFailed, match=r'configured to use the model NVILA-15B, .* is NVILA-8B'):
+        caption_clip(
+            get_captioner('vila', model='NVILA-8B', base_url=vila_server[0].url, options=options),
+            Clip([grey(1)]),
+        )
+
+
+def test_vilas_server_lists_no_models_so_one_is_asked_for(vila_server: tuple[ScriptedServer, bool]):
+    with pytest.raises(CaptionerFailed, match='lists no models; name one with --vlm'):
+        caption_clip(get_captioner('vila', base_url=vila_server[0].url), Clip([grey(1)]))
+
+
+def test_a_url_with_a_path_that_is_not_there_is_doubted(vila_server: tuple[ScriptedServer, bool]):
+    captioner = get_captioner('vila', model='NVILA-15B', base_url=f'{vila_server[0].url}/v1')
+    with pytest.raises(CaptionerFailed, match=r"404.*check the URL .*VILA's own has none"):
+        caption_clip(captioner, Clip([grey(1)]))

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.captioning.captioners import vlm_model
+from remembr_ros.captioning.captioners.by_name import VILA, get_captioner
 from remembr_ros.captioning.captioners.captioner import Caption, Clip, caption_clip
 from remembr_ros.captioning.captioners.transformers_vlm import TransformersCaptioner
 from remembr_ros.captioning.captioners.vlm_model import OutOfMemory, VlmModel, Written
@@ -31,9 +32,13 @@ TOKENS = 24
 
 
 @pytest.fixture(scope='module', autouse=True)
-def offline() -> Iterator[None]:
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('HF_HUB_OFFLINE', '1')
+        # Where the code that comes with a model is copied to.
+        modules = str(tmp_path_factory.mktemp('modules'))
+        patch.setattr('transformers.dynamic_module_utils.HF_MODULES_CACHE', modules)
+        patch.syspath_prepend(modules)
         yield
 
 
@@ -56,7 +61,11 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 def captioner(
     request: pytest.FixtureRequest, folder_of: Callable[[str], Path]
 ) -> Iterator[TransformersCaptioner]:
-    made = TransformersCaptioner(str(folder_of(request.param)), VlmOptions(max_tokens=TOKENS))
+    options = VlmOptions(max_tokens=TOKENS, trust_remote_code=request.param == 'nvila')
+    if request.param == 'nvila':
+        made = get_captioner('vila', model=str(folder_of('nvila')), options=options)
+    else:
+        made = TransformersCaptioner(str(folder_of(request.param)), options)
     yield made
     made.close()
 
@@ -399,11 +408,7 @@ def with_code(llava: str, tmp_path: Path) -> Path:
     return folder
 
 
-def test_code_of_a_model_runs_only_where_it_is_allowed(
-    with_code: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr('transformers.dynamic_module_utils.HF_MODULES_CACHE', str(tmp_path / 'modules'))
-    monkeypatch.syspath_prepend(str(tmp_path / 'modules'))
+def test_code_of_a_model_runs_only_where_it_is_allowed(with_code: Path) -> None:
     with pytest.raises(CaptionerFailed, match=r'code of its own.*--trust-remote-code'):
         caption_clip(TransformersCaptioner(str(with_code)), Clip(frames(1)))
     assert not (with_code / 'it_ran').exists()
@@ -412,6 +417,29 @@ def test_code_of_a_model_runs_only_where_it_is_allowed(
     assert set(caption_clip(trusted, Clip(frames(1))).text.split()) <= set(WORDS)
     assert type(trusted._model._model).__name__ == 'MyModel'  # type: ignore[union-attr]
     assert (with_code / 'it_ran').exists()
+
+
+def test_vila_is_of_the_classes_that_its_files_name_once_that_is_allowed(
+    folder_of: Callable[[str], Path],
+) -> None:
+    folder = str(folder_of('nvila'))
+    with pytest.raises(CaptionerFailed, match=r'code of its own.*--trust-remote-code'):
+        caption_clip(get_captioner('vila', model=folder), Clip(frames(1)))
+    trusted: Any = get_captioner('vila', model=folder, options=VlmOptions(trust_remote_code=True))
+    caption_clip(trusted, Clip(frames(1)))
+    parts = (trusted._model._model, trusted._model._processor, trusted._model._model.config)
+    assert [(type(part).__name__, type(part).__module__.partition('.')[0]) for part in parts] == [
+        ('NVILALiteForConditionalGeneration', 'transformers_modules'),
+        ('NVILALiteProcessor', 'transformers_modules'),
+        ('NVILALiteConfig', 'transformers_modules'),
+    ]
+    assert trusted.name == 'vila'
+
+
+def test_vila_without_a_name_is_the_smallest_of_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr('remembr_ros.captioning.captioners.vlm_loading.is_cached', lambda name: True)
+    with pytest.raises(CaptionerFailed, match=f'{VILA} cannot be loaded'):
+        caption_clip(get_captioner('vila'), Clip(frames(1)))
 
 
 @pytest.mark.parametrize('quantization', ['8bit', '4bit'])

@@ -220,9 +220,61 @@ def smolvlm2(folder: Path) -> Path:
     return folder  # the weights have the same names
 
 
+def nvila(folder: Path) -> Path:
+    """NVILA-Lite-2B-hf: config, model and processor are classes of its own code, which auto_map names.
+
+    Its template is where older versions of transformers left it, with the tokenizer.
+    """
+    import json
+    import shutil
+
+    from transformers import SiglipImageProcessorPil
+
+    from test.unit.captioning.captioners import tiny_nvila
+    from test.unit.captioning.captioners.tiny_nvila.configuration_nvila_lite import NVILALiteConfig
+    from test.unit.captioning.captioners.tiny_nvila.modeling_nvila_lite import (
+        NVILALiteForConditionalGeneration,
+    )
+
+    words = tokenizer('<image>')
+    sizes = {'hidden_size': 32, 'intermediate_size': 64, 'num_hidden_layers': 2, 'num_attention_heads': 4}
+    config = NVILALiteConfig(
+        text_config={**sizes, 'vocab_size': len(words), 'num_key_value_heads': 2},
+        vision_config={**sizes, 'image_size': 28, 'patch_size': 14},
+        image_token_id=words.convert_tokens_to_ids('<image>'),
+    )
+
+    def written(name: str, **fields: Any) -> None:
+        path = folder / name
+        path.write_text(json.dumps({**(json.loads(path.read_text()) if path.exists() else {}), **fields}))
+
+    class Saved:
+        """What AutoProcessor reads."""
+
+        tokenizer = words
+
+        def save_pretrained(self, path: Path) -> None:
+            words.save_pretrained(path)
+            SiglipImageProcessorPil(size={'height': 28, 'width': 28}).save_pretrained(path)
+
+    save(NVILALiteForConditionalGeneration(config), Saved(), folder)
+    auto_map = {
+        'AutoConfig': 'configuration_nvila_lite.NVILALiteConfig',
+        'AutoModel': 'modeling_nvila_lite.NVILALiteForConditionalGeneration',
+    }
+    written('config.json', auto_map=auto_map)
+    written('tokenizer_config.json', chat_template=CHATML.replace('IMAGE', '<image>'))
+    processor = {'AutoProcessor': 'processing_nvila_lite.NVILALiteProcessor'}
+    written('processor_config.json', auto_map=processor, processor_class='NVILALiteProcessor')
+    for code in Path(tiny_nvila.__path__[0]).glob('*_nvila_lite.py'):
+        shutil.copy(code, folder)
+    return folder
+
+
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     'llava': llava,
     'smolvlm': smolvlm,
     'smolvlm2': smolvlm2,
     'qwen': qwen,
+    'nvila': nvila,
 }

@@ -115,7 +115,7 @@ def test_the_prompt_and_the_limits_reach_the_model(
     ('arguments', 'code', 'says'),
     [
         (['no.jpg'], 1, 'no.jpg cannot be read: No such file'),
-        (['IMAGE', '--captioner', 'vila'], 2, 'choose one of scene_text'),
+        (['IMAGE', '--captioner', 'clip'], 2, 'choose one of scene_text'),
         (['IMAGE', '--captioner', 'transformers'], 2, 'needs a model'),
         (['IMAGE', '--captioner', 'recorded'], 2, 'needs a file of captions'),
         (['IMAGE', '--captioner', 'recorded', '--captions', '/none.json'], 1, 'no file of captions'),
