@@ -112,7 +112,7 @@ ARGUMENTS = (
         '',
         'what drives the robot; none: it is not driven',
         ('agent.navigation',),
-        _one_of('goal_pose', 'nav2', 'none'),
+        _one_of('goal_pose', 'nav2', 'simple_commander', 'none'),
     ),
     Argument(
         'nav2_namespace',

@@ -149,7 +149,7 @@ def test_a_secure_node_has_an_enclave_of_its_name():
         ({'speech': 'yes'}, 'true, false'),
         ({'preset': 'mainframe'}, 'laptop_offline'),
         ({'pose_source': 'gps'}, 'tf, odometry, pose_with_covariance, pose, navsat, none'),
-        ({'navigation': 'moveit'}, 'goal_pose, nav2, none'),
+        ({'navigation': 'moveit'}, 'goal_pose, nav2, simple_commander, none'),
         ({'captioner': 'clip'}, 'scene_text, openai, vila, transformers, recorded, fused, none'),
         ({'speech_source': 'ear'}, 'topic, microphone, wav'),
         ({'log_level': 'loud'}, 'debug, info, warn, error or fatal'),

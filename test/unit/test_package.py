@@ -167,7 +167,8 @@ def test_package_xml_names_the_ros_packages_that_are_imported_and_no_others() ->
         for node in ast.walk(ast.parse(source.read_text()))
         for name in names_of(node)
     }
-    ros = {name for name in imported if name in ROS | {'launch', 'launch_ros'}}
+    # That of the parameter simple_commander_class is imported by its name.
+    ros = {name for name in imported if name in ROS | {'launch', 'launch_ros'}} | {'nav2_simple_commander'}
     assert ros == {name for name in depends() if not name.startswith('python3-')}
 
 

@@ -26,6 +26,7 @@ from remembr_ros.nodes.nav2.action import Nav2Drive, Nav2Progress
 from remembr_ros.nodes.nav2.client import Nav2Client
 from remembr_ros.nodes.nav2.confirmation import Confirmation
 from remembr_ros.nodes.nav2.map_layers import MapLayers
+from remembr_ros.nodes.nav2.parameters import NAV2
 
 
 class Navigator:
@@ -42,7 +43,7 @@ class Navigator:
         self._node = node
         self._layers: MapLayers | None = None
         self._nav2: Nav2Client | None = None
-        if p.navigation == 'nav2':
+        if p.navigation in NAV2:
             self._nav2 = Nav2Client(node, p)
             node.while_configured.callback(self._nav2.close)
         self._drives: set[Nav2Drive] = set()

@@ -8,7 +8,6 @@ from typing import Any
 
 from action_msgs.msg import GoalStatusArray
 from rclpy.action import ActionClient
-from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 from rclpy.qos import qos_profile_action_status_default
 from rclpy.subscription import Subscription
@@ -51,7 +50,7 @@ class Nav2Drive:
     on_progress: Callable[[Nav2Progress], None] = lambda progress: None
     stopped: Future = field(default_factory=Future)  # completes with the error that it is to end with
     server: 'Nav2Action | None' = None  # where it was sent
-    handle: ClientGoalHandle | None = None
+    handle: Any = None  # rclpy's ClientGoalHandle, or what stands for it
     result: Future | None = None
     cancelled: bool = False
     heard_at: float = 0.0
@@ -95,8 +94,16 @@ class Nav2Action:
             self._status = None
             self.client.destroy()
 
+    def close(self) -> None:
+        """See to it that what was sent last is on its way, and send no more."""
+
+    def send(self, drive: Nav2Drive) -> Future:
+        """Send a drive's goal; what completes has the handle of the goal."""
+        sent: Future = self.client.send_goal_async(self.goal(drive.goals), drive.heard)
+        return sent
+
     def is_ready(self) -> bool:
-        """Return whether there is a server."""
+        """Return whether there is a server that takes goals."""
         return bool(self.client.server_is_ready())
 
     def goal(self, goals: Sequence[StampedPose]) -> Any:
@@ -136,7 +143,11 @@ class Nav2Action:
         }
 
 
-def nav2_actions(node: Node, namespace: str) -> tuple['Nav2Action', 'Nav2Action']:
+MakeAction = Callable[[type[Any], str], Nav2Action]
+"""Makes an action of its type and full name."""
+
+
+def nav2_actions(make: MakeAction, namespace: str) -> tuple[Nav2Action, Nav2Action]:
     """Return the action for one place, NavigateToPose, and the one for several, FollowWaypoints.
 
     :param namespace: where Nav2's actions are, such as '/' or '/robot1'
@@ -146,12 +157,12 @@ def nav2_actions(node: Node, namespace: str) -> tuple['Nav2Action', 'Nav2Action'
         from nav2_msgs.action import FollowWaypoints, NavigateToPose
     except ImportError as error:
         raise InvalidRequest(
-            'navigation nav2 needs nav2_msgs (apt install ros-$ROS_DISTRO-nav2-msgs); or set navigation to '
+            'driving by Nav2 needs nav2_msgs (apt install ros-$ROS_DISTRO-nav2-msgs); or set navigation to '
             'goal_pose'
         ) from error
     root = namespace.rstrip('/')
-    one = Nav2Action(node, NavigateToPose, f'{root}/navigate_to_pose')
-    return one, Nav2Action(node, FollowWaypoints, f'{root}/follow_waypoints')
+    one = make(NavigateToPose, f'{root}/navigate_to_pose')
+    return one, make(FollowWaypoints, f'{root}/follow_waypoints')
 
 
 def _progress(feedback: Any, places: int) -> Nav2Progress:

@@ -60,7 +60,7 @@ class Cancelling:
         """
 
         def look(in_time: bool) -> None:
-            if in_time and sent.result().accepted:
+            if in_time and sent.exception() is None and sent.result().accepted:
                 drive.handle = sent.result()
                 self.cancel(drive)
 

@@ -1,12 +1,12 @@
 """Driving by Nav2's actions: NavigateToPose for one place, FollowWaypoints for several.
 
-Everything here runs in the executor's thread, and no wait is without an end. Why this is not
-nav2_simple_commander: docs/navigation.md.
+Everything here runs in the executor's thread, and no wait is without an end, whoever sends the goals: this
+node, or a BasicNavigator of nav2_simple_commander (docs/navigation.md).
 """
 
 import time
+from functools import partial
 
-from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 
 from remembr_ros.errors import (
@@ -19,9 +19,10 @@ from remembr_ros.errors import (
 )
 from remembr_ros.nodes.base.futures import STEADY, first_of, until
 from remembr_ros.nodes.base.worker_pool import settle
-from remembr_ros.nodes.nav2.action import Nav2Action, Nav2Drive, nav2_actions
+from remembr_ros.nodes.nav2.action import MakeAction, Nav2Action, Nav2Drive, nav2_actions
 from remembr_ros.nodes.nav2.cancelling import Cancelling
 from remembr_ros.nodes.nav2.parameters import NavigationParameters
+from remembr_ros.nodes.nav2.simple_commander import CommanderAction, SimpleCommander
 
 WATCH_S = 0.1  # so often a drive is looked after [s]
 GONE_S = 1.0  # a server not there for so long has gone; discovery may lose sight of it for a moment [s]
@@ -38,7 +39,10 @@ class Nav2Client:
         self.parameters = parameters
         """Of the next drives."""
         self._server_timeout_s = parameters.nav2_server_timeout
-        self._one, self._several = nav2_actions(node, parameters.nav2_namespace)
+        make: MakeAction = partial(Nav2Action, node)
+        if parameters.navigation == 'simple_commander':
+            make = partial(CommanderAction, node, commander=SimpleCommander(node, parameters))
+        self._one, self._several = nav2_actions(make, parameters.nav2_namespace)
         self._present: Nav2Drive | None = None
         self._drives: set[Nav2Drive] = set()
         self._cancelling = Cancelling(node, self._server_timeout_s, self._destroy_when_idle)
@@ -59,6 +63,7 @@ class Nav2Client:
         """End every drive and give the clients back, as soon as nothing has to be cancelled any more."""
         self._closed = True
         self.stop(Cancelled('the node was cleaned up'))
+        self._one.close()  # at once: the process may end next
         self._destroy_when_idle()
 
     async def drive(self, drive: Nav2Drive) -> None:
@@ -90,7 +95,7 @@ class Nav2Client:
         drive.raise_if_stopped()
         if not ready:
             raise NavigationUnavailable(
-                f'there is no action server {server.name}: start Nav2, set nav2_namespace, or set '
+                f'there is no active action server {server.name}: start Nav2, set nav2_namespace, or set '
                 'navigation to goal_pose'
             )
 
@@ -109,17 +114,18 @@ class Nav2Client:
         limit_s = self._server_timeout_s
         drive.raise_if_stopped()
         drive.heard_at = time.monotonic()
-        sent = server.client.send_goal_async(server.goal(drive.goals), drive.heard)
+        sent = server.send(drive)
         await first_of(self._node, limit_s, sent, drive.stopped)
         if not sent.done():
             # Nav2 may still accept it, when nobody wants it any more.
             self._cancelling.cancel_if_accepted(drive, sent, self.parameters.drive_timeout)
             drive.raise_if_stopped()
-            raise NavigationTimedOut(
+            silent = NavigationTimedOut(
                 f'{server.name} did not say within {limit_s:g} s whether it takes the goal; see its log'
             )
-        handle: ClientGoalHandle = sent.result()
-        drive.handle = handle
+            settle(self._node, drive.stopped, silent)
+            raise silent
+        handle = drive.handle = sent.result()
         if not handle.accepted:
             raise NavigationRefused(
                 f'{server.name} refused the goal: is Nav2 active (ros2 lifecycle get /bt_navigator), and the '

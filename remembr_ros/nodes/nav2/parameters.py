@@ -6,7 +6,8 @@ from remembr_ros.navigation.grid import MAP_OCCUPIED
 from remembr_ros.navigation.plan import ORDERS
 from remembr_ros.nodes.base.parameter_field import parameter
 
-NAVIGATIONS = ('goal_pose', 'nav2', 'none')
+NAVIGATIONS = ('goal_pose', 'nav2', 'simple_commander', 'none')
+NAV2 = ('nav2', 'simple_commander')  # those that tell how it goes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +17,7 @@ class NavigationParameters:
     navigation: str = parameter(
         'goal_pose',
         "what becomes of a place that the robot shall go to: a pose on topic goal_pose, a drive by Nav2's "
-        'actions, or nothing',
+        'actions or by nav2_simple_commander, or nothing',
         choices=NAVIGATIONS,
     )
     goal_order: str = parameter(
@@ -57,6 +58,10 @@ class NavigationParameters:
         30.0, 'a goal that was not confirmed for so long is dropped', '0.1 to 3600 s'
     )
     nav2_namespace: str = parameter('/', "namespace of Nav2's actions, such as /robot1")
+    simple_commander_class: str = parameter(
+        'nav2_simple_commander.robot_navigator:BasicNavigator',
+        'what drives with navigation simple_commander: this, or a class of your own that derives from it',
+    )
     nav2_server_timeout: float = parameter(
         2.0, 'wait so long for a server of Nav2, and again for each of its responses', '0.05 to 60 s'
     )

@@ -151,7 +151,7 @@ class RosBackend:
         result = self._go_to.result(goal, tell, cancel=cancel, limit_s=limit_s)
         if result.error_code != Ask.Result.NONE:
             raise ask_error(result.error_code, result.error_msg)
-        return self._agent.navigation == 'nav2'  # else nobody tells
+        return self._agent.navigation != 'goal_pose'  # else nobody tells
 
     def confirm(self, yes: bool, proposal: str) -> str:
         goals = time_to_msg(int(proposal)) if proposal.isdecimal() else Time()

@@ -1,4 +1,4 @@
-"""Nav2's two action servers as far as a client can see them; as a program they are a process of their own."""
+"""Nav2's two action servers and its navigator's state as far as a client can see them; also a program."""
 
 import sys
 from dataclasses import dataclass, field
@@ -7,6 +7,8 @@ from typing import Any
 
 import rclpy
 from builtin_interfaces.msg import Duration
+from lifecycle_msgs.msg import State
+from lifecycle_msgs.srv import GetState
 from nav2_msgs.action import FollowWaypoints, NavigateToPose
 from nav2_msgs.msg import MissedWaypoint
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -67,6 +69,8 @@ class FakeNav2(Node):
             for kind, name in ((NavigateToPose, 'navigate_to_pose'), (FollowWaypoints, 'follow_waypoints'))
         ]
         self.create_timer(TICK_S, self._tick)
+        self.state = 'active'
+        self.create_service(GetState, 'bt_navigator/get_state', self._on_get_state, callback_group=group)
 
     def go_away(self) -> None:
         """Take the servers out of service, as when Nav2 is shut down."""
@@ -87,6 +91,10 @@ class FakeNav2(Node):
         if self.behaviour == 'mute':
             await self.answered
         return GoalResponse.REJECT if self.behaviour == 'reject' else GoalResponse.ACCEPT
+
+    def _on_get_state(self, _: Any, response: GetState.Response) -> GetState.Response:
+        response.current_state = State(label=self.state)
+        return response
 
     def _on_cancel(self, _: Any) -> CancelResponse:
         self.events.append('cancel')

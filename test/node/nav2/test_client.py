@@ -5,8 +5,11 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from action_msgs.srv import CancelGoal
@@ -45,21 +48,38 @@ PLACES = tuple(
 )
 
 
+@pytest.fixture(params=['nav2', 'simple_commander'])
+def navigation(request):
+    """Parameters for one of the ways to drive by Nav2."""
+    given = {'navigation': request.param}
+    if request.param == 'simple_commander' and find_spec('nav2_simple_commander') is None:
+        given['simple_commander_class'] = 'test.node.nav2.basic_navigator:BasicNavigator'
+    return given
+
+
 @pytest.fixture
-def start(robot):
+def start(robot, navigation):
     """Start an agent node that drives by Nav2."""
-    agents = []
+    agents, nodes = [], []
 
     def start(**parameters):
         waits = {'nav2_server_timeout': SERVER_S, 'nav2_silence_timeout': SILENCE_S, **parameters}
-        node = robot.start(AgentNode, pose_source='none', navigation='nav2', **waits)
+        node = robot.start(AgentNode, pose_source='none', **navigation, **waits)
         agents.append(FakeAgent())
         node._agent = agents[-1]
+        nodes.append(node)
         return node
 
     yield start
     for agent in agents:
         agent.release.set()
+    for node in nodes:
+        if not node.finalized:
+            node.trigger_shutdown()
+    for thread in threading.enumerate():
+        if thread.name == 'simple_commander':
+            thread.join(5.0)
+            assert not thread.is_alive()
 
 
 @pytest.fixture
@@ -388,11 +408,13 @@ def test_waypoints_are_ended_before_a_single_place_is_driven_to(scene):
     scene.idle()
 
 
-def test_a_question_for_every_place_is_understood_without_a_language_model(robot, nav2, asker, monkeypatch):
+def test_a_question_for_every_place_is_understood_without_a_language_model(
+    robot, nav2, asker, monkeypatch, navigation
+):
     for name in ('OPENAI_API_KEY', 'REMEMBR_LLM', 'REMEMBR_LLM_URL'):
         monkeypatch.delenv(name, raising=False)
     robot.add(FakeMemoryNode([hit.memory for hit in PLACES]))
-    scene = Scene(robot, robot.start(AgentNode, pose_source='none', navigation='nav2'), nav2, asker())
+    scene = Scene(robot, robot.start(AgentNode, pose_source='none', **navigation), nav2, asker())
     handle = scene.drive('Visit all the places where you saw a lift')
     assert [len(run.request.poses) for run in nav2.runs if run.name == 'follow_waypoints'] == [3]
     nav2.finish(nav2.runs[0], 'arrive')
@@ -404,10 +426,13 @@ def test_a_question_for_every_place_is_understood_without_a_language_model(robot
     )
 
 
-def test_sigterm_on_the_way_cancels_the_drive(robot, processes):
+def test_sigterm_on_the_way_cancels_the_drive(robot, processes, navigation, monkeypatch):
+    monkeypatch.setenv('PYTHONPATH', str(Path(__file__).parents[3]), prepend=os.pathsep)
     nav2 = robot.add(FakeNav2())
     robot.add(FakeMemoryNode([LIFT]))
-    agent = processes.start('agent', autostart='true', pose_source='none', navigation='nav2')
+    # As ros2 launch names and places nodes.
+    place = ('-r', '__node:=agent', '-r', '__ns:=/remembr')
+    agent = processes.start('agent', *place, autostart='true', pose_source='none', **navigation)
     one = Asker(robot)
     one.send('Take me to the lift', navigate=True)
     robot.wait(lambda: nav2.runs, 'the robot drives')
@@ -417,8 +442,8 @@ def test_sigterm_on_the_way_cancels_the_drive(robot, processes):
     one.client.destroy()
 
 
-def test_without_nav2_msgs_configure_says_what_to_install(robot, monkeypatch, capfd):
+def test_without_nav2_msgs_configure_says_what_to_install(robot, monkeypatch, capfd, navigation):
     monkeypatch.setitem(sys.modules, 'nav2_msgs.action', None)
-    node = robot.make(AgentNode, pose_source='none', navigation='nav2')
+    node = robot.make(AgentNode, pose_source='none', **navigation)
     assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
     assert 'ros-$ROS_DISTRO-nav2-msgs' in capfd.readouterr().err

@@ -88,7 +88,7 @@ def test_what_ros_gives_to_a_node_is_accepted(refused: Check, text: str) -> None
         (agent('keepout: [a]'), "no parameter 'keepout' (did you mean keep_out?)"),
         (agent('keep_out: {a: [b]}'), "no parameter 'keep_out.a'"),
         (agent('uri: x.db'), "no parameter 'uri'"),
-        (agent('navigation: moveit'), 'one of goal_pose, nav2, none'),
+        (agent('navigation: moveit'), 'one of goal_pose, nav2, simple_commander, none'),
         (agent('navigation: off'), 'navigation is False; it has to be text'),
         (agent('captioner: clip', '/**/captioner'), 'one of scene_text, openai'),
         (agent('goal_search_radius: 30.0'), 'it has to be from 0 to 20 m'),
