@@ -7,6 +7,7 @@ import shlex
 from functools import partial
 from pathlib import Path
 
+from remembr_ros.embedding import mxbai
 from remembr_ros.embedding.behind import EmbedderBehind
 from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.hashing import HashingEmbedder
@@ -20,18 +21,23 @@ _HASHING = re.compile(r'hashing-(\d{1,9})')
 
 logger = logging.getLogger(__name__)
 
-DEFAULT = 'mixedbread-ai/mxbai-embed-large-v1'
+DEFAULT = mxbai.NAME
 OFFLINE = 'all-MiniLM-L6-v2'  # its package carries the weights, so that it works without a network
 # Taken where a memory names them; never a folder that happens to have that name.
 _KNOWN = (DEFAULT, OFFLINE)
+_ALSO_CALLED = {
+    'hashing': 'hashing-256',
+    f'sentence-transformers/{OFFLINE}': OFFLINE,
+    mxbai.SHORT_NAME: mxbai.NAME,
+}
 
 
 def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
     """Return the embedder of that name.
 
-    :param name: a sentence-transformers model by hub name or folder; 'all-MiniLM-L6-v2' from its package;
-        'hashing' for one without a model; None: mxbai-embed-large-v1 where it is cached or can be fetched,
-        all-MiniLM-L6-v2 otherwise
+    :param name: a sentence-transformers model by hub name or folder; 'mxbai-embed-large-v1' for short;
+        'all-MiniLM-L6-v2' from its package; 'hashing' for one without a model; None: mxbai-embed-large-v1
+        where it is cached or can be fetched, all-MiniLM-L6-v2 otherwise
     :param behind: return after a look at its files; what takes seconds to load is loaded meanwhile, and is an
         :class:`EmbedderBehind`. A model of an unusual build, whose files do not tell the length of its
         vectors, is waited for all the same
@@ -49,16 +55,13 @@ def get_embedder(name: str | None = None, *, behind: bool = False) -> Embedder:
         )
     local = os.path.isdir(name) or is_cached(name) or not hub_reachable()
     load = partial(SentenceTransformerEmbedder, name, local_files_only=local)
-    dimension = known_dimension(name, local_files_only=local) if behind else None
-    return load() if dimension is None else EmbedderBehind(name, dimension, load)
+    dimension = known_dimension(name, local_files_only=local)
+    return EmbedderBehind(name, dimension, load) if behind and dimension else load()
 
 
 def canonical_name(name: str) -> str:
     """Return the one name of an embedder that has several: what a collection remembers."""
-    if name == 'hashing':
-        return 'hashing-256'
-    if name == f'sentence-transformers/{OFFLINE}':
-        return OFFLINE
+    name = _ALSO_CALLED.get(name, name)
     folder = os.path.expanduser(name)
     if name not in _KNOWN and not _HASHING.fullmatch(name) and os.path.isdir(folder):
         return os.path.realpath(folder)

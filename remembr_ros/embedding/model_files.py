@@ -1,6 +1,8 @@
 """What the files of a sentence-transformers model tell without loading it, which takes seconds."""
 
 import json
+import os
+import shlex
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,6 +10,7 @@ from posixpath import join
 from typing import Any
 
 from remembr_ros.embedding.hub import model_file
+from remembr_ros.embedding.mxbai import FILES, is_mxbai
 from remembr_ros.errors import EmbedderUnavailable
 
 WEIGHTS = (
@@ -34,11 +37,13 @@ def known_dimension(source: str, *, local_files_only: bool) -> int | None:
             )
 
     def file(name: str) -> Path | None:
-        if Path(source).is_dir():
+        if os.path.isdir(source):
             return path if (path := Path(source, name)).is_file() else None
         return model_file(source, name, local_files_only=local_files_only)
 
     try:
+        if missing := [name for name in FILES if is_mxbai(source) and file(name) is None]:
+            raise ValueError(f'it has no {missing[0]}')
         listed = file('modules.json')
         modules = _json(listed) if listed else [{'type': 'Transformer', 'path': ''}]
         kinds = [module['type'].rpartition('.')[2] for module in modules]
@@ -53,10 +58,16 @@ def known_dimension(source: str, *, local_files_only: bool) -> int | None:
         return _pooled(_json(file(join(modules[kinds.index('Pooling')]['path'], 'config.json'))))
     # Wide on purpose: a damaged file can lead to anything, and the hub's client has errors of its own.
     except Exception as error:
-        raise EmbedderUnavailable(
-            f'cannot load the embedder {source!r}: {error}. Give the name of a sentence-transformers '
-            "model, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
-        ) from error
+        raise cannot_load(source, error) from error
+
+
+def cannot_load(source: str, error: Exception) -> EmbedderUnavailable:
+    """Return what to raise for a model that is not there, or not whole."""
+    fetched = '' if os.path.isdir(source) else f' (fetched whole by: hf download {shlex.quote(source)})'
+    return EmbedderUnavailable(
+        f'cannot load the embedder {source!r}: {error}. Give the name of a sentence-transformers '
+        f"model{fetched}, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
+    )
 
 
 def _json(path: Path | None) -> Any:

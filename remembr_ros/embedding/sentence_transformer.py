@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.embedding.model_files import cannot_load
+from remembr_ros.embedding.mxbai import QUERY_PROMPT, is_mxbai
 from remembr_ros.errors import EmbedderUnavailable
 
 # Older ones import whatever class a model's modules.json names, from its own folder, too.
@@ -23,6 +25,7 @@ class SentenceTransformerEmbedder:
     def __init__(self, name: str, *, local_files_only: bool = False) -> None:
         try:
             from sentence_transformers import SentenceTransformer, __version__
+            from sentence_transformers.util import get_device_name
             from transformers.utils.logging import disable_progress_bar
         except ImportError as error:
             raise EmbedderUnavailable(
@@ -35,15 +38,18 @@ class SentenceTransformerEmbedder:
             )
         disable_progress_bar()  # type: ignore[no-untyped-call]  # of reading the weights, a second's work; a download still shows its own
         try:
-            self._model = SentenceTransformer(name, local_files_only=local_files_only)
+            self._model = SentenceTransformer(
+                name,
+                local_files_only=local_files_only,
+                # Weights of 16 bits make a processor several times slower.
+                model_kwargs={'dtype': 'float32'} if get_device_name() == 'cpu' else None,
+            )
         # Wide on purpose: with damaged files tokenizers raises Exception itself, safetensors a child of it.
         except Exception as error:
-            raise EmbedderUnavailable(
-                f'cannot load the embedder {name!r}: {error}. Give the name of a sentence-transformers '
-                "model, a folder that holds one, or 'all-MiniLM-L6-v2', which needs no network."
-            ) from error
+            raise cannot_load(name, error) from error
         self.name = name
-        self._query_prompt = 'query' if self._model.prompts.get('query') else None
+        known = QUERY_PROMPT if is_mxbai(name) else None
+        self._query_prompt = self._model.prompts.get('query') or known
         self._lock = threading.Lock()  # tokenizers are not safe to share between threads
         # Asked of a vector: the method that tells has another name in every few versions.
         self.dimension = int(self._encode(['dimension'], None).shape[1])
@@ -62,7 +68,7 @@ class SentenceTransformerEmbedder:
             # tokenizers take no lone surrogates
             vectors = self._model.encode(
                 [text.encode('utf-8', 'replace').decode() for text in texts],
-                prompt_name=prompt,
+                prompt=prompt,
                 normalize_embeddings=True,
                 show_progress_bar=False,
             )

@@ -19,6 +19,7 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.embedding.minilm import MiniLmEmbedder
 from remembr_ros.errors import EmbedderUnavailable
 from test.patience import patiently
+from test.unit.embedding.model_folder import make_bert
 
 TEXTS = [
     'A red sofa stands in the hall.',
@@ -45,25 +46,11 @@ def offline() -> Iterator[None]:
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sentence-transformers model with random weights, loaded as a real one is."""
     pytest.importorskip('sentence_transformers', reason='sentence-transformers is not installed')
-    import torch
     from sentence_transformers import SentenceTransformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
 
     folder = tmp_path_factory.mktemp('tiny')
-    letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
-    vocabulary = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', *letters, *(f'##{c}' for c in letters)]
-    (folder / 'vocab.txt').write_text('\n'.join(vocabulary))
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-    )
-    BertModel(config).save_pretrained(folder / 'bert')
-    BertTokenizerFast(str(folder / 'vocab.txt')).save_pretrained(folder / 'bert')
+    shape = {'hidden_size': 16, 'num_hidden_layers': 1, 'num_attention_heads': 2, 'intermediate_size': 32}
+    make_bert(folder / 'bert', shape | {'max_position_embeddings': 64})
     # Of a plain BERT it makes one with mean pooling.
     model = SentenceTransformer(str(folder / 'bert'), device='cpu', prompts={'query': 'find '})
     model.save(str(folder / 'model'))
@@ -248,6 +235,7 @@ def test_names_for_the_same_embedder_are_one(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     assert canonical_name('hashing') == 'hashing-256' == get_embedder('hashing').name
     assert canonical_name('sentence-transformers/all-MiniLM-L6-v2') == 'all-MiniLM-L6-v2'
+    assert canonical_name('mxbai-embed-large-v1') == 'mixedbread-ai/mxbai-embed-large-v1'
     assert canonical_name('./model') == canonical_name('model') == str((tmp_path / 'model').resolve())
     assert canonical_name('some/other-model') == 'some/other-model'
 
