@@ -1,6 +1,7 @@
 """Files such as a sentence-transformers model has, without one, or with one of random weights."""
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from hashlib import sha256
@@ -103,5 +104,5 @@ def put_in_cache(model: Path, cache: Path, name: str) -> Path:
         shutil.copy(file, blob)
         link = snapshot / file.relative_to(model)
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(blob)
+        link.symlink_to(os.path.relpath(blob, link.parent))
     return snapshot
