@@ -1,6 +1,7 @@
-"""What mxbai-embed-large-v1 costs beside all-MiniLM-L6-v2, by random weights in its shape, as dear.
+"""What mxbai-embed-large-v1 costs beside all-MiniLM-L6-v2.
 
-Each embedder is loaded in a process of its own, and asked for texts of about 20 tokens.
+Its weights are random here, in its shape, which costs the same. Each embedder is loaded in a process of its
+own, and asked for texts of about 20 tokens.
 """
 
 import json
