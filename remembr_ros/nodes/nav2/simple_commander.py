@@ -20,7 +20,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.task import Future
 
-from remembr_ros.errors import InvalidRequest, NavigationTimedOut, NavigationUnavailable
+from remembr_ros.errors import InvalidRequest, NavigationFailed, NavigationTimedOut, NavigationUnavailable
 from remembr_ros.nodes.base.conversions import stamped_pose_to_msg
 from remembr_ros.nodes.base.futures import STEADY
 from remembr_ros.nodes.base.worker_pool import settle
@@ -32,6 +32,7 @@ SLICE_S = 0.1  # [s] so long as isTaskComplete spins
 FLUSH_S = 1.0  # [s] a node that ends waits for so long until its cancels are on their way
 
 _REFUSED = SimpleNamespace(accepted=False)
+_SPINNING = threading.Lock()  # BasicNavigator spins the one executor that all of a process have in common
 
 
 class _OverError(Exception):
@@ -109,7 +110,7 @@ class SimpleCommander:
         """Wait until all cancels are on their way, not for long; the thread ends when they are answered."""
         sent = threading.Event()
         self._soon.put(sent.set)
-        if self._awaited:
+        if self._awaited and self._thread.is_alive():
             sent.wait(FLUSH_S)
         limit_s = self._server_timeout_s if self._awaited else 0.0
         if self._goal_until < math.inf:  # Nav2 may still accept it, when nobody wants it any more
@@ -118,6 +119,11 @@ class SimpleCommander:
         self._goals.put(None)
 
     def _run(self) -> None:
+        try:
+            while not _SPINNING.acquire(timeout=SLICE_S):  # of the drives before the node was cleaned up
+                self._raise_if_over()
+        except _OverError:
+            return
         try:
             options = {'namespace': self._namespace} if self._namespace else {}
             self._navigator = self._class(**options)
@@ -140,10 +146,11 @@ class SimpleCommander:
             with suppress(Exception):  # rclpy may be shut down by now
                 self._navigator.on_log = lambda: None
                 self._navigator.destroy_node()
+            _SPINNING.release()
 
     def _go_on(self) -> None:
         try:
-            wanted = self._goals.get(block=not self._awaited)
+            wanted = self._goals.get(block=not self._awaited and self._soon.empty())
         except queue.Empty:
             self._spin()
         else:
@@ -151,18 +158,18 @@ class SimpleCommander:
                 self._take(*wanted)
 
     def _spin(self) -> None:
+        self._raise_if_over()
         try:
-            self._raise_if_over()
-            spun = not self._navigator.isTaskComplete()
+            if self._navigator.isTaskComplete():
+                rclpy.spin_once(self._navigator, timeout_sec=SLICE_S)
         except _OverError:
             raise
         except Exception as error:  # noqa: BLE001  the class may be anybody's
             if self._present is not None:
                 settle(self._node, self._present.stopped, NavigationUnavailable(self._failed(error)))
                 self._present = None
-            spun = False
-        if not spun:
-            rclpy.spin_once(self._navigator, timeout_sec=SLICE_S)
+            with suppress(Exception):  # for the cancel, whatever else fails again
+                rclpy.spin_once(self._navigator, timeout_sec=SLICE_S)
 
     def _take(self, drive: Nav2Drive, sent: Future) -> None:
         if drive.stopped.done():  # nobody waits for it any more
@@ -170,24 +177,28 @@ class SimpleCommander:
             return
         poses = [stamped_pose_to_msg(goal) for goal in drive.goals]
         before = self._navigator.goal_handle
+        failure: NavigationFailed | None = None
         self._goal_until = time.monotonic() + self._drive_timeout_s
         try:
-            go = self._navigator.goToPose if len(poses) == 1 else self._navigator.followWaypoints
-            go(poses[0] if len(poses) == 1 else poses)
+            if len(poses) == 1:
+                self._navigator.goToPose(poses[0])
+            else:
+                self._navigator.followWaypoints(poses)
         except _OverError:
-            hangs = f'{go.__name__} has not come back for {self._drive_timeout_s:g} s; see its log'
-            settle(self._node, sent, error=NavigationTimedOut(hangs))
-            self._raise_if_over(goal=False)
-            return
+            failure = NavigationTimedOut(
+                f'{self._class.__name__} has not sent a goal within {self._drive_timeout_s:g} s; see its log'
+            )
         except Exception as error:  # noqa: BLE001  the class may be anybody's
-            settle(self._node, sent, error=NavigationUnavailable(self._failed(error)))
-            return
+            failure = NavigationUnavailable(self._failed(error))
         finally:
             self._goal_until = math.inf
         # Not what was returned, which a class that adds to BasicNavigator's may well forget to hand on.
         handle = self._navigator.goal_handle
-        if handle is before or handle is None or not handle.accepted:
-            settle(self._node, sent, _REFUSED)
+        taken = handle is not before and handle is not None and handle.accepted
+        if failure is not None or not taken:
+            if taken:
+                self._cancel(handle)
+            settle(self._node, sent, _REFUSED, error=failure)
             return
         goal = CommandedGoal(handle, self._cancel)
         self._awaited.append((self._navigator.result_future, goal.result))
@@ -197,6 +208,7 @@ class SimpleCommander:
     def _cancel(self, handle: Any) -> Future:
         response = Future()
         self._soon.put(lambda: self._awaited.append((handle.cancel_goal_async(), response)))
+        self._goals.put(None)  # which wakes the thread
         return response
 
     def _tick(self) -> None:
@@ -205,15 +217,16 @@ class SimpleCommander:
         for pair in [pair for pair in self._awaited if pair[0].done()]:
             self._awaited.remove(pair)
             settle(self._node, pair[1], pair[0].result())
-        feedback, executor = self._navigator.getFeedback(), self._node.executor
-        if feedback is not self._feedback and self._present is not None and executor is not None:
-            self._feedback = feedback
-            if feedback is not None:
-                executor.create_task(partial(self._present.heard, SimpleNamespace(feedback=feedback)))
         self._raise_if_over()
+        drive, feedback, executor = self._present, self._navigator.getFeedback(), self._node.executor
+        if drive is None or drive.result is None or drive.result.done() or executor is None:
+            return
+        if feedback is not None and feedback is not self._feedback:
+            self._feedback = feedback
+            executor.create_task(partial(drive.heard, SimpleNamespace(feedback=feedback)))
 
-    def _raise_if_over(self, *, goal: bool = True) -> None:
-        if not rclpy.ok() or time.monotonic() > (min(self._until, self._goal_until) if goal else self._until):
+    def _raise_if_over(self) -> None:
+        if not rclpy.ok() or time.monotonic() > min(self._until, self._goal_until):
             raise _OverError
 
     def _failed(self, error: Exception) -> str:

@@ -38,6 +38,9 @@ class Spoilt(BasicNavigator):
             self.go_on.wait()
         if self.wrong == 'fails':
             raise ValueError('the dock is closed')
+        if self.wrong == 'fails after':
+            super().goToPose(pose)
+            raise ValueError('no lights')
         if self.wrong == 'stays':
             return True
         if self.wrong == 'forgets':
@@ -47,8 +50,13 @@ class Spoilt(BasicNavigator):
 
     def isTaskComplete(self) -> bool:  # noqa: N802
         if self.wrong == 'fails on the way':
-            raise ValueError('no lights')
+            raise ValueError('the way')
         return super().isTaskComplete()
+
+    def getFeedback(self) -> Any:  # noqa: N802
+        if self.wrong == 'tells nonsense':
+            raise ValueError('no feedback')
+        return super().getFeedback()
 
 
 @pytest.fixture
@@ -160,8 +168,10 @@ def test_a_drive_is_cancelled_while_the_class_waits_for_the_next(robot, nav2, as
     ('wrong', 'code', 'says'),
     [
         ('fails', CODES.NAV_UNAVAILABLE, 'Spoilt failed: ValueError: the dock is closed'),
+        ('fails after', CODES.NAV_UNAVAILABLE, 'Spoilt failed: ValueError: no lights'),
         ('stays', CODES.NAV_REJECTED, 'refused the goal'),
-        ('fails on the way', CODES.NAV_UNAVAILABLE, 'Spoilt failed: ValueError: no lights'),
+        ('fails on the way', CODES.NAV_UNAVAILABLE, 'Spoilt failed: ValueError: the way'),
+        ('tells nonsense', CODES.NAV_UNAVAILABLE, 'Spoilt failed: ValueError: no feedback'),
     ],
 )
 def test_a_class_that_does_something_wrong_is_named(robot, spoilt, nav2, asker, *, wrong, code, says):
