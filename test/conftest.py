@@ -1,12 +1,29 @@
 """What holds for every test: one thread for each library's sums, and no clock on an example."""
 
 import os
+from collections import Counter
 
 # Before numpy and torch are there: a test runs on each core, and threads that wait for each other there spin.
 for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
     os.environ.setdefault(name, '1')
 
+import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile('remembr', deadline=None)
 settings.load_profile('remembr')
+
+LONG = (
+    'test_scene_text_building.py',
+    'test_loop_unbreakable.py',
+    'test_small_model.py',
+    'test_page_outage.py',
+    'test_replay.py',
+)
+"""Files whose few tests take a minute: begun last, one of three workers would be left alone with them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the files for xdist, which takes them as they come: those first, then by the number of tests."""
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name not in LONG, -tests[item.path]))
