@@ -432,7 +432,11 @@ def test_sigterm_on_the_way_cancels_the_drive(robot, processes, navigation, monk
     robot.add(FakeMemoryNode([LIFT]))
     # As ros2 launch names and places nodes.
     place = ('-r', '__node:=agent', '-r', '__ns:=/remembr')
-    agent = processes.start('agent', *place, autostart='true', pose_source='none', **navigation)
+    given = {
+        **navigation,
+        'nav2_server_timeout': 10.0,
+    }  # BasicNavigator alone waits for 2 s
+    agent = processes.start('agent', *place, autostart='true', pose_source='none', **given)
     one = Asker(robot)
     one.send('Take me to the lift', navigate=True)
     robot.wait(lambda: nav2.runs, 'the robot drives')
