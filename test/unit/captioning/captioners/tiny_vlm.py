@@ -33,6 +33,7 @@ def tokenizer(*special: str) -> Any:
         # Not what a model needs: it has to be set by whoever makes batches.
         padding_side='right',
         additional_special_tokens=['<|im_start|>', *special],
+        model_input_names=['input_ids', 'attention_mask'],  # for transformers 4
     )
 
 

@@ -9,6 +9,8 @@ PATCHES = 4  # tokens of a picture or tile
 
 class NVILALiteProcessor(ProcessorMixin):
     attributes = ['image_processor', 'tokenizer']  # noqa: RUF012
+    image_processor_class = 'AutoImageProcessor'  # transformers 4 wants to know
+    tokenizer_class = 'AutoTokenizer'
     _auto_class = 'AutoProcessor'
 
     def __init__(
