@@ -20,6 +20,7 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/hadolint docker/Dockerfile*
 
 bench: setup  ## speed and memory, as ratios against a baseline in the same run; eMEM is one of these
 	@$(BIN)/python -m pip install --quiet -c requirements/constraints.txt emem==0.3.0 || true

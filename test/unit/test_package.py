@@ -72,20 +72,38 @@ def test_every_version_is_the_same() -> None:
 
 
 @pytest.fixture(scope='module')
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names in a wheel that is built from a copy of the sources."""
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An unpacked source distribution, made of a copy of the sources."""
     copy = tmp_path_factory.mktemp('build') / 'source'
     copy.mkdir()
-    for name in ('remembr_ros', 'resource', 'launch', 'config'):
-        if (REPOSITORY / name).is_dir():
-            shutil.copytree(REPOSITORY / name, copy / name, ignore=shutil.ignore_patterns('__pycache__'))
-    for name in ('setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml', 'README.md', 'LICENSE'):
-        if (REPOSITORY / name).exists():
-            shutil.copy(REPOSITORY / name, copy)
+    for name in ('remembr_ros', 'remembr_msgs', 'resource', 'launch', 'config'):
+        shutil.copytree(REPOSITORY / name, copy / name, ignore=shutil.ignore_patterns('__pycache__'))
+    for name in 'setup.py setup.cfg package.xml pyproject.toml MANIFEST.in README.md LICENSE'.split():
+        shutil.copy(REPOSITORY / name, copy)
+    subprocess.run([sys.executable, 'setup.py', '-q', 'sdist'], cwd=copy, check=True, timeout=100)
+    (built,) = (copy / 'dist').glob('*.tar.gz')
+    shutil.unpack_archive(built, copy / 'unpacked', filter='data')
+    return copy / 'unpacked' / built.name.removesuffix('.tar.gz')
+
+
+@pytest.fixture(scope='module')
+def wheel(source: Path) -> set[str]:
+    """The names in a wheel that is built from the source distribution."""
     pip = [sys.executable, '-m', 'pip', 'wheel', '--no-deps', '--no-build-isolation', '--no-index', '-q']
-    subprocess.run([*pip, '-w', 'out', '.'], cwd=copy, check=True, timeout=100)
-    (built,) = (copy / 'out').glob('*.whl')
+    subprocess.run([*pip, '-w', 'out', '.'], cwd=source, check=True, timeout=100)
+    (built,) = (source / 'out').glob('*.whl')
     return set(zipfile.ZipFile(built).namelist())
+
+
+def test_the_source_distribution_has_what_colcon_builds(source: Path) -> None:
+    assert (source / 'LICENSE').is_file()
+    wanted = {
+        path.relative_to(REPOSITORY)
+        for path in (REPOSITORY / 'remembr_msgs').rglob('*')
+        if path.is_file() and '__pycache__' not in path.parts
+    }
+    assert Path('remembr_msgs/package.xml') in wanted
+    assert {path for path in wanted if not (source / path).is_file()} == set()
 
 
 def test_the_wheel_has_every_module_and_data_file(wheel: set[str]) -> None:
