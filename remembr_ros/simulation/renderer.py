@@ -1,5 +1,6 @@
 """The camera's images, rendered off screen by VTK. No X server and no GPU are needed."""
 
+import importlib.util
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Pose
 from remembr_ros.images import Bgr
 from remembr_ros.simulation.building import WALL_HEIGHT_M, Building, Colour, SignPanel, Solid
@@ -39,9 +41,14 @@ class Shot:
 
 
 class Renderer:
-    """Renders one building; a context manager, which gives the memory back."""
+    """Renders one building; a context manager, which gives the memory back.
+
+    :raises RemembrError: the extra simulation is not installed
+    """
 
     def __init__(self, building: Building) -> None:
+        if any(importlib.util.find_spec(package) is None for package in ('pyvista', 'matplotlib')):
+            raise RemembrError('rendering needs the extra simulation: pip install "remembr_ros[simulation]"')
         import pyvista
         from vtkmodules.vtkCommonCore import vtkLogger
 
