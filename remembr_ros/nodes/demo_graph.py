@@ -15,7 +15,8 @@ from rclpy.qos import QoSHistoryPolicy, QoSProfile
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Ask
-from remembr_ros.agent.model.answer import Answer
+from remembr_ros.agent.model.answer import Answer, Question
+from remembr_ros.embedding.embedders import OFFLINE
 from remembr_ros.errors import NodeUnavailable, RemembrError
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
@@ -58,7 +59,7 @@ class DemoGraph:
         self._end.callback(self._end_processes)
         images = ('image/compressed', '/camera/image_raw/compressed')
         pose = ('pose_with_covariance', '/amcl_pose')
-        self._start('memory', {'uri': str(self._memory)})
+        self._start('memory', {'uri': str(self._memory), 'embedder': OFFLINE})
         self._start('captioner', {'queue_size': 1000, 'drain_timeout': 60.0}, images, pose)
         self._start('agent', {}, pose)
         keep_all = QoSProfile(depth=1000, history=QoSHistoryPolicy.KEEP_ALL)
@@ -110,13 +111,13 @@ class DemoGraph:
         self._run('bag_end', [*end, '--patience', '120'])
         self._finish('bag_end', on_stored)
 
-    def ask(self, question: str, navigate: bool = False) -> tuple[Answer, StampedPose | None]:
+    def ask(self, question: Question, navigate: bool = False) -> tuple[Answer, StampedPose | None]:
         """Ask the agent; return the answer and the goal that was published.
 
         :raises RemembrError: there is no answer
         """
         before = len(self._goals)
-        request = Ask.Request(question=question, navigate=navigate)
+        request = Ask.Request(question=question.text, navigate=navigate)
         try:
             response = call(self._node, Ask, f'{NAMESPACE}/ask', request, time.monotonic() + ANSWER_S)
         except NodeUnavailable as error:

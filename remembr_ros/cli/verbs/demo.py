@@ -1,4 +1,4 @@
-"""remembr demo: a rendered building, three nodes, five questions, a picture."""
+"""remembr demo: a rendered building, three nodes (or, without ROS, none), five questions, a picture."""
 
 import argparse
 import json
@@ -9,12 +9,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from remembr_ros import __version__
 from remembr_ros.agent.build import AgentConfig, config_from_environment
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.json_form import answer_json
+from remembr_ros.cli.demo_alone import DemoAlone
 from remembr_ros.cli.output import answer_lines, progress
 from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Pose, StampedPose, distance
@@ -25,6 +26,9 @@ from remembr_ros.simulation.plan_picture import draw_plan
 from remembr_ros.simulation.recording import record_building
 from remembr_ros.simulation.truth import RecordingTruth, SignTruth, load_truth
 from remembr_ros.timestamps import NS
+
+if TYPE_CHECKING:
+    from remembr_ros.nodes.demo_graph import DemoGraph
 
 NEAR_M = 5.0  # a place is right if it lies this near to where the sign is readable
 SOON_S = 5.0  # a time is right if it lies this near to when the sign is readable
@@ -61,25 +65,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from remembr_ros.nodes.demo_graph import DemoGraph
-    except ImportError as error:
-        raise RemembrError(
-            f'the demo needs ROS 2 and remembr_msgs ({error}): run it by `make demo` in the repository, '
-            'or source the ROS 2 workspace that has them'
-        ) from error
-
     began = time.monotonic()
     out: Path = args.out
     out.mkdir(parents=True, exist_ok=True)
     database = out / 'memory.db'
     remove_earlier(database)
-    with DemoGraph(out / 'logs', database) as graph:  # the nodes start while the building is rendered
+    with _graph(out, database) as graph:  # the nodes start while the building is rendered
         truth = _recording(out / f'building_{args.seed}', args.seed)
-        _say('the nodes load their models')
+        how = 'read as fast as this machine can'
+        if not isinstance(graph, DemoAlone):
+            how = f'played at {args.rate:g} times real speed'
+            _say('the nodes load their models')
         graph.bring_up()
         seconds = (truth.end_ns - truth.start_ns) / NS
-        _say(f'the robot remembers its tour: {seconds:.0f} s, played at {args.rate:g} times real speed')
+        _say(f'the robot remembers its tour: {seconds:.0f} s, {how}')
         with progress('memories', unit='') as show:
             graph.play(out / f'building_{args.seed}' / 'bag', args.rate, show)
         memories = sorted(graph.memories, key=lambda memory: memory.start_ns)
@@ -90,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         goal: StampedPose | None = None
         for asked in questions(truth):
             question = Question(asked.text, now_ns, here)
-            answer, published = graph.ask(asked.text, asked.navigate)
+            answer, published = graph.ask(question, asked.navigate)
             right = is_right(asked, answer, truth)
             goal = published or goal
             found[asked.text] = answer.evidence[:5]
@@ -178,6 +177,15 @@ def _seen_at(sign: SignTruth, time_ns: int) -> float:
         (max(view.start_ns - time_ns, time_ns - view.end_ns, 0) / NS for view in sign.readable),
         default=math.inf,
     )
+
+
+def _graph(out: Path, database: Path) -> 'DemoGraph | DemoAlone':
+    try:
+        from remembr_ros.nodes.demo_graph import DemoGraph
+    except ImportError as error:
+        _say(f'without ROS 2 and remembr_msgs ({error}) the recording is read here, not played to nodes')
+        return DemoAlone(database)
+    return DemoGraph(out / 'logs', database)
 
 
 def _recording(folder: Path, seed: int) -> RecordingTruth:
