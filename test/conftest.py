@@ -27,3 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order the files for xdist, which takes them as they come: those first, then by the number of tests."""
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path.name not in LONG, -tests[item.path]))
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a long text by its beginning: some have megabytes, which workers would hand about with their tests."""
+    return f'{val[:30]!r}...{len(val)}' if isinstance(val, str | bytes) and len(val) > 200 else None

@@ -165,9 +165,7 @@ class SimpleCommander:
         except _OverError:
             raise
         except Exception as error:  # noqa: BLE001  the class may be anybody's
-            if self._present is not None:
-                settle(self._node, self._present.stopped, NavigationUnavailable(self._failed(error)))
-                self._present = None
+            self._give_up(error)
             with suppress(Exception):  # for the cancel, whatever else fails again
                 rclpy.spin_once(self._navigator, timeout_sec=SLICE_S)
 
@@ -218,12 +216,22 @@ class SimpleCommander:
             self._awaited.remove(pair)
             settle(self._node, pair[1], pair[0].result())
         self._raise_if_over()
-        drive, feedback, executor = self._present, self._navigator.getFeedback(), self._node.executor
+        drive, executor = self._present, self._node.executor
         if drive is None or drive.result is None or drive.result.done() or executor is None:
+            return
+        try:
+            feedback = self._navigator.getFeedback()
+        except Exception as error:  # noqa: BLE001  not into a wait for Nav2's yes, which would be lost
+            self._give_up(error)
             return
         if feedback is not None and feedback is not self._feedback:
             self._feedback = feedback
             executor.create_task(partial(drive.heard, SimpleNamespace(feedback=feedback)))
+
+    def _give_up(self, error: Exception) -> None:
+        if self._present is not None:
+            settle(self._node, self._present.stopped, NavigationUnavailable(self._failed(error)))
+            self._present = None
 
     def _raise_if_over(self) -> None:
         if not rclpy.ok() or time.monotonic() > min(self._until, self._goal_until):
