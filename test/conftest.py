@@ -30,5 +30,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name a long text by its beginning: some have megabytes, which workers would hand about with their tests."""
+    """Name a long text by its beginning: some have megabytes, which workers would hand about with tests."""
     return f'{val[:30]!r}...{len(val)}' if isinstance(val, str | bytes) and len(val) > 200 else None
