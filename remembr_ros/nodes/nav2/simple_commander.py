@@ -128,7 +128,7 @@ class SimpleCommander:
             options = {'namespace': self._namespace} if self._namespace else {}
             self._navigator = self._class(**options)
             self._navigator.on_tick, self._navigator.on_log = self._tick, self._raise_if_over
-            # With any other localizer it would tell AMCL that the robot stands at the map's origin.
+            # With any other localizer it could tell AMCL that the robot stands at the map's origin.
             self._navigator.waitUntilNav2Active(localizer='robot_localization')
             self.active = True
             while self._until == math.inf or self._awaited:
