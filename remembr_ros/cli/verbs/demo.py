@@ -72,9 +72,9 @@ def run(args: argparse.Namespace) -> int:
     remove_earlier(database)
     with _graph(out, database) as graph:  # the nodes start while the building is rendered
         truth = _recording(out / f'building_{args.seed}', args.seed)
-        how = 'read as fast as this machine can'
+        how, through = 'read as fast as this machine can', 'without ROS'
         if not isinstance(graph, DemoAlone):
-            how = f'played at {args.rate:g} times real speed'
+            how, through = f'played at {args.rate:g} times real speed', 'through ROS'
             _say('the nodes load their models')
         graph.bring_up()
         seconds = (truth.end_ns - truth.start_ns) / NS
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     }
     (out / 'answers.json').write_text(json.dumps(summary, indent=2, ensure_ascii=False) + '\n')
     print(
-        f'\n{count} of {len(results)} answers are right (planner {summary["planner"]}), '
+        f'\n{count} of {len(results)} answers are right ({through}, planner {summary["planner"]}), '
         f'{time.monotonic() - began:.0f} s in all. See {out / "map.png"} and {out / "answers.json"}.'
     )
     # As it was called: make demo calls it where it is installed.

@@ -63,17 +63,13 @@ class CommandedGoal:
 
     accepted = True
 
-    def __init__(self, handle: Any, cancel: Callable[[Any], Future]) -> None:
+    def __init__(self, handle: Any, cancel: Callable[[], Future]) -> None:
         self.goal_id = handle.goal_id
         self.result = Future()
-        self._handle = handle
-        self._cancel = cancel
+        self.cancel_goal_async = cancel
 
     def get_result_async(self) -> Future:
         return self.result
-
-    def cancel_goal_async(self) -> Future:
-        return self._cancel(self._handle)
 
 
 class SimpleCommander:
@@ -91,7 +87,7 @@ class SimpleCommander:
         self._navigator: Any = None
         self._goals: queue.SimpleQueue[tuple[Nav2Drive, Future] | None] = queue.SimpleQueue()
         self._soon: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()  # done by the next tick
-        self._awaited: list[tuple[Future, Future]] = []  # of BasicNavigator's, and whom it is for
+        self._awaited: dict[Future, tuple[Future, float]] = {}  # BasicNavigator's: for whom, until when
         self._present: Nav2Drive | None = None
         self._feedback: Any = None
         self._goal_until = self._until = math.inf
@@ -195,26 +191,37 @@ class SimpleCommander:
         taken = handle is not before and handle is not None and handle.accepted
         if failure is not None or not taken:
             if taken:
-                self._cancel(handle)
+                self._cancel(handle, self._navigator.result_future)
             settle(self._node, sent, _REFUSED, error=failure)
             return
-        goal = CommandedGoal(handle, self._cancel)
-        self._awaited.append((self._navigator.result_future, goal.result))
+        theirs = self._navigator.result_future
+        goal = CommandedGoal(handle, partial(self._cancel, handle, theirs))
+        self._awaited[theirs] = (goal.result, math.inf)
         self._present = drive
         settle(self._node, sent, goal)
 
-    def _cancel(self, handle: Any) -> Future:
+    def _cancel(self, handle: Any, result: Future) -> Future:
         response = Future()
-        self._soon.put(lambda: self._awaited.append((handle.cancel_goal_async(), response)))
+
+        def cancel() -> None:
+            # A server that has gone answers neither, and nobody waits for that any longer.
+            until = time.monotonic() + self._server_timeout_s
+            self._awaited[handle.cancel_goal_async()] = (response, until)
+            if result in self._awaited:
+                self._awaited[result] = (self._awaited[result][0], until)
+
+        self._soon.put(cancel)
         self._goals.put(None)  # which wakes the thread
         return response
 
     def _tick(self) -> None:
         while not self._soon.empty():
             self._soon.get()()
-        for pair in [pair for pair in self._awaited if pair[0].done()]:
-            self._awaited.remove(pair)
-            settle(self._node, pair[1], pair[0].result())
+        for theirs, (ours, until) in list(self._awaited.items()):
+            if theirs.done():
+                settle(self._node, ours, theirs.result())
+            if theirs.done() or time.monotonic() > until:
+                del self._awaited[theirs]
         self._raise_if_over()
         drive, executor = self._present, self._node.executor
         if drive is None or drive.result is None or drive.result.done() or executor is None:

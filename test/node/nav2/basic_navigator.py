@@ -1,5 +1,6 @@
 """BasicNavigator where nav2_simple_commander is not installed: its names, its waits without an end."""
 
+import threading
 from enum import Enum
 from typing import Any
 
@@ -76,3 +77,14 @@ class BasicNavigator(Node):
 
     def _feedbackCallback(self, message: Any) -> None:  # noqa: N802
         self.feedback = message.feedback
+
+
+def shut_down(*agents: Any) -> None:
+    """Shut agent nodes down, and see the threads end that BasicNavigator has in them."""
+    for agent in agents:
+        if not agent.finalized:
+            agent.trigger_shutdown()
+    for thread in threading.enumerate():
+        if thread.name == 'simple_commander':
+            thread.join(5.0)
+            assert not thread.is_alive()

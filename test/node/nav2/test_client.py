@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from importlib.util import find_spec
@@ -33,6 +32,7 @@ from remembr_ros.timestamps import NS
 from test.node.agent.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, Asker, FakeAgent, FakeMemoryNode
 from test.node.base.test_managed_node_live_parameters import change
 from test.node.nav2 import fake_nav2
+from test.node.nav2.basic_navigator import shut_down
 from test.node.nav2.fake_nav2 import FakeNav2
 from test.patience import patiently
 
@@ -73,13 +73,7 @@ def start(robot, navigation):
     yield start
     for agent in agents:
         agent.release.set()
-    for node in nodes:
-        if not node.finalized:
-            node.trigger_shutdown()
-    for thread in threading.enumerate():
-        if thread.name == 'simple_commander':
-            thread.join(5.0)
-            assert not thread.is_alive()
+    shut_down(*nodes)
 
 
 @pytest.fixture
@@ -432,10 +426,7 @@ def test_sigterm_on_the_way_cancels_the_drive(robot, processes, navigation, monk
     robot.add(FakeMemoryNode([LIFT]))
     # As ros2 launch names and places nodes.
     place = ('-r', '__node:=agent', '-r', '__ns:=/remembr')
-    given = {
-        **navigation,
-        'nav2_server_timeout': 10.0,
-    }  # BasicNavigator alone waits for 2 s
+    given = {**navigation, 'nav2_server_timeout': 10.0}  # BasicNavigator alone waits for 2 s
     agent = processes.start('agent', *place, autostart='true', pose_source='none', **given)
     one = Asker(robot)
     one.send('Take me to the lift', navigate=True)

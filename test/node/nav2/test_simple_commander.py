@@ -18,7 +18,7 @@ pytest.importorskip('nav2_msgs', reason='needs nav2_msgs: make setup, or install
 from remembr_msgs.action import Ask as AskAction
 from remembr_ros.nodes.agent.node import AgentNode
 from test.node.agent.fake_agent import Asker, FakeAgent
-from test.node.nav2.basic_navigator import BasicNavigator
+from test.node.nav2.basic_navigator import BasicNavigator, shut_down
 from test.node.nav2.fake_nav2 import FakeNav2
 
 CODES = AskAction.Result
@@ -84,11 +84,7 @@ def agent(robot, spoilt, nav2):
     node._agent = FakeAgent()
     yield node
     spoilt.go_on.set()
-    node.trigger_shutdown()
-    for thread in threading.enumerate():
-        if thread.name == 'simple_commander':
-            thread.join(5.0)
-            assert not thread.is_alive()
+    shut_down(node)
 
 
 @pytest.fixture
@@ -161,6 +157,17 @@ def test_a_drive_is_cancelled_while_the_class_waits_for_the_next(robot, nav2, as
     assert asker.result(first).result.error_code == CODES.CANCELLED
     robot.wait(lambda: nav2.runs[0].end == 'cancel', 'the robot stops')
     nav2.answer()
+
+
+@pytest.mark.usefixtures('active')
+def test_what_a_nav2_that_has_gone_will_not_answer_is_not_awaited_for_ever(robot, nav2, asker, agent):
+    sent = asker.send('Take me to the lift', navigate=True)
+    robot.wait(lambda: nav2.runs, 'the robot drives')
+    awaited = agent._navigator._nav2._one._commander._awaited
+    assert awaited
+    nav2.go_away()
+    assert asker.result(sent).result.error_code in (CODES.NAV_UNAVAILABLE, CODES.NAV_TIMEOUT)
+    robot.wait(lambda: not awaited, 'the thread rests')
 
 
 @pytest.mark.usefixtures('active')
