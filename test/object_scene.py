@@ -39,6 +39,11 @@ class Scene:
         return CameraView(stamp_ns, self.bgr.copy(), CAMERA, pose, deep)
 
 
+def blind(stamp_ns: int = T0, pose: Transform = AHEAD) -> CameraView:
+    """Return a view that tells where the camera was, and measures nothing."""
+    return Scene().view(stamp_ns, pose, depth=False)
+
+
 def detection(box: tuple[float, float, float, float], label: str = 'mug', **changes: Any) -> Detection:
     """Return a detection that is quite sure."""
     fields = {'stamp_ns': T0, 'camera': '', 'scores': {label: 0.8}, **changes}

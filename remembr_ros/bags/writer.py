@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembr_ros.geometry import Transform
+from remembr_ros.images import Bgr, encode_jpeg
 from remembr_ros.timestamps import NS
 
 _Self = TypeVar('_Self', bound='BagWriter')
@@ -123,6 +125,24 @@ class BagWriter:
     def tf(self, *transforms: Any) -> Any:
         """Return a tf2_msgs/TFMessage."""
         return self.make('tf2_msgs/msg/TFMessage', transforms=list(transforms))
+
+    def jpeg(self, header: Any, bgr: Bgr, quality: int) -> Any:
+        """Return a sensor_msgs/CompressedImage of a picture."""
+        return self.compressed_image(header, 'jpeg', np.frombuffer(encode_jpeg(bgr, quality), np.uint8))
+
+    def image(self, header: Any, encoding: str, values: NDArray[np.uint16]) -> Any:
+        """Return a sensor_msgs/Image of 16-bit values, shape (height, width)."""
+        rows, columns = values.shape
+        return self.make(
+            'sensor_msgs/msg/Image',
+            header=header,
+            height=rows,
+            width=columns,
+            encoding=encoding,
+            is_bigendian=0,
+            step=2 * columns,
+            data=values.astype('<u2').reshape(-1).view(np.uint8),
+        )
 
     def compressed_image(self, header: Any, form: str, data: Any) -> Any:
         """Return a sensor_msgs/CompressedImage.

@@ -88,4 +88,11 @@ def get_detector(name: str, labels: str | None = None) -> Detector:
         from remembr_ros.objects.yolox import YoloxDetector
 
         return YoloxDetector(model, labels)
-    raise InvalidRequest(f'there is no detector {name!r}; give onnx:MODEL.onnx, of the YOLOX family')
+    if kind == 'simulation' and model:
+        from remembr_ros.objects.simulated import recorded_detector
+
+        return recorded_detector(model)
+    raise InvalidRequest(
+        f'there is no detector {name!r}; give onnx:MODEL.onnx, of the YOLOX family, or simulation:FOLDER, '
+        'of a recorded home'
+    )

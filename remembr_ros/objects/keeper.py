@@ -53,7 +53,7 @@ class ObjectKeeper:
         """Take what a detector found in an image; now and then, store what has changed."""
         self.images += 1
         self.detections += len(detections)
-        self._map.update(view.stamp_ns, view.pose[0], lift(detections, view, self.dropped))
+        self._map.update(view, lift(detections, view, self.dropped))
         self._now_ns = view.stamp_ns
         self._kept_ns = self._kept_ns or self._now_ns
         if abs(self._now_ns - self._kept_ns) >= EVERY_NS:

@@ -13,10 +13,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.geometry import Point
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
 from remembr_ros.memory.objects import KnownObject
-from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.lifting import CameraView, Lifted
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
 
@@ -61,12 +60,12 @@ class ObjectMap:
         """Return how many objects there are."""
         return sum(track.confirmed for track in self._tracks)
 
-    def update(self, stamp_ns: int, eye: Point, placed: Sequence[Lifted]) -> list[str]:
+    def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
         """Take what a frame shows.
 
-        :param eye: where the camera was [m] in the map
         :return: the id of the object that each detection is; empty: of none that is confirmed
         """
+        stamp_ns, eye = view.stamp_ns, view.pose[0]
         # What was followed where a known one was, see _new, is over with the times in which that was seen.
         over = [track for track, known in self._again if not known.was_known(stamp_ns, stamp_ns)]
         if over:

@@ -123,27 +123,10 @@ class _TourBag(BagWriter):
 
     def images(self, stamp_ns: int, shot: Shot) -> Iterator[Message]:
         """Yield one frame: colour, camera info, depth."""
-        import cv2
-
-        done, jpeg = cv2.imencode('.jpg', shot.bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-        if not done:
-            raise RuntimeError('OpenCV cannot encode JPEG')
         header = self.header(stamp_ns, _OPTICAL)
-        image = self.compressed_image(header, 'jpeg', jpeg.reshape(-1))
-        yield stamp_ns, '/camera/image_raw/compressed', image
+        yield stamp_ns, '/camera/image_raw/compressed', self.jpeg(header, shot.bgr, JPEG_QUALITY)
         yield stamp_ns, '/camera/camera_info', self.camera_info(header, _INTRINSICS)
-        rows, columns = shot.depth_mm.shape
-        depth = self.make(
-            'sensor_msgs/msg/Image',
-            header=header,
-            height=rows,
-            width=columns,
-            encoding='16UC1',
-            is_bigendian=0,
-            step=2 * columns,
-            data=shot.depth_mm.astype('<u2').reshape(-1).view(np.uint8),
-        )
-        yield stamp_ns, '/camera/depth/image_raw', depth
+        yield stamp_ns, '/camera/depth/image_raw', self.image(header, '16UC1', shot.depth_mm)
 
     def _planar(self, stamp_ns: int, parent: str, child: str, pose: Pose) -> Any:
         return self.transform(stamp_ns, parent, child, (pose.position, quaternion_from_yaw(pose.yaw)))

@@ -2,6 +2,8 @@
 
 import importlib.util
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +21,7 @@ from remembr_ros.simulation.surfaces import coloured_surface, draw_sign_face
 NEAR_M, FAR_M = 0.05, 40.0
 
 _TILE_M = 0.6
-_LENS_BLUR_PX = 0.9
+LENS_BLUR_PX = 0.9
 _SKY: Colour = (205, 222, 236)
 _FLOOR: Colour = (168, 160, 148)
 _GROUT: Colour = (138, 131, 121)
@@ -47,30 +49,14 @@ class Renderer:
     """
 
     def __init__(self, building: Building) -> None:
-        if any(importlib.util.find_spec(package) is None for package in ('pyvista', 'matplotlib')):
-            raise RemembrError('rendering needs the extra simulation: pip install "remembr_ros[simulation]"')
-        import pyvista
-        from vtkmodules.vtkCommonCore import vtkLogger
-
-        pyvista.OFF_SCREEN = True
-        # Without an X server VTK warns, and then takes EGL or OSMesa, which is what is wanted.
-        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
-        try:
-            plotter: Any = pyvista.Plotter(off_screen=True, window_size=[WIDTH, HEIGHT], lighting='none')
+        with off_screen(WIDTH, HEIGHT, FOCAL_PX) as plotter:
             self._plotter = plotter
-            # multi-sampling costs more than all the rest of a frame
-            plotter.render_window.SetMultiSamples(0)
             plotter.background_color = _SKY
             self._add_shell(building)
             self._add_solids(building)
             for sign in building.signs:
                 self._add_sign(sign)
-            camera = self._plotter.camera
-            camera.view_angle = math.degrees(2 * math.atan(HEIGHT / 2 / FOCAL_PX))
-            camera.up = (0.0, 0.0, 1.0)
-            self._plotter.show(auto_close=False, interactive=False)
-        finally:
-            vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
+            plotter.camera.up = (0.0, 0.0, 1.0)
 
     def __enter__(self) -> 'Renderer':
         return self
@@ -89,28 +75,15 @@ class Renderer:
         return Shot(self._colour(), self._depth())
 
     def _colour(self) -> Bgr:
-        """Read the colour buffer, row 0 at the bottom."""
-        from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
-
-        values: Any = vtkUnsignedCharArray()
-        self._plotter.render_window.GetPixelData(0, 0, WIDTH - 1, HEIGHT - 1, 0, values, 0)
-        rgb = np.frombuffer(values, np.uint8).reshape(HEIGHT, WIDTH, 3)
-        sharp: Bgr = np.ascontiguousarray(rgb[::-1, :, ::-1])
+        sharp: Bgr = np.ascontiguousarray(colours_of(self._plotter)[:, :, ::-1])
         # no lens is as sharp as a rasteriser; and it takes the steps out of slanted edges
-        blurred: Any = cv2.GaussianBlur(sharp, (0, 0), _LENS_BLUR_PX)
+        blurred: Any = cv2.GaussianBlur(sharp, (0, 0), LENS_BLUR_PX)
         return blurred  # type: ignore[no-any-return]
 
     def _depth(self) -> NDArray[np.uint16]:
-        """Read the z-buffer, row 0 at the bottom, and undo the perspective division."""
-        from vtkmodules.vtkCommonCore import vtkFloatArray
-
-        values: Any = vtkFloatArray()
-        self._plotter.render_window.GetZbufferData(0, 0, WIDTH - 1, HEIGHT - 1, values)
-        buffer = np.frombuffer(values, np.float32).reshape(HEIGHT, WIDTH)[::-1]
         half = DEPTH_DIVISOR // 2
-        z = buffer[half::DEPTH_DIVISOR, half::DEPTH_DIVISOR].astype(np.float64)
-        metres = NEAR_M * FAR_M / (FAR_M - z * (FAR_M - NEAR_M))
-        return np.where(z < 1.0, np.round(metres * 1000.0), 0.0).astype(np.uint16)
+        metres = metres_of(self._plotter)[half::DEPTH_DIVISOR, half::DEPTH_DIVISOR]
+        return np.round(metres * 1000.0).astype(np.uint16)
 
     def _add_shell(self, building: Building) -> None:
         """Add the tiled floor, and the ceiling with its lamps."""
@@ -161,6 +134,53 @@ class Renderer:
             face = _quad(*(sign.point(side * u, v, out) for u, v in unit))
             face.active_texture_coordinates = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
             self._plotter.add_mesh(face, texture=texture, lighting=False)
+
+
+@contextmanager
+def off_screen(width: int, height: int, focal_px: float) -> Iterator[Any]:
+    """Yield a plotter without lights, to be filled with what there is to see; then it is ready to render.
+
+    :raises RemembrError: the extra simulation is not installed
+    """
+    if any(importlib.util.find_spec(package) is None for package in ('pyvista', 'matplotlib')):
+        raise RemembrError('rendering needs the extra simulation: pip install "remembr_ros[simulation]"')
+    import pyvista
+    from vtkmodules.vtkCommonCore import vtkLogger
+
+    pyvista.OFF_SCREEN = True
+    # Without an X server VTK warns, and then takes EGL or OSMesa, which is what is wanted.
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_ERROR)
+    try:
+        plotter: Any = pyvista.Plotter(off_screen=True, window_size=[width, height], lighting='none')
+        # multi-sampling costs more than all the rest of a frame
+        plotter.render_window.SetMultiSamples(0)
+        plotter.camera.view_angle = math.degrees(2 * math.atan(height / 2 / focal_px))
+        yield plotter
+        plotter.show(auto_close=False, interactive=False)
+    finally:
+        vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_INFO)
+
+
+def colours_of(plotter: Any) -> NDArray[np.uint8]:
+    """Return what was rendered: shape (height, width, 3), red first."""
+    from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+
+    values: Any = vtkUnsignedCharArray()
+    width, height = plotter.window_size
+    plotter.render_window.GetPixelData(0, 0, width - 1, height - 1, 0, values, 0)
+    return np.frombuffer(values, np.uint8).reshape(height, width, 3)[::-1]  # row 0 is at the bottom
+
+
+def metres_of(plotter: Any) -> NDArray[np.float64]:
+    """Return the distances along the optical axis [m], shape (height, width); 0: nothing within FAR_M."""
+    from vtkmodules.vtkCommonCore import vtkFloatArray
+
+    values: Any = vtkFloatArray()
+    width, height = plotter.window_size
+    plotter.render_window.GetZbufferData(0, 0, width - 1, height - 1, values)
+    z = np.frombuffer(values, np.float32).reshape(height, width)[::-1].astype(np.float64)
+    # The perspective division is undone.
+    return np.where(z < 1.0, NEAR_M * FAR_M / (FAR_M - z * (FAR_M - NEAR_M)), 0.0)
 
 
 def _texture(image: NDArray[np.uint8]) -> Any:

@@ -71,7 +71,7 @@ def _a_frame() -> list[Figure]:
         began = time.perf_counter()
         placed = lift(now[1], now[0], dropped)
         lifted = time.perf_counter()
-        objects.update(stamp_ns, view.pose[0], placed)
+        objects.update(now[0], placed)
         taken[number] = 1e3 * (lifted - began), 1e3 * (time.perf_counter() - lifted)
     lift_ms, follow_ms = np.percentile(taken, 50, axis=0).tolist()
     lift_most, follow_most = np.percentile(taken, 95, axis=0).tolist()

@@ -19,8 +19,17 @@ LAYERS = {
     'objects': {'memory', 'embedding', 'bags'},
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
     'agent': {'memory', 'embedding', 'bags', 'captioning'},
-    'simulation': {'memory', 'embedding', 'bags', 'captioning'},
-    'evaluation': {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'simulation'},
+    'simulation': {'memory', 'embedding', 'bags', 'captioning', 'objects'},
+    'evaluation': {
+        'memory',
+        'embedding',
+        'bags',
+        'captioning',
+        'agent',
+        'navigation',
+        'simulation',
+        'objects',
+    },
 }
 """What a subpackage may import besides itself and the top-level modules. The rest: nodes and cli, which may
 import all of these, and cli the nodes."""
@@ -83,11 +92,11 @@ VENDORS = {
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),
     'soxr': ('speech/sound/resampling.py',),
-    'pyvista': ('simulation/renderer.py',),
+    'pyvista': ('simulation/renderer.py', 'simulation/homes/renderer.py'),
     'vtk': ('simulation/renderer.py',),
     'vtkmodules': ('simulation/renderer.py',),
     'rosbags': ('bags/', 'nodes/'),
-    'matplotlib': ('simulation/plan_picture.py', 'simulation/surfaces.py'),
+    'matplotlib': ('simulation/plan_picture.py', 'simulation/surfaces.py', 'evaluation/objects/report.py'),
     'networkx': ('memory/exchange/street_view.py',),
     'pyarrow': ('memory/exchange/parquet.py',),
     'jinja2': ('evaluation/report/page.py',),

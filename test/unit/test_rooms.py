@@ -52,6 +52,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'report': {'datasets', 'metrics', 'records'},
         'baselines': {'datasets'},
         'run': {'datasets', 'metrics', 'records', 'report', 'baselines'},
+        'objects': {'metrics'},
         '': {'datasets', 'metrics', 'records', 'report', 'run'},
     },
     'captioning': {
@@ -60,6 +61,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         '': {'frame_choice', 'captioners'},
     },
     'speech': {'sound': set(), '': {'sound'}},
+    'simulation': {'': set(), 'homes': {''}},
     'web': {
         'door': set(),
         '': {'door'},

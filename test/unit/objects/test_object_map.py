@@ -9,7 +9,7 @@ from remembr_ros.objects.detection import Detection
 from remembr_ros.objects.lifting import lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS
-from test.object_scene import AHEAD, T0, PixelRect, Scene, detection, known_object
+from test.object_scene import AHEAD, T0, PixelRect, Scene, blind, detection, known_object
 
 RED, BLUE = (30, 30, 200), (200, 60, 30)
 LEFT, RIGHT = (40, 50, 60, 70), (100, 50, 120, 70)
@@ -29,7 +29,7 @@ class Watched:
             now = [replace(d, stamp_ns=self.now_ns) for d in detections]
             placed = lift(now, scene.view(self.now_ns, depth=depth), Counter())
             placed.sort(key=lambda one: detections_at(detections, one.detection))
-            ids = self.objects.update(self.now_ns, AHEAD[0], placed)
+            ids = self.objects.update(blind(self.now_ns), placed)
         return ids
 
 
@@ -161,7 +161,7 @@ def test_poses_that_err_do_not_double_what_is_seen() -> None:
         pose = ((float(dx), float(dy), 1.0), AHEAD[1])
         detections = [at(box, stamp_ns=watched.now_ns) for box, _ in things]
         placed = lift(detections, scene.view(watched.now_ns, pose), Counter())
-        watched.objects.update(watched.now_ns, pose[0], placed)
+        watched.objects.update(blind(watched.now_ns, pose), placed)
     watched.objects.review(watched.now_ns)
     found = known_now(watched.objects)
     assert len(found) == 4
@@ -175,7 +175,7 @@ def test_those_that_turn_out_to_be_one_are_merged_and_the_old_id_is_remembered()
     near = detection((10.0, 10.0, 30.0, 30.0), scores={'mug': 0.8}, stamp_ns=T0 + 3600 * NS)
     [placed] = lift([near], Scene().view(near.stamp_ns), Counter())
     placed = replace(placed, low=np.array([0.95, 1.94, 0.73]), high=np.array([1.05, 2.06, 0.87]))
-    objects.update(near.stamp_ns, AHEAD[0], [placed])
+    objects.update(blind(near.stamp_ns), [placed])
     objects.review(near.stamp_ns)
     [known] = stored(objects)
     assert (known.id, known.facts.aliases) == ('twin', ('object0',))
@@ -224,7 +224,7 @@ def test_what_a_merger_made_one_stays_one_when_the_recording_is_read_again() -> 
                 now_ns += NS
                 pose = ((0.0, off, 1.0), AHEAD[1])
                 placed = lift([at(LEFT, stamp_ns=now_ns)], scene.view(now_ns, pose), Counter())
-                objects.update(now_ns, pose[0], placed)
+                objects.update(blind(now_ns, pose), placed)
 
     first = ObjectMap('robbie')
     watch(first)
@@ -236,7 +236,7 @@ def test_what_a_merger_made_one_stays_one_when_the_recording_is_read_again() -> 
     assert [one.id for one in known_now(again)] == [known.id]
     later_ns = T0 + 3600 * NS
     placed = lift([at(LEFT, stamp_ns=later_ns)], scene.view(later_ns), Counter())
-    assert again.update(later_ns, AHEAD[0], placed) == [known.id]
+    assert again.update(blind(later_ns), placed) == [known.id]
 
 
 def test_without_depth_a_thing_is_one_and_depth_puts_it_in_its_place() -> None:
@@ -271,6 +271,6 @@ def test_time_that_jumps_back_breaks_nothing() -> None:
 
 def test_an_empty_frame_and_none_at_all_change_nothing() -> None:
     objects = ObjectMap('robbie')
-    assert objects.update(T0, AHEAD[0], []) == []
+    assert objects.update(blind(T0), []) == []
     objects.review(T0)
     assert (objects.memories(), objects.changed(), objects.gone()) == ([], [], [])

@@ -17,7 +17,7 @@ from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.object_map import TENTATIVE_NS, ObjectMap
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
-from test.object_scene import AHEAD, CAMERA, T0, Scene, detection, known_object
+from test.object_scene import AHEAD, CAMERA, T0, Scene, blind, detection, known_object
 
 Corner = tuple[float, float, float]
 DAY_NS = 86_400 * NS
@@ -48,7 +48,7 @@ class Watched:
         for _ in range(times):
             self.now_ns += NS // 5
             now = [replace(t, detection=replace(t.detection, stamp_ns=self.now_ns)) for t in things]
-            found = self.objects.update(self.now_ns, AHEAD[0], now)
+            found = self.objects.update(blind(self.now_ns), now)
         return found
 
     def restarted(self) -> 'Watched':
@@ -136,13 +136,11 @@ def test_what_was_merged_and_then_forgotten_may_come_again() -> None:
     first, second = (lifted((x, 0.0, 0.0), (x + 0.1, 0.1, 0.1)) for x in (0.0, 0.7))
     for number, one in enumerate((first, second)):
         stamp_ns = T0 + number * NS
-        objects.update(
-            stamp_ns, AHEAD[0], [replace(one, detection=replace(one.detection, stamp_ns=stamp_ns))]
-        )
+        objects.update(blind(stamp_ns), [replace(one, detection=replace(one.detection, stamp_ns=stamp_ns))])
     objects._merge(*objects._tracks)
     objects.review(T0 + 2 * TENTATIVE_NS)
     again = replace(second, detection=replace(second.detection, stamp_ns=T0 + NS))
-    assert objects.update(T0 + NS, AHEAD[0], [again]) == ['']
+    assert objects.update(blind(T0 + NS), [again]) == ['']
 
 
 def test_what_may_become_an_object_holds_no_large_pictures() -> None:
@@ -156,7 +154,7 @@ def test_what_may_become_an_object_holds_no_large_pictures() -> None:
             depth = DepthView(np.full((120, 160), 2.0, np.float32), CAMERA, pose)
             ghost = detection((100.0, 100.0, 1800.0, 1400.0), f'ghost {number}', stamp_ns=T0 + number * NS)
             view = CameraView(T0 + number * NS, image, camera, pose, depth)
-            objects.update(view.stamp_ns, pose[0], lift([ghost], view, Counter()))
+            objects.update(view, lift([ghost], view, Counter()))
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
@@ -221,7 +219,7 @@ def test_an_embedding_of_nan_is_none() -> None:
     for number in range(4):
         now = detection((40.0, 50.0, 60.0, 70.0), embedding=np.full(8, np.nan, np.float32))
         now = replace(now, stamp_ns=T0 + number * NS)
-        objects.update(now.stamp_ns, AHEAD[0], lift([now], scene.view(now.stamp_ns), Counter()))
+        objects.update(blind(now.stamp_ns), lift([now], scene.view(now.stamp_ns), Counter()))
 
 
 @pytest.mark.xfail(strict=True, reason='only the border of the colour image is looked at')

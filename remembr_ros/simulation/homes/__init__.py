@@ -1,0 +1,1 @@
+"""Homes that a robot visits: furniture, small things, and what becomes of them between two visits."""

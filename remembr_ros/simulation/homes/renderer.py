@@ -1,0 +1,104 @@
+"""What a robot's camera sees in a home: colour, depth, and which thing each pixel shows.
+
+Each flat face is drawn in a colour that is its number; what it looks like is looked up afterwards. So one
+rendering gives picture and masks.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Point, Pose, Quaternion, Transform, compose, quaternion_from_yaw, rotate
+from remembr_ros.images import Bgr
+from remembr_ros.objects.camera import Depth, Pinhole
+from remembr_ros.simulation.homes.home import Home, Visit
+from remembr_ros.simulation.homes.rounds import drive
+from remembr_ros.simulation.renderer import FAR_M, LENS_BLUR_PX, NEAR_M, colours_of, metres_of, off_screen
+from remembr_ros.simulation.surfaces import coloured_surface
+
+CAMERA = Pinhole(320, 240, 210.0, 210.0, 159.5, 119.5)
+"""Colour and depth: 75 degrees wide."""
+MOUNT: Point = (0.2, 0.0, 1.2)
+"""Of the optical centre, in base_link [m]."""
+OPTICAL: Quaternion = (-0.57922797, 0.57922797, -0.40557979, 0.40557979)
+"""Of the optical frame (z forward, x right, y down) in base_link: it looks down by 20 degrees."""
+RATE_HZ = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HomeFrame:
+    """What the camera takes at one moment.
+
+    :param stamp_ns: nanoseconds since the Unix epoch
+    :param base: where the robot is, in the map
+    :param depth: of the camera's size
+    :param instances: the number of the item at each pixel, 0 for none: uint16 of the camera's size
+    """
+
+    stamp_ns: int
+    base: Pose
+    bgr: Bgr
+    depth: Depth
+    instances: NDArray[np.uint16]
+
+
+def camera_pose(base: Pose) -> Transform:
+    """Return where the optical frame is in the map."""
+    return compose((base.position, quaternion_from_yaw(base.yaw)), (MOUNT, OPTICAL))
+
+
+def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[HomeFrame]:
+    """Yield what the camera takes during a visit.
+
+    :raises RemembrError: the extra simulation is not installed
+    """
+    import pyvista
+
+    owners, solids = zip(*home.solids(visit), strict=True)
+    points, polygons, shades = coloured_surface(solids)
+    surface = pyvista.PolyData(points, faces=polygons)
+    faces = [len(coloured_surface([solid])[0]) for solid in solids]  # points, by which a face finds its solid
+    first = np.array([surface.faces[at] for at in _starts(surface.faces, surface.n_cells)])
+    looks = np.vstack([(236, 222, 205), shades[first][:, ::-1]]).astype(np.uint8)
+    owner = np.concatenate([[0], np.repeat(owners, faces)[first]]).astype(np.uint16)
+    number = np.arange(1, surface.n_cells + 1)
+    surface.cell_data['number'] = np.stack([number >> 16, number >> 8 & 255, number & 255], axis=1).astype(
+        np.uint8
+    )
+    with off_screen(CAMERA.width, CAMERA.height, CAMERA.fx) as plotter:
+        plotter.background_color = (0, 0, 0)
+        plotter.add_mesh(surface, scalars='number', rgb=True, lighting=False)
+    try:
+        for stamp_ns, base in drive(visit, rate_hz):
+            yield _shoot(plotter, stamp_ns, base, looks, owner)
+    finally:
+        plotter.close()
+
+
+def _starts(faces: NDArray[Any], count: int) -> Iterator[int]:
+    """Yield where the first point of each polygon stands in a list of polygons as VTK has them."""
+    at = 0
+    for _ in range(count):
+        yield at + 1
+        at += int(faces[at]) + 1
+
+
+def _shoot(
+    plotter: Any, stamp_ns: int, base: Pose, looks: NDArray[np.uint8], owner: NDArray[np.uint16]
+) -> HomeFrame:
+    eye, rotation = camera_pose(base)
+    camera = plotter.camera
+    camera.position = eye
+    camera.focal_point = tuple(np.add(eye, rotate(rotation, (0.0, 0.0, 1.0))))
+    camera.up = rotate(rotation, (0.0, -1.0, 0.0))
+    camera.clipping_range = (NEAR_M, FAR_M)
+    plotter.render_window.Render()
+    red, green, blue = np.moveaxis(colours_of(plotter).astype(np.int32), 2, 0)
+    number = red << 16 | green << 8 | blue
+    # No lens is as sharp as a rasteriser.
+    bgr: Any = cv2.GaussianBlur(looks[number], (0, 0), LENS_BLUR_PX)
+    return HomeFrame(stamp_ns, base, bgr, metres_of(plotter).astype(np.float32), owner[number])
