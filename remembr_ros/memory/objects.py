@@ -25,15 +25,24 @@ _log = logging.getLogger(__name__)
 
 SIGHTINGS = 16  # of an object that are kept, the first and the last among them
 ALIASES = 500  # ids that are remembered, the latest ones
+MOVES = 100  # that are remembered, the latest ones
 INTERVALS = 100  # in which it was seen that are kept, the first one and the newest ones
 _SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
 _NEAR = ' near the '
+TRANSIENT = frozenset((
+    *('person', 'man', 'woman', 'child', 'cat', 'dog', 'bird', 'horse', 'sheep', 'cow', 'elephant', 'bear'),
+    *('zebra', 'giraffe', 'bicycle', 'car', 'motorcycle', 'motorbike', 'bus', 'truck', 'train', 'boat'),
+    *('airplane', 'aeroplane', 'robot'),
+))  # fmt: skip
+"""Classes of COCO and VOC that go where they want: that one is not where it was is no news."""
 ONE_INTERVAL_NS = 60 * NS  # sightings that lie no further apart belong to one
 
 Interval = tuple[int, int]
 """First and last stamp [ns]."""
 Sighting = tuple[int, Point, Point]
 """Stamp [ns], where the object was then and where the camera was [m] in the map."""
+Move = tuple[int, int, Point, Point]
+"""When it was seen last where it was, and first where it is [ns]; from where to where [m] in the map."""
 
 _Time = Annotated[int, Field(ge=0, lt=2**63)]
 _Metres = Annotated[float, Field(ge=-1e9, le=1e9)]
@@ -53,6 +62,8 @@ class ObjectFacts(BaseModel):
     :param colour: plain name; empty: it has none, or several
     :param appearance: unit vector to compare it by, little-endian 16-bit floats, base64; empty: not known
     :param aliases: ids of others that turned out to be this one
+    :param absences: in which its place was empty, first and last look [ns] at that, oldest first
+    :param moves: when it was seen last where it was, and first where it came to [ns], and both places
     """
 
     model_config = ConfigDict(extra='ignore', allow_inf_nan=False, frozen=True)
@@ -66,6 +77,8 @@ class ObjectFacts(BaseModel):
     colour: str = ''
     appearance: str = ''
     aliases: tuple[str, ...] = ()
+    absences: tuple[tuple[_Time, _Time], ...] = ()
+    moves: tuple[tuple[_Time, _Time, _Place, _Place], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +116,29 @@ class KnownObject:
     @property
     def sightings(self) -> tuple[Sighting, ...]:
         """Some of them, oldest first."""
+        return tuple((ns, self._in_map(at), self._in_map(eye)) for ns, at, eye in self.facts.sightings)
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """How it was found elsewhere than before, oldest first."""
+        return tuple((left, came, self._in_map(a), self._in_map(b)) for left, came, a, b in self.facts.moves)
+
+    @property
+    def missing_ns(self) -> int | None:
+        """When its place was found empty, after it was seen last; None: it was not."""
+        since = [first for first, last in self.facts.absences[-1:] if last > self.memory.end_ns]
+        return since[0] if since else None
+
+    @property
+    def stays(self) -> bool:
+        """Whether it is expected to stay where it is: what is alive, and vehicles, are not."""
+        return self.name not in TRANSIENT
+
+    def _in_map(self, place: Point) -> Point:
         (ox, oy, oz), yaw = self._pose.position, self._pose.yaw
         cosine, sine = math.cos(yaw), math.sin(yaw)
-
-        def in_map(place: Point) -> Point:
-            x, y, z = place
-            return (ox + cosine * x - sine * y, oy + sine * x + cosine * y, oz + z)
-
-        return tuple((ns, in_map(at), in_map(eye)) for ns, at, eye in self.facts.sightings)
+        x, y, z = place
+        return (ox + cosine * x - sine * y, oy + sine * x + cosine * y, oz + z)
 
     @property
     def appearance(self) -> NDArray[np.float32] | None:
@@ -168,15 +196,17 @@ def best_label(scores: Mapping[str, float]) -> str:
     return min(scores, key=lambda label: (-scores[label], label))
 
 
-def sentence(name: str, colour: str, near: str, *, measured: bool = True) -> str:
+def sentence(name: str, colour: str, near: str, *, measured: bool = True, missing: bool = False) -> str:
     """Return what an object is and near what, without numbers: it changes seldom, and so do its vectors.
 
     :param near: what a larger object beside it is called; empty: there is none
+    :param missing: it is not there any more
     """
     what = f'{colour} {_spelled(name)}'.strip()
     where = _NEAR + _spelled(near) if near else ''
     if not measured:
         where = ', how far away is not known'
+    where += ', which is gone' if missing else ''
     return f'{"An" if what[0].lower() in "aeiou" else "A"} {what}{where}.'
 
 

@@ -7,7 +7,7 @@ depths lie together, around what its middle shows. The nearest and the farthest 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -80,6 +80,7 @@ class Lifted:
     :param cut: the image's border cuts it off: the thing reaches further than its box
     :param measured: by depth; False: only its bearing is, and that it is within sight
     :param crop: returns its picture as JPEG; holds the image until then
+    :param shift: by what low and high were moved, for the frame's pose is wrong [m], shape (3,)
     """
 
     detection: Detection
@@ -90,6 +91,7 @@ class Lifted:
     measured: bool
     appearance: Appearance
     crop: Callable[[], bytes]
+    shift: NDArray[np.float64] = field(default_factory=partial(np.zeros, 3))
 
 
 def lift(detections: Sequence[Detection], view: CameraView, dropped: Counter[str]) -> list[Lifted]:

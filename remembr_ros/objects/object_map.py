@@ -1,40 +1,32 @@
-"""The objects that a robot knows, frame by frame: which one each detection is, and which two are one.
-
-One assignment per frame decides. The cost of a pair is how unlikely it is that they are one: how far their
-boxes are from lying in each other, in standard deviations, how seldom the object was called what the
-detection is called, and how different they look. None of these decides alone: a flipped label neither splits
-an object nor steals one.
-"""
+"""The objects that a robot knows, frame by frame: which are new, one and the same, missing, or were moved."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
-from remembr_ros.memory.objects import KnownObject
-from remembr_ros.objects.lifting import CameraView, Lifted
+from remembr_ros.memory.objects import TRANSIENT, KnownObject
+from remembr_ros.objects.assignment import LOOK, NEW_COST, Assignment, alike, moved
+from remembr_ros.objects.boxes import Boxes, distinct
+from remembr_ros.objects.lifting import CameraView, DepthView, Lifted
+from remembr_ros.objects.sight import CLEAR, FILLED, looks_at
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
 
 EVIDENCE = 3.0  # whole sights that something needs before it counts as an object; cut ones are worth less
 PURE = 0.5  # least share of its label among all that it was called
-NEW_COST = 7.0  # a pair that costs more is none: the detection is another thing
-LABEL_FLOOR = 0.02  # how often a detector calls a thing what it never called it before
-LOOK = 5.0  # cost of looking completely different
-BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centimetres off
-SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
 TENTATIVE_NS = 1800 * NS  # what is not confirmed is forgotten after that
 
 REVIEW_FRAMES = 10  # between two looks for those that are one
 TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by less, and a part of their size
 SAME_LABEL, SAME_LOOK = 0.3, 0.6  # least share of labels and least cosine of two that are one
 TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one
-TWICE = 0.5  # of the smaller of two boxes of one label that lies in the other: one thing, boxed twice
-SAME_ROOM = 0.7  # of the larger of two boxes of two labels that both share: one thing, called twice
-THIN_M = 0.02  # what is flatter is taken to be so thick
+FARTHEST_LOOK_M = 8.0  # whether something is there is looked at from no further
+MOVED_AFTER = 0.1  # of the time in which it was moved: what came before that was there before
+MOVED_LOOK, MOVED_LOG_RATIO = 0.9, 0.5  # least cosine, and most logarithm of extents, of what was moved
+DAY_NS = 24 * 3600 * NS
 NEAR_M = 0.5  # an object is near a larger one
 
 
@@ -54,7 +46,8 @@ class ObjectMap:
         self._gone: list[str] = []
         self._again: list[tuple[ObjectTrack, ObjectTrack]] = []
         self._frames = 0
-        self._boxes = _Boxes(self._tracks)
+        self._assignment = Assignment()
+        self._boxes = Boxes(self._tracks)
 
     def __len__(self) -> int:
         """Return how many objects there are."""
@@ -65,21 +58,24 @@ class ObjectMap:
 
         :return: the id of the object that each detection is; empty: of none that is confirmed
         """
-        stamp_ns, eye = view.stamp_ns, view.pose[0]
+        stamp_ns = view.stamp_ns
         # What was followed where a known one was, see _new, is over with the times in which that was seen.
         over = [track for track, known in self._again if not known.was_known(stamp_ns, stamp_ns)]
         if over:
             self._again = [pair for pair in self._again if pair[0] not in over]
             self._drop(over)
-        distinct = _distinct(placed)
-        pairs = dict(self._assigned([*distinct.values()]))
+        things = distinct(placed)
+        eye, seen = np.array(view.pose[0]), [*things.values()]
+        matched, correction = self._assignment.match(seen, self._tracks, self._boxes, eye)
+        pairs, pose = dict(matched), correction.pose(view.pose)
+        things = {i: moved(one, correction) for i, one in things.items()}
         found = [''] * len(placed)
         there: list[ObjectTrack] = []
-        for row, (i, one) in enumerate(distinct.items()):
+        for row, (i, one) in enumerate(things.items()):
             track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
             at = pairs[row] if row in pairs else self._tracks.index(track)
             if not track.was_known(stamp_ns, stamp_ns):
-                track.see(one, eye)
+                track.see(one, pose[0])
                 self._boxes.set(at, track)
                 again = any(track is other for other, _ in self._again)
                 track.confirmed = track.confirmed or (_is_sure(track) and not again)
@@ -87,6 +83,9 @@ class ObjectMap:
             found[i] = track.id if track.confirmed else ''
         for track in there:
             track.beside.update({other.id for other in there} - {track.id})
+        if view.depth is not None:
+            deep = replace(view.depth, pose=correction.pose(view.depth.pose))
+            self._look(stamp_ns, deep, there)
         self._frames += 1
         if self._frames % REVIEW_FRAMES == 0:
             self.review(stamp_ns)
@@ -98,9 +97,50 @@ class ObjectMap:
             other = self._twin(track)
             if other is not None:
                 self._merge(*sorted((track, other), key=lambda t: (not t.confirmed, t.span[0], t.id)))
+        self._find_moved()
         old = [t for t in self._tracks if not t.confirmed and now_ns - t.span[1] > TENTATIVE_NS]
         if old:
             self._drop(old)
+
+    def _look(self, stamp_ns: int, view: DepthView, there: Sequence[ObjectTrack]) -> None:
+        """Look whether what should be there is."""
+        away = np.linalg.norm((self._boxes.low + self._boxes.high) / 2.0 - np.array(view.pose[0]), axis=1)
+        near = [self._tracks[j] for j in np.flatnonzero(away < FARTHEST_LOOK_M)]
+        expected = [t for t in near if t.confirmed and t.measured and t.label not in TRANSIENT]
+        if not expected:
+            return
+        boxes, reach_m = Boxes(expected), np.array([track.reach_m for track in expected])
+        looks = looks_at(view, boxes.low, boxes.high, reach_m)
+        # What fills a place may be another thing, which was put there.
+        taken = boxes.taken_by(Boxes([track for track in there if track.confirmed]))
+        for track, what, other in zip(expected, looks.tolist(), taken.tolist(), strict=True):
+            seen = track in there
+            track.look(stamp_ns, CLEAR if other and what == FILLED and not seen else what, seen=seen)
+
+    def _find_moved(self) -> None:
+        """Find what is missing among what came after it was seen last.
+
+        That something alike came right after it was seen last, long before its place was found empty, is no
+        sign of it: two alike ones are.
+        """
+        missing = [track for track in self._tracks if track.confirmed and track.missing]
+        first_ns = min((track.span[1] for track in missing), default=0)
+        new = (
+            [t for t in self._tracks if t.confirmed and not t.missing and t.span[0] > first_ns]
+            if missing
+            else []
+        )
+        if not new:
+            return
+        from scipy.optimize import linear_sum_assignment
+
+        cost = np.array([[_unlike(old, track) for track in new] for old in missing])
+        for i, j in zip(*linear_sum_assignment(np.minimum(cost, NEW_COST)), strict=True):
+            if cost[i, j] < NEW_COST:
+                missing[i].was_found(new[j])
+                if new[j].stored:
+                    self._gone.append(new[j].id)
+                self._replace(missing[i], new[j])
 
     def changed(self) -> list[tuple[Memory, bytes | None]]:
         """Return every object that changed since the last time, with its new picture, if any."""
@@ -124,42 +164,6 @@ class ObjectMap:
         """Return all objects as they are now."""
         return [self._current(track) for track in self._tracks if track.confirmed]
 
-    def _assigned(self, placed: Sequence[Lifted]) -> list[tuple[int, int]]:
-        """Return which detections are which tracks, by their numbers: the cheapest assignment."""
-        if not placed or not self._tracks:
-            return []
-        from scipy.optimize import linear_sum_assignment
-
-        seen = _Boxes(placed)
-        within = self._within(seen)
-        tracks, boxes = [self._tracks[j] for j in within], self._boxes.some(within)
-        off = seen.apart(boxes)
-        sides = np.maximum(boxes.high - boxes.low, 0.05)
-        variance = (SIZE_STD * sides) ** 2 + boxes.std_m[:, None] ** 2 + BASE_STD_M**2
-        cost = 0.5 * np.sum(off**2 / (variance[None] + seen.std_m[:, None, None] ** 2), axis=2)
-        near = cost < NEW_COST
-        for i, j in zip(*np.nonzero(near), strict=True):
-            track, detection = tracks[j], placed[i].detection
-            share = track.share(detection.scores)
-            cost[i, j] -= math.log(LABEL_FLOOR + (1.0 - LABEL_FLOOR) * share)
-            cost[i, j] += LOOK * (1.0 - _alike(track.appearance, placed[i].appearance.vector))
-            # What is called otherwise is at least as large as what it is.
-            cost[i, j] += (1.0 - share) * abs(seen.log_volume[i] - boxes.log_volume[j])
-        columns = np.flatnonzero(near.any(axis=0))
-        rows, picked = linear_sum_assignment(np.minimum(cost[:, columns], NEW_COST))
-        pairs = zip(rows.tolist(), columns[picked].tolist(), strict=True)
-        return [(i, int(within[j])) for i, j in pairs if cost[i, j] < NEW_COST]
-
-    def _within(self, seen: '_Boxes') -> NDArray[np.intp]:
-        """Return which tracks may be one of these at all; the others, however many, cost little."""
-        boxes = self._boxes
-        middle, theirs = (seen.low + seen.high) / 2.0, (boxes.low + boxes.high) / 2.0
-        room = np.maximum((seen.high - seen.low).max(axis=0), boxes.high - boxes.low) / 2.0
-        off = np.maximum(middle.min(axis=0) - theirs, theirs - middle.max(axis=0)) - room
-        sides = np.maximum(boxes.high - boxes.low, 0.05)
-        stds = SIZE_STD * sides + (boxes.std_m + seen.std_m.max() + BASE_STD_M)[:, None]
-        return np.flatnonzero((off < math.sqrt(2.0 * NEW_COST) * stds).all(axis=1))
-
     def _new(self, placed: Lifted, number: int) -> ObjectTrack:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'
@@ -181,7 +185,7 @@ class ObjectMap:
         """Return a track that is the same thing: it lies in it, is called alike, and looks alike."""
         if track not in self._tracks:
             return None
-        own, boxes = _Boxes([track]), self._boxes
+        own, boxes = Boxes([track]), self._boxes
         apart = own.apart(boxes)[0]
         off = np.linalg.norm(apart, axis=1)
         sides = np.minimum((boxes.high - boxes.low).max(axis=1), float((track.high - track.low).max()))
@@ -196,7 +200,7 @@ class ObjectMap:
                 and other.measured == track.measured
                 and together <= TOGETHER * min(track.hits, other.hits)
                 and track.share(other.labels) >= SAME_LABEL
-                and _alike(track.appearance, other.appearance) >= SAME_LOOK
+                and alike(track.appearance, other.appearance) >= SAME_LOOK
             ):
                 return other
         return None
@@ -206,13 +210,17 @@ class ObjectMap:
             older.take_in(younger)
         if younger.stored:
             self._gone.append(younger.id)
+        self._replace(older, younger)
+
+    def _replace(self, older: ObjectTrack, younger: ObjectTrack) -> None:
+        """Let the younger one be the older one from now on."""
         self._drop([younger])
         for name in (younger.id, *younger.aliases):
             self._by_id[name] = older
 
     def _drop(self, tracks: Sequence[ObjectTrack]) -> None:
         self._tracks = [track for track in self._tracks if track not in tracks]
-        self._boxes = _Boxes(self._tracks)
+        self._boxes = Boxes(self._tracks)
         self._by_id = {name: track for name, track in self._by_id.items() if track not in tracks}
         for track in self._tracks:
             for gone in tracks:
@@ -236,84 +244,22 @@ class ObjectMap:
         return ''
 
 
-class _Boxes:
-    """The boxes of tracks or detections as arrays.
-
-    :ivar low: shape (n, 3) [m]; as high
-    :ivar std_m: shape (n,) [m]
-    :ivar log_volume: shape (n,)
-    :ivar cut: whose things may reach further, shape (n,)
-    """
-
-    def __init__(self, things: Sequence[ObjectTrack | Lifted]) -> None:
-        self.low = np.array([thing.low for thing in things], np.float64).reshape(-1, 3)
-        self.high = np.array([thing.high for thing in things], np.float64).reshape(-1, 3)
-        self.std_m = np.array([thing.std_m for thing in things], np.float64)
-        self.log_volume = np.log(np.maximum(self.high - self.low, THIN_M)).sum(axis=1)
-        self.cut = np.array([thing.cut for thing in things], np.bool_)
-
-    def some(self, rows: NDArray[np.intp]) -> '_Boxes':
-        """Return those of these rows."""
-        found = _Boxes([])
-        for name, column in vars(self).items():
-            setattr(found, name, column[rows])
-        return found
-
-    def add(self, one: Lifted) -> None:
-        """Make room for one more."""
-        row = _Boxes([one])
-        for name, column in vars(self).items():
-            setattr(self, name, np.concatenate([column, getattr(row, name)]))
-
-    def set(self, row: int, thing: ObjectTrack | Lifted) -> None:
-        self.low[row], self.high[row], self.std_m[row] = thing.low, thing.high, thing.std_m
-        self.log_volume[row] = np.log(np.maximum(thing.high - thing.low, THIN_M)).sum()
-        self.cut[row] = thing.cut
-
-    def apart(self, others: '_Boxes') -> NDArray[np.float64]:
-        """Return how far each box is from lying in, or around, each other one: shape (n, others, 3) [m].
-
-        Whoever sees a part of a thing sees a box that lies in its box: that is not apart. Of boxes that may
-        be different parts of one thing, the middle of the smaller one lies in the larger one.
-        """
-        middle, half = (self.low + self.high) / 2.0, (self.high - self.low) / 2.0
-        theirs, halves = (others.low + others.high) / 2.0, (others.high - others.low) / 2.0
-        off = np.abs(middle[:, None] - theirs[None])
-        cut = (self.cut[:, None] | others.cut[None])[:, :, None]
-        inside = np.abs(half[:, None] - halves[None])
-        room = np.where(cut, np.maximum(half[:, None], halves[None]), inside)
-        found: NDArray[np.float64] = np.maximum(off - room, 0.0)
-        return found
-
-
-def _distinct(lifted: Sequence[Lifted]) -> dict[int, Lifted]:
-    """Return the detections of a frame that are things of their own, by number: detectors box some twice.
-
-    What takes the same room by another label is one thing with both labels.
-    """
-    boxes = _Boxes(lifted)
-    low, high = boxes.low, np.maximum(boxes.high, boxes.low + THIN_M)
-    shared = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
-    shared, volumes = np.prod(np.maximum(shared, 0.0), axis=2), np.prod(high - low, axis=1)
-    smaller, larger = (pick(volumes[:, None], volumes[None]) for pick in (np.minimum, np.maximum))
-    labels = np.array([one.detection.label for one in lifted])
-    alike = labels[:, None] == labels[None]
-    same = shared > np.where(alike, TWICE * smaller, SAME_ROOM * larger)
-    kept: dict[int, Lifted] = {}
-    for i in sorted(range(len(lifted)), key=lambda i: -lifted[i].detection.score):
-        j = next((j for j in kept if same[i, j]), i)
-        if j == i:
-            kept[i] = lifted[i]
-            continue
-        known = kept[j].detection
-        both = {**lifted[i].detection.scores, **known.scores}
-        kept[j] = replace(kept[j], detection=replace(known, scores=both))
-    return dict(sorted(kept.items()))
-
-
-def _alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:
-    """Return the cosine of two appearances; 1: one is not known, or of another kind."""
-    return 1.0 if a is None or b is None or a.shape != b.shape else float(a @ b)
+def _unlike(missing: ObjectTrack, new: ObjectTrack) -> float:
+    """Return how unlikely it is that what is missing was found elsewhere: a cost as of a pair."""
+    seen_ns, empty_ns, came_ns = missing.span[1], missing.absences[-1][0], new.span[0]
+    share, look = missing.share(new.labels), alike(missing.appearance, new.appearance)
+    ratio = abs(math.log(missing.extent / new.extent))
+    if (
+        came_ns - seen_ns < MOVED_AFTER * (empty_ns - seen_ns)
+        or missing.beside[new.id]
+        or new.beside[missing.id]
+        or share < SAME_LABEL
+        or look < MOVED_LOOK
+        or ratio > MOVED_LOG_RATIO
+    ):
+        return NEW_COST
+    # The sooner the likelier: what is missing since yesterday was not there when the others were seen.
+    return LOOK * (1.0 - look) - math.log(share) + math.log(1.0 + (came_ns - seen_ns) / DAY_NS)
 
 
 def _is_sure(track: ObjectTrack) -> bool:

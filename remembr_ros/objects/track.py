@@ -12,8 +12,10 @@ from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects import (
     ALIASES,
+    MOVES,
     Interval,
     KnownObject,
+    Move,
     ObjectFacts,
     Sighting,
     best_label,
@@ -24,12 +26,14 @@ from remembr_ros.memory.objects import (
     thinned,
 )
 from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.sight import CLEAR, HIDDEN
 
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
 
-_Box = tuple[Vector, float]
-"""Least coordinates and, negative, the greatest ones, shape (6,); standard deviation of the middle [m]."""
+_Box = tuple[Vector, float, Vector]
+"""Least coordinates and, negative, the greatest ones, shape (6,); standard deviation of the middle [m]; by
+what it was shifted, shape (3,)."""
 
 BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
 INNER = 0.15  # share of the edges at each end that is left out
@@ -39,6 +43,10 @@ CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is n
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
+SIGHT_WORTH = 2.0  # of a sight, against doubts
+MISSING_DOUBT, MOST_DOUBT = 5.0, 6.0  # doubts from which on it is missing, and beyond which they do not grow
+LOOK_WORTH = 2.0  # of a look at an empty place, at most: several are needed
+LOOK_EVERY_NS = 400_000_000  # looks nearer to each other are one
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
 
@@ -73,12 +81,18 @@ class ObjectTrack:
         """In how many frames other tracks were seen with it: those are others."""
         self.crop: bytes | None = None
         """The best picture of it since it was stored, JPEG; None: there is no better one."""
+        self.moves: tuple[Move, ...] = ()
+        self.absences: tuple[Interval, ...] = ()
         self.covered: tuple[Interval, ...] = ()
         """When it was seen before this program began: what is of these times is known."""
         self._crop_worth = 0.0
         self._intervals: tuple[Interval, ...] = ()
         self._sightings: tuple[Sighting, ...] = ()
         self._colours: Counter[str] = Counter()
+        self._doubt = 0.0
+        self._looked_ns = self._emptied_ns = 0
+        self._looks = np.array([5.0, 3.5, 4.0, 1.0])
+        """Looks at it, of these seen, looks while it was seen, of these clear: with what is usual."""
         self._parts: deque[_Box] = deque(maxlen=BOXES)
         self._whole: deque[_Box] = deque(maxlen=BOXES)
 
@@ -89,13 +103,15 @@ class ObjectTrack:
         track.camera, track.hits = known.memory.camera, facts.observations
         track.labels = Counter(facts.labels)
         centre, half = np.array(known.position), np.array(known.size) / 2.0
-        track._whole.append((np.concatenate((centre - half, -centre - half)), facts.std))
+        track._whole.append((np.concatenate((centre - half, -centre - half)), facts.std, np.zeros(3)))
         track.measured = facts.measured
         track._fit()
         track.std_m, track.appearance = facts.std, known.appearance
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
-        track.covered = facts.intervals
+        track.covered, track.absences, track.moves = facts.intervals, facts.absences, known.moves
+        track._looked_ns = max(facts.intervals[-1][1], *(end for _, end in facts.absences), 0)
+        track._doubt = MOST_DOUBT if track.missing else 0.0
         if facts.colour:
             track._colours[facts.colour] = max(1, facts.observations // 2)
         track._crop_worth = np.inf if track.keyframes else 0.0
@@ -113,9 +129,29 @@ class ObjectTrack:
         return middle
 
     @property
+    def _place(self) -> Point:
+        x, y, z = self.centre.tolist()
+        return (x, y, z)
+
+    @property
+    def extent(self) -> float:
+        """Of its box, along the diagonal [m]."""
+        return max(float(np.linalg.norm(self.high - self.low)), 0.01)
+
+    @property
     def span(self) -> Interval:
         """From the first to the last time that it was seen [ns]."""
         return self._intervals[0][0], self._intervals[-1][1]
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is not where it was seen last."""
+        return bool(self.absences) and self.absences[-1][1] > self.span[1]
+
+    @property
+    def reach_m(self) -> float:
+        """From how far away it was recognised [m]."""
+        return max(math.dist(at, eye) for _, at, eye in self._sightings)
 
     def was_known(self, start_ns: int, end_ns: int) -> bool:
         """Tell whether all that is seen of it in a time is known from before this program began."""
@@ -132,6 +168,9 @@ class ObjectTrack:
         :param eye: where the camera was [m] in the map
         """
         detection = placed.detection
+        self._doubt = max(0.0, self._doubt - SIGHT_WORTH)
+        if self.missing and self._doubt > 0.0:
+            return  # that may be another one
         self.hits += 1
         self.evidence += CUT_WORTH if placed.cut else 1.0
         self.camera = detection.camera
@@ -144,7 +183,7 @@ class ObjectTrack:
             self.measured = True
         if placed.measured or not self.measured:
             edges = np.concatenate((placed.low, -placed.high))
-            (self._parts if placed.cut else self._whole).append((edges, placed.std_m))
+            (self._parts if placed.cut else self._whole).append((edges, placed.std_m, placed.shift))
             if len(self._whole) < BOXES or self.hits % 2 == 0:  # of many, one more changes little
                 self._fit()
         if placed.appearance.vector is not None and not placed.cut:
@@ -157,6 +196,42 @@ class ObjectTrack:
         self._intervals = interval_added(self._intervals, detection.stamp_ns)
         self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
         self.changed = True
+
+    def look(self, stamp_ns: int, what: int, *, seen: bool) -> None:
+        """Take what rays through its place say.
+
+        What they are worth is learned: of what a detector often overlooks, or what rays pass through while it
+        is there, little.
+
+        :param what: HIDDEN, FILLED or CLEAR
+        :param seen: it was seen in that frame
+        """
+        if what == HIDDEN or stamp_ns <= self._looked_ns:
+            return
+        looks, hits, rays, passed = self._looks
+        if seen or self._doubt == 0.0:
+            self._looks += np.array([1.0, seen, seen, seen and what == CLEAR])
+        if not seen and what == CLEAR and stamp_ns - self._emptied_ns >= LOOK_EVERY_NS:
+            if self._doubt == 0.0:
+                self._first_empty_ns = stamp_ns
+            self._doubt += min(LOOK_WORTH, -math.log(passed / rays * max(1.0 - hits / looks, 0.05)))
+            self._emptied_ns = stamp_ns
+            if self._doubt >= MISSING_DOUBT or self.missing:
+                since_ns = self.absences[-1][0] if self.missing else self._first_empty_ns
+                before = self.absences[:-1] if self.missing else self.absences
+                self.absences = fewer((*before, (since_ns, stamp_ns)))
+                self._doubt, self.changed = min(self._doubt, MOST_DOUBT), True
+
+    def was_found(self, other: 'ObjectTrack') -> None:
+        """Be where another one is, which turned out to be this one after it was moved."""
+        move = (self.span[1], other.span[0], self._place, other._place)
+        self.moves = (*self.moves, move)[-MOVES:]
+        # From then on its old place is nobody's.
+        self.absences = tuple((a, min(b, other.span[0])) for a, b in self.absences if a < other.span[0])
+        self._whole.clear()
+        self._parts.clear()
+        self._doubt = 0.0
+        self.take_in(other)
 
     def take_in(self, other: 'ObjectTrack') -> None:
         """Take over what is known of another one, which turned out to be this."""
@@ -201,13 +276,17 @@ class ObjectTrack:
             colour=colour,
             appearance=base64.b64encode(look).decode(),
             aliases=self.aliases,
+            absences=self.absences,
+            moves=tuple(
+                (left, came, _rounded(a - middle), _rounded(b - middle)) for left, came, a, b in self.moves
+            ),
         )
         return Memory(
             id=self.id,
             robot=robot,
             start_ns=self.span[0],
             end_ns=self.span[1],
-            caption=sentence(self.label, colour, near, measured=self.measured),
+            caption=sentence(self.label, colour, near, measured=self.measured, missing=self.missing),
             pose=Pose(*_rounded(middle)),
             frame_id=frame_id,
             map_id=map_id,
@@ -236,24 +315,26 @@ class ObjectTrack:
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = [*self._whole, *self._parts]
             self._bound(boxes, STRAY)
-        stds = np.array([std_m for _, std_m in boxes])
+        stds = np.array([std_m for _, std_m, _ in boxes])
         # How far off a place without depth is does not become less with the number of looks.
         alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
         self.std_m = alone + POSE_STD_M
 
     def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
         """Make the box that reaches as far as these, but for the outermost part at each end."""
-        ends = np.array([edges for edges, _ in boxes])
+        ends = np.array([edges for edges, _, _ in boxes])
         ends.sort(axis=0)
         at = left_out * (len(ends) - 1)
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
-        self.low, self.high = edge[:3], -edge[3:]
+        # Where it is, is the mean of where it was seen, of how far off each whole frame was, too.
+        shift = np.mean([shift for _, _, shift in boxes], axis=0)
+        self.low, self.high = edge[:3] - shift, -edge[3:] - shift
 
 
 def _overlap(some: Sequence[_Box], others: Sequence[_Box]) -> bool:
     """Tell whether the middle ones of these boxes overlap."""
-    one, other = (np.median([edges for edges, _ in of], axis=0) for of in (some, others))
+    one, other = (np.median([edges for edges, _, _ in of], axis=0) for of in (some, others))
     return bool(np.all((one[:3] <= -other[3:]) & (other[:3] <= -one[3:])))
 
 

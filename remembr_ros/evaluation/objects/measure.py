@@ -1,6 +1,6 @@
 """What beliefs about objects are worth, against the truth about a home. Knows no rule and no file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -154,15 +154,17 @@ class Changes:
             gone = belief is not None and belief.missing
             self.missing[number] = (after_s if since_s is None else since_s) if gone else None
 
-    def close(self, tally: Tally, beliefs: Sequence[Belief], looks: Mapping[int, tuple[int, float]]) -> None:
+    def close(
+        self, tally: Tally, beliefs: Sequence[Belief], looks: Callable[[int], tuple[int, float]]
+    ) -> None:
         """Add what is known at the end of the visit.
 
-        :param looks: of the things that changed, how many frames show that they did, and how long [s] after
-            the visit began the first one
+        :param looks: returns how many frames show what became of a thing, and when the first one does
+            [s after the visit began]
         """
         for kind, changes in (('moved', self.moved), ('missing', self.missing)):
             for number, since_s in changes.items():
-                frames, first_s = looks.get(number, (0, 0.0))
+                frames, first_s = looks(number)
                 if frames >= LOOKED_FRAMES:
                     tally.changed[kind].append(None if since_s is None else max(0.0, since_s - first_s))
         by_name = {name: belief for belief in beliefs for name in belief.names}

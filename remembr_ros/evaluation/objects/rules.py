@@ -64,5 +64,6 @@ class RemembrRule:
         for known in known_objects(self._map.memories()):
             middle, half = np.array(known.position), np.array(known.size) / 2.0
             names = (known.id, *known.facts.aliases)
-            found.append(Belief(names, known.name, middle - half, middle + half))
+            missing, moves = known.missing_ns is not None, len(known.moves)
+            found.append(Belief(names, known.name, middle - half, middle + half, missing, moves))
         return found

@@ -16,8 +16,8 @@ from remembr_ros.geometry import inverse
 from remembr_ros.objects.camera import to_parent
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
-from remembr_ros.simulation.homes.home import Home
-from remembr_ros.simulation.homes.recording import HomeTruth, misplaced, shows, truth_of
+from remembr_ros.simulation.homes.home import Home, centre_of
+from remembr_ros.simulation.homes.recording import SHOWN_PX, HomeTruth, misplaced, shows, truth_of
 from remembr_ros.simulation.homes.renderer import CAMERA, RATE_HZ, HomeFrame, camera_pose, frames_of
 from remembr_ros.timestamps import NS
 
@@ -28,6 +28,7 @@ RULES: Mapping[str, Callable[[], ObjectRule]] = {
     'rai_semap': SemapRule,
 }
 LOOK_EVERY = 10  # frames between two looks at what is known
+SEEN_M = 5.0  # what is further away is not seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def drive_through(
             beliefs = course.rule.beliefs()
             if course.changes:
                 course.changes.look(beliefs, (at + 1) / RATE_HZ)
-                course.changes.close(course.tally, beliefs, looks.found)
+                course.changes.close(course.tally, beliefs, looks.of)
             last = course.tally if number == len(home.visits) - 1 else Tally()
             course.before = count(last, beliefs, truth, number)
     for course in courses.values():
@@ -153,32 +154,40 @@ def _count_switches(course: _Course) -> None:
 
 
 class _Looks:
-    """Which frames of a visit show what became of the things since the last one.
+    """Which frames of a visit show what became of the things that were moved or taken away before it.
 
-    :ivar found: by thing, in how many frames it is seen where it came to, or the place that it left is; and
-        how long after the visit began the first one is [s]
+    :ivar left: by thing, in how many frames one looks through the place that it left, and how long after the
+        visit began the first one is [s]
+    :ivar came: the same of the place where it came to
     """
 
     def __init__(self, home: Home, visit: int) -> None:
-        self.found: dict[int, tuple[int, float]] = {}
+        self.left: dict[int, tuple[int, float]] = {}
+        self.came: dict[int, tuple[int, float]] = {}
         self._start_ns = home.visits[visit].start_ns
         now, then = home.visits[visit].placements, home.visits[max(visit - 1, 0)].placements
-        self._moved = [number for number in now if number in then and now[number] != then[number]]
-        self._gone = {n: home.items[n - 1].size[2] / 2 for n in then if n not in now}
-        self._places = np.array([np.add(then[n].bottom, (0, 0, up)) for n, up in self._gone.items()])
+        self._changed = [number for number in then if now.get(number) != then[number]]
+        self._moved = [number for number in self._changed if number in now]
+        middles = [centre_of(home.items[number - 1], then[number]) for number in self._changed]
+        self._places = np.array(middles).reshape(-1, 3)
 
     def add(self, frame: HomeFrame) -> None:
         """Take a frame."""
-        seen = [number for number in self._moved if np.count_nonzero(frame.instances == number) >= 20]
-        if self._gone:
-            turn = inverse(camera_pose(frame.base))
-            x, y, z = to_parent(self._places, turn).T
-            away = np.maximum(z, 0.1)
-            u, v = np.rint(CAMERA.fx * x / away + CAMERA.cx), np.rint(CAMERA.fy * y / away + CAMERA.cy)
-            inside = (z > 0.3) & (z < 5.0) & (u >= 0) & (v >= 0) & (u < CAMERA.width) & (v < CAMERA.height)
-            column, row = (np.where(inside, at, 0).astype(np.intp) for at in (u, v))
-            clear = inside & (frame.depth[row, column] > z)
-            seen += [number for number, free in zip(self._gone, clear.tolist(), strict=True) if free]
-        for number in seen:
-            frames, first_s = self.found.get(number, (0, (frame.stamp_ns - self._start_ns) / NS))
-            self.found[number] = (frames + 1, first_s)
+        x, y, z = to_parent(self._places, inverse(camera_pose(frame.base))).T
+        away = np.maximum(z, 0.1)
+        u, v = np.rint(CAMERA.fx * x / away + CAMERA.cx), np.rint(CAMERA.fy * y / away + CAMERA.cy)
+        inside = (z > 0.3) & (z < SEEN_M) & (u >= 0) & (v >= 0) & (u < CAMERA.width) & (v < CAMERA.height)
+        column, row = (np.where(inside, at, 0).astype(np.intp) for at in (u, v))
+        clear = inside & (frame.depth[row, column] > z)
+        left = [number for number, free in zip(self._changed, clear.tolist(), strict=True) if free]
+        came = [n for n in self._moved if np.count_nonzero(frame.instances == n) >= SHOWN_PX]
+        for found, numbers in ((self.left, left), (self.came, came)):
+            for number in numbers:
+                frames, first_s = found.get(number, (0, (frame.stamp_ns - self._start_ns) / NS))
+                found[number] = (frames + 1, first_s)
+
+    def of(self, number: int) -> tuple[int, float]:
+        """Return how many frames show what became of a thing, and when the first one that does [s]."""
+        shown = [self.left.get(number, (0, 0.0))]
+        shown += [self.came.get(number, (0, 0.0))] if number in self._moved else []
+        return min(frames for frames, _ in shown), max(first_s for _, first_s in shown)

@@ -1,0 +1,104 @@
+"""How wrong a camera's pose is, told by the objects that it sees.
+
+All detections of a frame are off in the same way: a shift in the plane and a turn about the camera take them
+to where the objects are known to be. So alike things beside each other are told apart, and rays go where they
+should, while localisation is further off than things are from each other.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
+
+LEAST_STD = np.array([0.02, 0.02, math.radians(0.3)])
+"""Of x and y [m] and yaw [rad]: no localisation is better."""
+MOST_STD = np.array([0.3, 0.3, math.radians(8.0)])
+FIRST_STD = np.array([0.04, 0.04, math.radians(0.8)])
+LEARNED = 0.05  # of what is known of the errors, what each frame changes
+FAR_STDS = 2.0  # a pair that is further off counts less: a thing that moved, or another one
+PLACE_STD_M = 0.04  # of the middles of things, seen from one side
+
+_Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Correction:
+    """By what a pose is moved.
+
+    :param eye: where the camera was thought to be [m], shape (3,)
+    :param move: of the camera along x and y [m], and turn [rad] counter-clockwise, shape (3,)
+    :param covariance: of the move, shape (3, 3)
+    """
+
+    eye: _Numbers
+    move: _Numbers
+    covariance: _Numbers
+
+    def shift(self, points: _Numbers) -> _Numbers:
+        """Return by what points are moved [m], shape (n, 3)."""
+        return np.pad(_levers(points, self.eye) @ self.move, ((0, 0), (0, 1)))
+
+    def variance(self, points: _Numbers) -> _Numbers:
+        """Return how uncertain that is along each axis [m2], shape (n, 3)."""
+        levers = _levers(points, self.eye)
+        variance = np.einsum('nij,jk,nik->ni', levers, self.covariance, levers)
+        return np.pad(variance, ((0, 0), (0, 1)))
+
+    def told_by(self, seen: _Numbers, known: _Numbers, variance: _Numbers) -> 'Correction':
+        """Return the most likely correction, of which this one is what was known before.
+
+        :param seen: middles of detections, shape (n, 3)
+        :param known: of the objects that they are
+        :param variance: of the difference [m2], beside the error of the pose, shape (n,)
+        """
+        if not len(seen):
+            return self
+        levers, off = _levers(seen, self.eye), (known - seen)[:, :2]
+        move, prior, covariance = self.move, np.linalg.inv(self.covariance), self.covariance
+        for _ in range(3):
+            left = np.linalg.norm(off - levers @ move, axis=1)
+            weight = np.minimum(1.0, FAR_STDS * np.sqrt(variance) / np.maximum(left, 1e-9)) / variance
+            covariance = np.linalg.inv(prior + np.einsum('nij,n,nik->jk', levers, weight, levers))
+            move = covariance @ np.einsum('nij,n,ni->j', levers, weight, off)
+        return Correction(self.eye, move, covariance)
+
+    @property
+    def is_small(self) -> bool:
+        """Tell whether there is little to correct."""
+        return bool(np.all(np.diag(self.covariance) <= (1.5 * LEAST_STD) ** 2))
+
+    def pose(self, pose: Transform) -> Transform:
+        """Return a pose of the same camera, or of one beside it, as it is."""
+        x, y, _ = self.eye.tolist()
+        dx, dy, turn = self.move.tolist()
+        moved = compose(
+            ((x + dx, y + dy, 0.0), quaternion_from_yaw(turn)), ((-x, -y, 0.0), (0.0, 0.0, 0.0, 1.0))
+        )
+        return compose(moved, pose)
+
+
+class Alignment:
+    """Learns how wrong poses are, and corrects them."""
+
+    def __init__(self) -> None:
+        self._variance = FIRST_STD**2
+
+    def prior(self, eye: _Numbers) -> Correction:
+        """Return what is known of a frame's pose before anything in it is known."""
+        return Correction(eye, np.zeros(3), np.diag(self._variance))
+
+    def learn(self, correction: Correction) -> None:
+        """Take what a frame's correction tells of how wrong poses are."""
+        told = correction.move**2 + np.diag(correction.covariance)
+        mixed = (1.0 - LEARNED) * self._variance + LEARNED * told
+        self._variance = np.clip(mixed, LEAST_STD**2, MOST_STD**2)
+
+
+def _levers(points: _Numbers, eye: _Numbers) -> _Numbers:
+    """Return how x and y of points change with a move: shape (n, 2, 3)."""
+    x, y = (points - eye).T[:2]
+    one, none = np.ones_like(x), np.zeros_like(x)
+    return np.stack([np.stack([one, none, -y], axis=1), np.stack([none, one, x], axis=1)], axis=1)

@@ -1,0 +1,133 @@
+"""Which detection of a frame is which object: the cheapest assignment, and what it tells of the frame's pose.
+
+The cost of a pair is how unlikely it is that they are one: how far their boxes are from lying in each other,
+in standard deviations, how seldom the object was called what the detection is called, and how different they
+look. None of these decides alone: a flipped label neither splits an object nor steals one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.objects.alignment import MOST_STD, PLACE_STD_M, Alignment, Correction
+from remembr_ros.objects.boxes import Boxes
+from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.track import ObjectTrack
+
+NEW_COST = 7.0  # a pair that costs more is none: the detection is another thing
+LABEL_FLOOR = 0.02  # how often a detector calls a thing what it never called it before
+LOOK = 5.0  # cost of looking completely different
+BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centimetres off
+SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
+LEARN_FROM = 4  # pairs of a frame, before they tell how wrong poses are
+
+Pairs = list[tuple[int, int]]
+"""Numbers of detections and of tracks."""
+
+
+class Assignment:
+    """Finds out which detections are which tracks, frame by frame, and learns how wrong poses are."""
+
+    def __init__(self) -> None:
+        self._alignment = Alignment()
+
+    def match(
+        self, placed: Sequence[Lifted], tracks: Sequence[ObjectTrack], boxes: Boxes, eye: NDArray[np.float64]
+    ) -> tuple[Pairs, Correction]:
+        """Return which detections are which tracks, and by how much the frame's pose is off.
+
+        :param boxes: of the tracks
+        :param eye: where the camera is thought to be [m], shape (3,)
+        """
+        prior = self._alignment.prior(eye)
+        if not placed or not tracks:
+            return [], prior
+        seen = Boxes(placed)
+        pairs, correction = self._pairs(placed, seen, tracks, boxes, prior)
+        if len(placed) >= LEARN_FROM and 2 * len(pairs) < len(placed):
+            # Poses may be worse than they ever were: if so, far more fits.
+            found = self._pairs(
+                placed, seen, tracks, boxes, Correction(eye, np.zeros(3), np.diag(MOST_STD**2))
+            )
+            pairs, correction = max((pairs, correction), found, key=lambda of: len(of[0]))
+        if len(pairs) >= LEARN_FROM:
+            self._alignment.learn(correction)
+        return pairs, correction
+
+    def _pairs(
+        self,
+        placed: Sequence[Lifted],
+        seen: Boxes,
+        tracks: Sequence[ObjectTrack],
+        boxes: Boxes,
+        prior: Correction,
+    ) -> tuple[Pairs, Correction]:
+        """Return the cheapest assignment, twice: what is left of it once tells how wrong the pose is."""
+        middles, correction = (seen.low + seen.high) / 2.0, prior
+        within = _within(seen, boxes, float(np.sqrt(prior.variance(middles).max())))
+        boxes = boxes.some(within)
+        unlike = np.full((len(placed), len(within)), np.nan)
+        pairs: Pairs = []
+        for _ in range(1 if prior.is_small else 2):
+            off = seen.moved(correction.shift(middles)).apart(boxes)
+            sides = np.maximum(boxes.high - boxes.low, 0.05)
+            variance = (SIZE_STD * sides) ** 2 + boxes.std_m[:, None] ** 2 + BASE_STD_M**2
+            variance = variance[None] + (seen.std_m[:, None] ** 2 + correction.variance(middles))[:, None]
+            cost = 0.5 * np.sum(off**2 / variance, axis=2)
+            for i, j in zip(*np.nonzero(cost < NEW_COST), strict=True):
+                if np.isnan(unlike[i, j]):
+                    log_ratio = seen.log_volume[i] - boxes.log_volume[j]
+                    unlike[i, j] = _cost(tracks[within[j]], placed[i], log_ratio)
+            pairs = _cheapest(cost + np.nan_to_num(unlike, nan=NEW_COST))
+            sure = [(i, j) for i, j in pairs if not seen.cut[i] and not boxes.cut[j]]
+            i, j = np.array(sure, np.intp).reshape(-1, 2).T
+            known = (boxes.low + boxes.high)[j] / 2.0
+            spread = (boxes.std_m[j] + PLACE_STD_M) ** 2 + seen.std_m[i] ** 2
+            correction = prior.told_by(middles[i], known, spread)
+        return [(i, int(within[j])) for i, j in pairs], correction
+
+
+def _within(seen: Boxes, boxes: Boxes, pose_std_m: float) -> NDArray[np.intp]:
+    """Return which tracks may be one of these at all; the others, however many, cost little."""
+    middle, theirs = (seen.low + seen.high) / 2.0, (boxes.low + boxes.high) / 2.0
+    room = np.maximum((seen.high - seen.low).max(axis=0), boxes.high - boxes.low) / 2.0
+    off = np.maximum(middle.min(axis=0) - theirs, theirs - middle.max(axis=0)) - room
+    sides = np.maximum(boxes.high - boxes.low, 0.05)
+    stds = SIZE_STD * sides + (boxes.std_m + seen.std_m.max() + BASE_STD_M + pose_std_m)[:, None]
+    return np.flatnonzero((off < math.sqrt(2.0 * NEW_COST) * stds).all(axis=1))
+
+
+def _cost(track: ObjectTrack, placed: Lifted, log_ratio: float) -> float:
+    """Return the part of the cost of a pair that is not its distance.
+
+    :param log_ratio: logarithm of how many times as large as the track the detection is
+    """
+    share = track.share(placed.detection.scores)
+    cost = -math.log(LABEL_FLOOR + (1.0 - LABEL_FLOOR) * share)
+    cost += LOOK * (1.0 - alike(track.appearance, placed.appearance.vector))
+    # What is called otherwise is at least as large as what it is.
+    return cost + (1.0 - share) * abs(log_ratio)
+
+
+def _cheapest(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the pairs of the cheapest assignment, none of which costs as much as a new thing."""
+    from scipy.optimize import linear_sum_assignment
+
+    columns = np.flatnonzero((cost < NEW_COST).any(axis=0))
+    rows, picked = linear_sum_assignment(np.minimum(cost[:, columns], NEW_COST))
+    pairs = zip(rows.tolist(), columns[picked].tolist(), strict=True)
+    return [(i, j) for i, j in pairs if cost[i, j] < NEW_COST]
+
+
+def moved(one: Lifted, correction: Correction) -> Lifted:
+    """Return a detection where it is by a correction of the frame's pose."""
+    [shift] = correction.shift((one.low + one.high)[None] / 2.0)
+    return replace(one, low=one.low + shift, high=one.high + shift, shift=shift)
+
+
+def alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:
+    """Return the cosine of two appearances; 1: one is not known, or of another kind."""
+    return 1.0 if a is None or b is None or a.shape != b.shape else float(a @ b)
