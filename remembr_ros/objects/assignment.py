@@ -81,7 +81,7 @@ class Assignment:
                 if np.isnan(unlike[i, j]):
                     log_ratio = seen.log_volume[i] - boxes.log_volume[j]
                     unlike[i, j] = _cost(tracks[within[j]], placed[i], log_ratio)
-            pairs = _cheapest(cost + np.nan_to_num(unlike, nan=NEW_COST))
+            pairs = cheapest(cost + np.nan_to_num(unlike, nan=NEW_COST))
             sure = [(i, j) for i, j in pairs if not seen.cut[i] and not boxes.cut[j]]
             i, j = np.array(sure, np.intp).reshape(-1, 2).T
             known = (boxes.low + boxes.high)[j] / 2.0
@@ -112,7 +112,7 @@ def _cost(track: ObjectTrack, placed: Lifted, log_ratio: float) -> float:
     return cost + (1.0 - share) * abs(log_ratio)
 
 
-def _cheapest(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
+def cheapest(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Return the pairs of the cheapest assignment, none of which costs as much as a new thing."""
     from scipy.optimize import linear_sum_assignment
 

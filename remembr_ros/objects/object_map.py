@@ -8,9 +8,10 @@ import numpy as np
 
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
 from remembr_ros.memory.objects import TRANSIENT, KnownObject
-from remembr_ros.objects.assignment import LOOK, NEW_COST, Assignment, alike, moved
+from remembr_ros.objects.assignment import Assignment, alike, moved
 from remembr_ros.objects.boxes import Boxes, distinct
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted
+from remembr_ros.objects.moving import SAME_LABEL, found_again
 from remembr_ros.objects.sight import CLEAR, FILLED, looks_at
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
@@ -21,12 +22,9 @@ TENTATIVE_NS = 1800 * NS  # what is not confirmed is forgotten after that
 
 REVIEW_FRAMES = 10  # between two looks for those that are one
 TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by less, and a part of their size
-SAME_LABEL, SAME_LOOK = 0.3, 0.6  # least share of labels and least cosine of two that are one
+SAME_LOOK = 0.6  # least cosine of two that are one
 TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one
 FARTHEST_LOOK_M = 8.0  # whether something is there is looked at from no further
-MOVED_AFTER = 0.1  # of the time in which it was moved: what came before that was there before
-MOVED_LOOK, MOVED_LOG_RATIO = 0.9, 0.5  # least cosine, and most logarithm of extents, of what was moved
-DAY_NS = 24 * 3600 * NS
 NEAR_M = 0.5  # an object is near a larger one
 
 
@@ -97,7 +95,11 @@ class ObjectMap:
             other = self._twin(track)
             if other is not None:
                 self._merge(*sorted((track, other), key=lambda t: (not t.confirmed, t.span[0], t.id)))
-        self._find_moved()
+        for missing, new in found_again(self._tracks, now_ns):
+            missing.was_found(new)
+            if new.stored:
+                self._gone.append(new.id)
+            self._replace(missing, new)
         old = [t for t in self._tracks if not t.confirmed and now_ns - t.span[1] > TENTATIVE_NS]
         if old:
             self._drop(old)
@@ -116,31 +118,6 @@ class ObjectMap:
         for track, what, other in zip(expected, looks.tolist(), taken.tolist(), strict=True):
             seen = track in there
             track.look(stamp_ns, CLEAR if other and what == FILLED and not seen else what, seen=seen)
-
-    def _find_moved(self) -> None:
-        """Find what is missing among what came after it was seen last.
-
-        That something alike came right after it was seen last, long before its place was found empty, is no
-        sign of it: two alike ones are.
-        """
-        missing = [track for track in self._tracks if track.confirmed and track.missing]
-        first_ns = min((track.span[1] for track in missing), default=0)
-        new = (
-            [t for t in self._tracks if t.confirmed and not t.missing and t.span[0] > first_ns]
-            if missing
-            else []
-        )
-        if not new:
-            return
-        from scipy.optimize import linear_sum_assignment
-
-        cost = np.array([[_unlike(old, track) for track in new] for old in missing])
-        for i, j in zip(*linear_sum_assignment(np.minimum(cost, NEW_COST)), strict=True):
-            if cost[i, j] < NEW_COST:
-                missing[i].was_found(new[j])
-                if new[j].stored:
-                    self._gone.append(new[j].id)
-                self._replace(missing[i], new[j])
 
     def changed(self) -> list[tuple[Memory, bytes | None]]:
         """Return every object that changed since the last time, with its new picture, if any."""
@@ -242,24 +219,6 @@ class ObjectMap:
             if other.confirmed and other.label != track.label:
                 return other.label
         return ''
-
-
-def _unlike(missing: ObjectTrack, new: ObjectTrack) -> float:
-    """Return how unlikely it is that what is missing was found elsewhere: a cost as of a pair."""
-    seen_ns, empty_ns, came_ns = missing.span[1], missing.absences[-1][0], new.span[0]
-    share, look = missing.share(new.labels), alike(missing.appearance, new.appearance)
-    ratio = abs(math.log(missing.extent / new.extent))
-    if (
-        came_ns - seen_ns < MOVED_AFTER * (empty_ns - seen_ns)
-        or missing.beside[new.id]
-        or new.beside[missing.id]
-        or share < SAME_LABEL
-        or look < MOVED_LOOK
-        or ratio > MOVED_LOG_RATIO
-    ):
-        return NEW_COST
-    # The sooner the likelier: what is missing since yesterday was not there when the others were seen.
-    return LOOK * (1.0 - look) - math.log(share) + math.log(1.0 + (came_ns - seen_ns) / DAY_NS)
 
 
 def _is_sure(track: ObjectTrack) -> bool:

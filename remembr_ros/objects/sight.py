@@ -11,7 +11,7 @@ HIDDEN, FILLED, CLEAR = 0, 1, 2
 """Something is in front, or it is out of sight; something is there; nothing is."""
 
 CORE = 0.25  # of a box's sides: rays go through its middle and the corners of that part
-RAYS = 0.7  # so many of them have to agree
+SHOWN, RAYS = 4, 0.7  # so many rays have to go past what is in front, and such a share of these to agree
 PASSED = 0.6  # of its way through the box, a ray has to go on for: things do not fill their boxes
 DEPTH_STD = (0.01, 0.0025)  # [m], and per m2: of stereo and structured light
 
@@ -49,8 +49,7 @@ def looks_at(view: DepthView, low: _Numbers, high: _Numbers, reach_m: _Numbers) 
     sound = np.isfinite(measured) & (measured > NEAREST_M)
     clear = sound & (measured > enters + np.maximum(PASSED * (leaves - enters), margin))
     shown = sound & (measured > enters - margin)
-    enough = RAYS * len(_CORNERS)
-    found[some] = np.where(
-        shown.sum(axis=1) < enough, HIDDEN, np.where(clear.sum(axis=1) >= enough, CLEAR, FILLED)
-    )
+    rays_shown = shown.sum(axis=1)
+    free = clear.sum(axis=1) >= RAYS * rays_shown
+    found[some] = np.where(rays_shown < SHOWN, HIDDEN, np.where(free, CLEAR, FILLED))
     return found

@@ -52,14 +52,16 @@ class RemembrRule:
     """The object memory of this project."""
 
     def __init__(self) -> None:
-        self._map = ObjectMap('robot')
+        self._map, self._now_ns = ObjectMap('robot'), 0
 
     def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
         """Return the id of the object that each detection is; empty: of none yet."""
+        self._now_ns = view.stamp_ns
         return self._map.update(view, placed)
 
     def beliefs(self) -> list[Belief]:
         """Return all objects as they are now."""
+        self._map.review(self._now_ns)  # as before it is stored
         found = []
         for known in known_objects(self._map.memories()):
             middle, half = np.array(known.position), np.array(known.size) / 2.0

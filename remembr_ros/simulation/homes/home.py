@@ -35,9 +35,9 @@ class Item:
         return (high[0] - low[0], high[1] - low[1], high[2] - low[2])
 
     @property
-    def look(self) -> tuple[str, str, Point]:
+    def look(self) -> tuple[str, str]:
         """What things that nobody can tell from each other have in common."""
-        return (self.label, self.colour, self.size)
+        return (self.label, self.colour)
 
 
 @dataclass(frozen=True, slots=True)

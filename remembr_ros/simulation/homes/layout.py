@@ -31,7 +31,7 @@ HOURS = (2.0, 8.0)  # between two visits
 _WALL: Colour = (226, 222, 212)
 _FLOORS: tuple[Colour, ...] = ((168, 160, 148), (186, 150, 112), (150, 158, 162), (160, 132, 104))
 _PAINTS: dict[str, Colour] = {
-    **COLOURS, 'white': WHITE, 'black': (30, 30, 34), 'pink': (222, 130, 160), 'brown': (122, 80, 48)
+    **COLOURS, 'white': WHITE, 'black': (30, 30, 34), 'pink': (222, 130, 160)
 }  # fmt: skip
 
 _Part = tuple[tuple[float, float, float], tuple[float, float, float], Colour | None, Shape]
@@ -322,8 +322,8 @@ def _change(making: _Making) -> None:
         item = making.items[number - 1]
         if item.kind == 'alive' and (place := making.spot(item, placement)):
             making.placed[number] = place
-    brought = (rng.choice(list(_SMALL)), rng.choice(list(_PAINTS)), 0.85)
-    _put(making, making.make(*brought))
+    brought = [(label, colour) for label in _SMALL for colour in _PAINTS if (label, colour) not in changed]
+    _put(making, making.make(*rng.choice(brought), 1.0))
 
 
 def _corners(
