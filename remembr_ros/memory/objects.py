@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timezone, tzinfo
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.timestamps import NS, format_iso
+from remembr_ros.timestamps import NS, format_clock, format_iso
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ class ObjectFacts(BaseModel):
     :param colour: plain name; empty: it has none, or several
     :param appearance: unit vector to compare it by, little-endian 16-bit floats, base64; empty: not known
     :param aliases: ids of others that turned out to be this one
+    :param looked: when its place was last in sight [ns]
     :param absences: in which its place was empty, first and last look [ns] at that, oldest first
     :param moves: when it was seen last where it was, and first where it came to [ns], and both places
     """
@@ -77,6 +79,7 @@ class ObjectFacts(BaseModel):
     colour: str = ''
     appearance: str = ''
     aliases: tuple[str, ...] = ()
+    looked: _Time = 0
     absences: tuple[tuple[_Time, _Time], ...] = ()
     moves: tuple[tuple[_Time, _Time, _Place, _Place], ...] = ()
 
@@ -126,13 +129,8 @@ class KnownObject:
     @property
     def missing_ns(self) -> int | None:
         """When its place was found empty, after it was seen last; None: it was not."""
-        since = [first for first, last in self.facts.absences[-1:] if last > self.memory.end_ns]
+        since = [first for first, last in self.facts.absences[-1:] if last > self.facts.intervals[-1][1]]
         return since[0] if since else None
-
-    @property
-    def stays(self) -> bool:
-        """Whether it is expected to stay where it is: what is alive, and vehicles, are not."""
-        return self.name not in TRANSIENT
 
     def _in_map(self, place: Point) -> Point:
         (ox, oy, oz), yaw = self._pose.position, self._pose.yaw
@@ -260,9 +258,35 @@ def thinned(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     return tuple(kept)
 
 
+def presence_note(memory: Memory, now_ns: int, zone: tzinfo = timezone.utc) -> str:
+    """Return what is known of whether an object is still where it was seen last; empty: there is no news."""
+    known = known_objects([memory])
+    if not known or known[0].name in TRANSIENT:
+        return ''
+    seen_ns, looked_ns = known[0].facts.intervals[-1][1], known[0].facts.looked
+    if known[0].missing_ns is not None:
+        return f'it was gone when I passed at {format_clock(known[0].missing_ns, zone)}'
+    if looked_ns - seen_ns > ONE_INTERVAL_NS:
+        return f'at {format_clock(looked_ns, zone)} I passed and did not recognise it'
+    return 'nobody has looked since' if now_ns - seen_ns > ONE_INTERVAL_NS else ''
+
+
+def history(known: KnownObject) -> list[dict[str, Any]]:
+    """Return what happened to an object, oldest first: when it was seen, gone and moved, as JSON."""
+    events: list[tuple[int, dict[str, Any]]]
+    events = [(start, {'event': 'seen', 'until': format_iso(end)}) for start, end in known.facts.intervals]
+    events += [(start, {'event': 'gone', 'until': format_iso(end)}) for start, end in known.facts.absences]
+    events += [
+        (left, {'event': 'moved', 'until': format_iso(came), 'from': list(a), 'to': list(b)})
+        for left, came, a, b in known.moves
+    ]
+    return [{'at': format_iso(at), **event} for at, event in sorted(events, key=lambda pair: pair[0])]
+
+
 def object_json(known: KnownObject) -> dict[str, Any]:
     """Return an object as `remembr objects --json` prints it: times in UTC, the rest metres in the map."""
-    memory, facts = known.memory, known.facts
+    memory, facts, missing_ns = known.memory, known.facts, known.missing_ns
+    presence = 'seen' if known.name in TRANSIENT else 'present' if missing_ns is None else 'missing'
     return {
         'id': known.id,
         'robot': memory.robot,
@@ -275,7 +299,10 @@ def object_json(known: KnownObject) -> dict[str, Any]:
         'measured': facts.measured,
         'first_seen': format_iso(memory.start_ns),
         'last_seen': format_iso(memory.end_ns),
-        'presence': 'seen',
+        'presence': presence,
+        'missing_since': None if missing_ns is None else format_iso(missing_ns),
+        'last_looked': format_iso(max(facts.looked, facts.intervals[-1][1])),
+        'history': history(known),
         'state': 'unknown',
         'relations': [],
         'observations': facts.observations,

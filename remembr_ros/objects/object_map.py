@@ -145,7 +145,7 @@ class ObjectMap:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'
         identity = memory_id(self._robot, OBJECT, detection.stamp_ns, origin)
-        known, track = self._by_id.get(identity), ObjectTrack(identity)
+        known, track = self._by_id.get(identity) or self._moved_since(placed), ObjectTrack(identity)
         if known is None:
             self._by_id[identity] = track
         elif known.was_known(detection.stamp_ns, detection.stamp_ns):
@@ -157,6 +157,16 @@ class ObjectMap:
         self._tracks.append(track)
         self._boxes.add(placed)
         return track
+
+    def _moved_since(self, placed: Lifted) -> ObjectTrack | None:
+        """Return what was known to be at a place then, and was moved since: a recording is read again."""
+        stamp_ns, middle = placed.detection.stamp_ns, (placed.low + placed.high) / 2.0
+        for track in (track for track in self._tracks if track.was_known(stamp_ns, stamp_ns)):
+            then = next((place for left_ns, _, place, _ in track.moves if stamp_ns <= left_ns), None)
+            near = then is not None and math.dist(then, middle) < max(NEAR_M, track.extent / 2.0)
+            if near and track.share(placed.detection.scores) >= SAME_LABEL:
+                return track
+        return None
 
     def _twin(self, track: ObjectTrack) -> ObjectTrack | None:
         """Return a track that is the same thing: it lies in it, is called alike, and looks alike."""

@@ -110,7 +110,7 @@ class ObjectTrack:
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.covered, track.absences, track.moves = facts.intervals, facts.absences, known.moves
-        track._looked_ns = max(facts.intervals[-1][1], *(end for _, end in facts.absences), 0)
+        track._looked_ns = max(facts.intervals[-1][1], facts.looked)
         track._doubt = MOST_DOUBT if track.missing else 0.0
         if facts.colour:
             track._colours[facts.colour] = max(1, facts.observations // 2)
@@ -208,6 +208,7 @@ class ObjectTrack:
         """
         if what == HIDDEN or stamp_ns <= self._looked_ns:
             return
+        self._looked_ns, self.changed = stamp_ns, True
         looks, hits, rays, passed = self._looks
         if seen or self._doubt == 0.0:
             self._looks += np.array([1.0, seen, seen, seen and what == CLEAR])
@@ -220,7 +221,7 @@ class ObjectTrack:
                 since_ns = self.absences[-1][0] if self.missing else self._first_empty_ns
                 before = self.absences[:-1] if self.missing else self.absences
                 self.absences = fewer((*before, (since_ns, stamp_ns)))
-                self._doubt, self.changed = min(self._doubt, MOST_DOUBT), True
+                self._doubt = min(self._doubt, MOST_DOUBT)
 
     def was_found(self, other: 'ObjectTrack') -> None:
         """Be where another one is, which turned out to be this one after it was moved."""
@@ -276,6 +277,7 @@ class ObjectTrack:
             colour=colour,
             appearance=base64.b64encode(look).decode(),
             aliases=self.aliases,
+            looked=self._looked_ns,
             absences=self.absences,
             moves=tuple(
                 (left, came, _rounded(a - middle), _rounded(b - middle)) for left, came, a, b in self.moves

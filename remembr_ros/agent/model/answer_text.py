@@ -6,6 +6,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import ago, from_here
 from remembr_ros.memory.model.record import CAPTIONER
+from remembr_ros.memory.objects import presence_note
 from remembr_ros.timestamps import format_clock, format_duration
 
 EVEN = 0.5  # An answer that is rather wrong than right says so
@@ -31,9 +32,10 @@ def with_facts(answer: Answer, question: Question) -> Answer:
             at += f' on map {other_map}' if other_map else f' in {answer.frame_id}'
             facts = ', '.join([at, *from_here(answer, question)])
         if answer.evidence:
-            facts += f'; {ago(answer.evidence[0].memory.end_ns, question.now_ns)}'
+            facts += f'; {ago(answer.evidence[0].memory.end_ns, question.now_ns)}{_since(answer, question)}'
     elif answer.kind is Kind.TIME and answer.time_ns is not None:
         facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'
+        facts += _since(answer, question)
     elif answer.kind is Kind.DURATION and answer.duration_s is not None:
         facts = format_duration(answer.duration_s)
     text = answer.text
@@ -42,6 +44,13 @@ def with_facts(answer: Answer, question: Question) -> Answer:
         text = f'{text}: {facts}.' if text else f'{facts}.'
     wary = 0.0 < answer.confidence < EVEN and answer.kind is not Kind.NOT_SEEN
     return replace(answer, text=hedged(text) if wary else text)
+
+
+def _since(answer: Answer, question: Question) -> str:
+    """Return what became of the object that an answer is about, since it was seen."""
+    about = answer.evidence[0].memory if answer.evidence else None
+    note = presence_note(about, question.now_ns, question.zone) if about else ''
+    return f', {note}' if note else ''
 
 
 def hedged(text: str) -> str:

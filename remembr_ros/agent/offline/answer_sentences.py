@@ -16,6 +16,7 @@ from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
 from remembr_ros.memory.model.record import PERSON, Memory
+from remembr_ros.memory.objects import known_objects
 from remembr_ros.timestamps import format_clock
 
 NOTHING_READ = 'No readable text.'
@@ -72,9 +73,14 @@ def bearing_only(memory: Memory) -> str:
 
 
 def count_things(request: Request, objects: Sequence[Hit]) -> Claim:
-    """Say how many objects there are of what was asked for."""
-    number = f'{len(objects)} are known' if len(objects) > 1 else 'one is known'
-    return Claim(Kind.TEXT, f'{request.thing}: {number}, each at a place of its own.', objects)
+    """Say how many objects there are of what was asked for; what is missing counts no more."""
+    missing = {one.id for one in known_objects(hit.memory for hit in objects) if one.missing_ns is not None}
+    gone, objects = (
+        f', {len(missing)} more gone' if missing else '',
+        [h for h in objects if h.memory.id not in missing],
+    )
+    number = 'one is known' if len(objects) == 1 else f'{len(objects) or "none"} are known'
+    return Claim(Kind.TEXT, f'{request.thing}: {number}, each at a place of its own{gone}.', objects)
 
 
 def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:

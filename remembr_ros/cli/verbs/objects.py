@@ -21,6 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--text', metavar='T', help='what fits a text best first, whatever it is called')
     parser.add_argument('--near', **PLACE, help='what is nearest first [m]')
+    parser.add_argument('--missing', action='store_true', help='only what was not there at the last look')
+    parser.add_argument('--moved', action='store_true', help='only what was found elsewhere than before')
     add_robots(parser, 'only what this robot has seen')
     parser.add_argument('--map-id', metavar='ID', help='only what is in this map')
     parser.add_argument('--limit', type=count, metavar='N', help='so many (default: all; by --text 5)')
@@ -41,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
             found = known_objects(store.matching(scope=scope))
     if args.called is not None:
         found = [one for one in found if is_called(one, args.called)]
+    found = [one for one in found if not args.missing or one.missing_ns is not None]
+    found = [one for one in found if not args.moved or one.moves]
     if near is not None:
         found.sort(key=lambda one: distance(one.position, near))
     found = found[: args.limit or (5 if args.text is not None else None)]
@@ -55,4 +59,10 @@ def _line(known: KnownObject) -> str:
     if not known.facts.measured:
         where = f'within sight of ({x:.1f}, {y:.1f}, {z:.1f})'
     when = f'seen {known.facts.observations} times, last at {format_clock(known.memory.end_ns)}'
+    if known.moves:
+        left_ns, came_ns, (x, y, z), _ = known.moves[-1]
+        when += f', moved from ({x:.2f}, {y:.2f}, {z:.2f}) after {format_clock(left_ns)}'
+        when += f', here since {format_clock(came_ns)}'
+    if known.missing_ns is not None:
+        when += f', gone at {format_clock(known.missing_ns)}'
     return f'{known.id}  {known.memory.caption}  {where}  {when}'
