@@ -11,9 +11,8 @@ from remembr_ros.memory.objects import TRANSIENT, KnownObject
 from remembr_ros.objects.assignment import Assignment, alike, moved
 from remembr_ros.objects.boxes import Boxes, distinct
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted
-from remembr_ros.objects.moving import SAME_LABEL, found_again
-from remembr_ros.objects.sight import CLEAR, FILLED, looks_at
-from remembr_ros.objects.track import ObjectTrack
+from remembr_ros.objects.presence import SAME_LABEL, found_again, looks_at
+from remembr_ros.objects.track import CLEAR, FILLED, ObjectTrack
 from remembr_ros.timestamps import NS
 
 EVIDENCE = 3.0  # whole sights that something needs before it counts as an object; cut ones are worth less

@@ -26,7 +26,9 @@ from remembr_ros.memory.objects import (
     thinned,
 )
 from remembr_ros.objects.lifting import Lifted
-from remembr_ros.objects.sight import CLEAR, HIDDEN
+
+HIDDEN, FILLED, CLEAR = 0, 1, 2
+"""What a look at its place says: out of sight, or something is in front; something is there; nothing is."""
 
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""

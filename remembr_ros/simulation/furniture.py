@@ -46,7 +46,7 @@ def off_wall(x: float, y: float, facing: Facing) -> tuple[float, float]:
     return (x + dx * HALF_WALL_M, y + dy * HALF_WALL_M)
 
 
-def _made_of(*parts: Part) -> Maker:
+def made_of(*parts: Part) -> Maker:
     """Return what makes a thing of solids; those of colour None have the thing's own."""
 
     def make(x: float, y: float, facing: Facing, colour: Colour) -> tuple[Solid, ...]:
@@ -62,7 +62,7 @@ def _made_of(*parts: Part) -> Maker:
     return make
 
 
-door = _made_of(
+door = made_of(
     ((-0.45, 0.45, 0.0, 0.04, 0.0, 2.05), None, 'box'),
     ((-0.53, -0.45, 0.0, 0.06, 0.0, 2.13), WHITE, 'box'),
     ((0.45, 0.53, 0.0, 0.06, 0.0, 2.13), WHITE, 'box'),
@@ -70,7 +70,7 @@ door = _made_of(
     ((0.26, 0.40, 0.04, 0.09, 1.0, 1.04), STEEL, 'box'),
 )
 
-double_door = _made_of(
+double_door = made_of(
     ((-0.8, -0.01, 0.0, 0.04, 0.0, 2.0), None, 'box'),
     ((0.01, 0.8, 0.0, 0.04, 0.0, 2.0), None, 'box'),
     ((-0.88, -0.8, 0.0, 0.06, 0.0, 2.08), DARK, 'box'),
@@ -80,7 +80,7 @@ double_door = _made_of(
 )
 
 # lifts are of steel
-lift_door = _made_of(
+lift_door = made_of(
     ((-0.6, -0.01, 0.0, 0.03, 0.0, 2.1), STEEL, 'box'),
     ((0.01, 0.6, 0.0, 0.03, 0.0, 2.1), STEEL, 'box'),
     ((-0.75, -0.6, 0.0, 0.06, 0.0, 2.2), DARK, 'box'),
@@ -88,21 +88,21 @@ lift_door = _made_of(
     ((0.85, 0.97, 0.0, 0.03, 1.0, 1.25), DARK, 'box'),
 )
 
-plant = _made_of(
+plant = made_of(
     ((-0.17, 0.17, 0.06, 0.40, 0.0, 0.36), None, 'cylinder'),
     ((-0.03, 0.03, 0.20, 0.26, 0.36, 0.7), DARK_WOOD, 'cylinder'),
     ((-0.22, 0.22, 0.02, 0.46, 0.55, 1.05), LEAF, 'ball'),
     ((-0.15, 0.15, 0.10, 0.40, 0.95, 1.3), (74, 148, 74), 'ball'),
 )
 
-bench = _made_of(
+bench = made_of(
     ((-0.7, 0.7, 0.05, 0.45, 0.38, 0.45), None, 'box'),
     ((-0.7, 0.7, 0.02, 0.07, 0.5, 0.85), None, 'box'),
     ((-0.62, -0.55, 0.08, 0.42, 0.0, 0.38), DARK, 'box'),
     ((0.55, 0.62, 0.08, 0.42, 0.0, 0.38), DARK, 'box'),
 )
 
-sofa = _made_of(
+sofa = made_of(
     ((-0.8, 0.8, 0.05, 0.75, 0.08, 0.42), None, 'box'),
     ((-0.8, 0.8, 0.05, 0.25, 0.42, 0.85), None, 'box'),
     ((-0.98, -0.8, 0.05, 0.75, 0.08, 0.6), None, 'box'),
@@ -110,31 +110,31 @@ sofa = _made_of(
 )
 
 # always red, by law
-fire_extinguisher = _made_of(
+fire_extinguisher = made_of(
     ((-0.09, 0.09, 0.04, 0.22, 0.55, 1.05), (200, 24, 24), 'cylinder'),
     ((-0.04, 0.04, 0.09, 0.17, 1.05, 1.15), DARK, 'cylinder'),
     ((-0.14, 0.14, 0.0, 0.02, 0.5, 1.3), WHITE, 'box'),
 )
 
-water_dispenser = _made_of(
+water_dispenser = made_of(
     ((-0.17, 0.17, 0.03, 0.37, 0.0, 0.95), WHITE, 'box'),
     ((-0.13, 0.13, 0.07, 0.33, 0.95, 1.32), (120, 178, 224), 'cylinder'),
     ((-0.1, 0.1, 0.37, 0.39, 0.6, 0.8), DARK, 'box'),
 )
 
-bin_ = _made_of(
+bin_ = made_of(
     ((-0.17, 0.17, 0.04, 0.38, 0.0, 0.62), None, 'cylinder'),
     ((-0.18, 0.18, 0.03, 0.39, 0.62, 0.68), DARK, 'cylinder'),
 )
 
-cabinet = _made_of(
+cabinet = made_of(
     ((-0.45, 0.45, 0.01, 0.40, 0.0, 1.1), None, 'box'),
     ((-0.01, 0.01, 0.40, 0.41, 0.05, 1.05), DARK, 'box'),
     ((-0.09, -0.05, 0.40, 0.42, 0.5, 0.65), STEEL, 'box'),
     ((0.05, 0.09, 0.40, 0.42, 0.5, 0.65), STEEL, 'box'),
 )
 
-picture = _made_of(
+picture = made_of(
     ((-0.5, 0.5, 0.0, 0.02, 1.0, 1.7), DARK, 'box'),
     ((-0.45, 0.45, 0.02, 0.03, 1.05, 1.65), WHITE, 'box'),
     ((-0.3, 0.1, 0.03, 0.035, 1.15, 1.5), None, 'box'),
@@ -142,7 +142,7 @@ picture = _made_of(
 )
 
 
-helmet_shelf = _made_of(
+helmet_shelf = made_of(
     *(((-0.5, 0.5, 0.0, 0.28, z, z + 0.03), OAK, 'box') for z in (0.5, 0.95, 1.4)),
     *(
         ((side - 0.13, side + 0.13, 0.02, 0.28, z, z + 0.2), None, 'ball')
@@ -162,7 +162,7 @@ def _chair(side: float, out: float, dx: int, dy: int) -> list[Part]:
     ]
 
 
-table = _made_of(
+table = made_of(
     ((-0.4, 0.4, 0.5, 1.3, 0.72, 0.76), OAK, 'box'),
     ((-0.05, 0.05, 0.85, 0.95, 0.02, 0.72), DARK, 'cylinder'),
     ((-0.25, 0.25, 0.65, 1.15, 0.0, 0.02), DARK, 'cylinder'),
@@ -173,7 +173,7 @@ table = _made_of(
 )
 """A table with four chairs; the colour is the chairs'."""
 
-coffee_machine = _made_of(
+coffee_machine = made_of(
     ((-0.9, 0.9, 0.0, 0.6, 0.0, 0.88), WHITE, 'box'),
     ((-0.95, 0.95, 0.0, 0.65, 0.88, 0.93), DARK_WOOD, 'box'),
     ((-0.25, 0.25, 0.1, 0.5, 0.93, 1.4), DARK, 'box'),
@@ -183,7 +183,7 @@ coffee_machine = _made_of(
 )
 """A coffee machine on a counter."""
 
-vending_machine = _made_of(
+vending_machine = made_of(
     ((-0.5, 0.5, 0.0, 0.8, 0.0, 1.95), None, 'box'),
     ((-0.42, 0.16, 0.8, 0.81, 0.6, 1.85), DARK, 'box'),
     ((0.24, 0.42, 0.8, 0.81, 1.1, 1.4), STEEL, 'box'),
@@ -196,7 +196,7 @@ vending_machine = _made_of(
 
 _BOOKS = (None, *COLOURS.values())
 
-bookshelf = _made_of(
+bookshelf = made_of(
     ((-0.7, 0.7, 0.0, 0.03, 0.0, 1.95), DARK_WOOD, 'box'),
     ((-0.7, -0.66, 0.0, 0.32, 0.0, 1.95), OAK, 'box'),
     ((0.66, 0.7, 0.0, 0.32, 0.0, 1.95), OAK, 'box'),
@@ -209,7 +209,7 @@ bookshelf = _made_of(
     ),
 )
 
-printer = _made_of(
+printer = made_of(
     ((-0.4, 0.4, 0.05, 0.65, 0.0, 0.75), WHITE, 'box'),
     ((-0.4, 0.4, 0.05, 0.65, 0.75, 0.85), DARK, 'box'),
     ((-0.4, 0.4, 0.05, 0.6, 0.85, 1.08), WHITE, 'box'),
@@ -218,7 +218,7 @@ printer = _made_of(
 )
 """An office printer that stands on the floor."""
 
-reception_desk = _made_of(
+reception_desk = made_of(
     ((-1.1, 1.1, 0.0, 0.5, 0.0, 1.0), OAK, 'box'),
     ((-1.15, 1.15, 0.0, 0.55, 1.0, 1.05), WHITE, 'box'),
     ((-1.0, 1.0, 0.5, 0.52, 0.35, 0.6), None, 'box'),

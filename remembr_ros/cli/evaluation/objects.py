@@ -4,71 +4,54 @@ import argparse
 import json
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from remembr_ros.cli.options import add_json, count, sequence
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.evaluation.objects.measure import Tally
 from remembr_ros.evaluation.objects.report import draw, results, table
-from remembr_ros.evaluation.objects.run import LEVELS, PROMISED, RULES, drive_through
+from remembr_ros.evaluation.objects.rules import RULES
+from remembr_ros.evaluation.objects.run import LEVELS, drive_through
 from remembr_ros.simulation.homes.layout import VISITS, generate_home
 from remembr_ros.simulation.homes.recording import record_home
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--homes', nargs='+', type=sequence, required=True, metavar='SEED', help='seeds of the homes'
-    )
-    parser.add_argument(
-        '--visits',
-        type=count,
-        default=VISITS,
-        metavar='N',
-        help='of the robot to each (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--rules',
-        nargs='+',
-        choices=list(RULES),
-        default=list(RULES),
-        help='(default: all; the first is the one)',
-    )
-    parser.add_argument(
-        '--noise', nargs='+', choices=[level.name for level in LEVELS], metavar='LEVEL', help='(default: all)'
-    )
-    parser.add_argument('--jobs', type=count, default=1, metavar='N', help='homes at once (default: 1)')
-    parser.add_argument('--bags', action='store_true', help='record each home, too: DIR/home_SEED')
-    parser.add_argument(
-        '--out', type=Path, required=True, metavar='DIR', help='for results.json, results.md and objects.png'
-    )
+    levels = [level.name for level in LEVELS]
+    add = parser.add_argument
+    add('--homes', nargs='+', type=sequence, required=True, metavar='SEED', help='seeds of the homes')
+    add('--visits', type=count, default=VISITS, metavar='N', help='to each home (default: %(default)s)')
+    add('--rules', nargs='+', choices=list(RULES), default=list(RULES), help='(default: all)')
+    add('--noise', nargs='+', choices=levels, default=levels, metavar='LEVEL', help='(default: all)')
+    add('--jobs', type=count, default=1, metavar='N', help='homes at once (default: %(default)s)')
+    add('--bags', action='store_true', help='record each home as a rosbag, too: DIR/home_SEED')
+    add('--out', type=Path, required=True, metavar='DIR', help='results.json, results.md, objects.png')
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    levels = [level for level in LEVELS if not args.noise or level.name in args.noise]
-    homes = [generate_home(seed, args.visits) for seed in dict.fromkeys(args.homes)]
-    drive = partial(drive_through, levels=levels, rules=args.rules)
+    seeds, told = list(dict.fromkeys(args.homes)), {}
+    drive = partial(_drive, visits=args.visits, noise=args.noise, rules=args.rules)
     try:
         args.out.mkdir(parents=True, exist_ok=True)
-        with stdout_for_json(args.json), progress('homes', len(homes), unit='home') as show:
-            for home in homes if args.bags else ():
-                record_home(args.out / f'home_{home.seed}', home)
-            if args.jobs == 1:
-                driven = [show(i) or drive(home) for i, home in enumerate(homes)]
-            else:
-                with ProcessPoolExecutor(args.jobs) as pool:
-                    driven = [show(i) or each for i, each in enumerate(pool.map(drive, homes))]
-            show(len(homes))
-            keys = driven[0][1]
-            told = results(
-                [home.seed for home in homes], {key: [of[1][key] for of in driven] for key in keys}
-            )
-            truth, _, beliefs = driven[0]
-            at = PROMISED if (PROMISED, args.rules[0]) in beliefs else levels[0].name
-            draw(args.out / 'objects.png', told, truth, beliefs[at, args.rules[0]])
+        with stdout_for_json(args.json), progress('homes', len(seeds), unit='home') as show:
+            for seed in seeds if args.bags else ():
+                record_home(args.out / f'home_{seed}', generate_home(seed, args.visits))
+            with ProcessPoolExecutor(args.jobs, get_context('spawn')) as pool:
+                driven = [show(i) or of for i, of in enumerate(pool.map(drive, seeds), start=1)]
+            told = results(seeds, {key: [of[key] for of in driven] for key in driven[0]})
+            draw(args.out / 'objects.png', told)
         (args.out / 'results.json').write_text(json.dumps(told, indent=2) + '\n', encoding='utf-8')
         (args.out / 'results.md').write_text(table(told) + '\n', encoding='utf-8')
     except OSError as error:
         raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
     print_result(args.json, told, table(told))
     return 0
+
+
+def _drive(seed: int, visits: int, noise: list[str], rules: list[str]) -> dict[tuple[str, str], Tally]:
+    levels = [level for level in LEVELS if level.name in noise]
+    courses = drive_through(generate_home(seed, visits), levels, rules)
+    return {key: course.tally for key, course in courses.items()}

@@ -6,27 +6,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from remembr_ros.evaluation.objects.rules import Belief, Vector
-from remembr_ros.simulation.homes.recording import HomeTruth, ItemTruth
+from remembr_ros.simulation.homes.home import Home, Item, Shown, centre_of
 
-SHOWN_FRAMES = 3  # that show a thing, before it counts as one that could be found
-NEAR_M, NEAR_PART = (
-    0.25,
-    0.25,
-)  # the middle of what is found is so near to the true one, or by so much of its size
-LOOKED_FRAMES = 3  # that show the place that a thing left, or where it came to, before that could be known
+SHOWN_FRAMES = 3  # that show a thing where it is, or where it was, before anybody could know
+NEAR_M, NEAR_PART = 0.25, 0.25  # how far off a middle may be, or by what part of the thing's size
 
 
 @dataclass
 class Tally:
     """Counts of one rule, at one level of noise, in one home.
 
-    :ivar found: things that an object is matched to, at the end of the last visit
-    :ivar ghosts: objects that are no thing, or no more; duplicates are others, of things that are matched
-    :ivar lost: things without an object
-    :ivar switches: how often a thing that was seen was called another id than the last time, of seen times
+    :ivar found: things that an object is matched to, at the end of the last visit; lost ones have none
+    :ivar ghosts: objects that are no thing, or no more; duplicates are others, of things that have one
+    :ivar switches: how often a thing was called another id than the last time, of all times that it was seen
     :ivar centre_m: of each found thing, how far off its middle is
     :ivar iou: of each found thing, intersection over union of the boxes
-    :ivar changed: things that were moved or taken away while nobody looked, and what was known of that
+    :ivar changed: of each thing that was moved or taken away while nobody looked, how long after the first
+        look that was known [s]; None: not by the end of that visit
     :ivar still: of things that stayed, how many there were, and were called moved or missing
     """
 
@@ -39,81 +35,64 @@ class Tally:
     centre_m: list[float] = field(default_factory=list)
     iou: list[float] = field(default_factory=list)
     changed: dict[str, list[float | None]] = field(default_factory=lambda: {'moved': [], 'missing': []})
-    """How long after the first look it was known [s]; None: not by the end of that visit."""
     still: list[int] = field(default_factory=lambda: [0, 0])
 
 
-def truths_at(truth: HomeTruth, visit: int) -> tuple[list[ItemTruth], list[ItemTruth]]:
+def knowable(home: Home, shown: Shown, visit: int) -> tuple[list[Item], list[Item]]:
     """Return the things that can be known to be where they are in a visit, and all others that are there.
 
     Those were shown often enough since they came to that place. What is alive is among the others.
     """
-    sure: list[ItemTruth] = []
-    others: list[ItemTruth] = []
-    for item in truth.items:
-        stay = item.stays[visit]
-        if stay is None:
-            continue
-        shown = 0
-        for earlier in reversed(item.stays[: visit + 1]):
-            if earlier is None or earlier.position != stay.position:
+    sure: list[Item] = []
+    others: list[Item] = []
+    for number, place in home.visits[visit].placements.items():
+        frames = 0
+        for earlier in range(visit, -1, -1):
+            if home.visits[earlier].placements.get(number) != place:
                 break
-            shown += earlier.frames
-        (sure if shown >= SHOWN_FRAMES and item.kind != 'alive' else others).append(item)
+            frames += int(shown[earlier][number])
+        item = home.items[number - 1]
+        (sure if frames >= SHOWN_FRAMES and item.kind != 'alive' else others).append(item)
     return sure, others
 
 
-def matched(beliefs: Sequence[Belief], items: Sequence[ItemTruth], visit: int) -> dict[int, int]:
-    """Return which belief is which thing, by their places in the lists: the nearest ones, one to one."""
+def _off(belief: Belief, item: Item, at: Vector) -> float:
+    """Return how far a belief is from a thing [m]; infinite: it is none of it."""
+    off = float(np.linalg.norm(belief.centre - at))
+    near = belief.label == item.label and off <= max(NEAR_M, NEAR_PART * max(item.size))
+    return off if near else np.inf
+
+
+def count(tally: Tally, beliefs: Sequence[Belief], home: Home, shown: Shown, visit: int) -> dict[int, Belief]:
+    """Add what is found at the end of a visit; return the beliefs about things, by their numbers."""
     from scipy.optimize import linear_sum_assignment
 
-    if not beliefs or not items:
-        return {}
-    far = 1e6
-    costs = np.array([[_off(belief, item, visit) for item in items] for belief in beliefs])
-    rows, columns = linear_sum_assignment(np.where(np.isfinite(costs), costs, far))
-    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    return {i: j for i, j in pairs if np.isfinite(costs[i, j])}
-
-
-def _off(belief: Belief, item: ItemTruth, visit: int) -> float:
-    """Return how far a belief is from a thing [m]; infinite: it is none of it."""
-    stay = item.stays[visit]
-    if stay is None or belief.label != item.label:
-        return np.inf
-    off = float(np.linalg.norm(belief.centre - np.array(stay.position)))
-    return off if off <= max(NEAR_M, NEAR_PART * max(item.size)) else np.inf
-
-
-def count(tally: Tally, beliefs: Sequence[Belief], truth: HomeTruth, visit: int) -> dict[int, Belief]:
-    """Add what is found at the end of a visit; return the beliefs about things, by their numbers."""
-    alive = {item.label for item in truth.items if item.kind == 'alive'}
+    alive = {item.label for item in home.items if item.kind == 'alive'}
     there = [belief for belief in beliefs if not belief.missing and belief.label not in alive]
-    sure, others = truths_at(truth, visit)
-    pairs = matched(there, sure, visit)
-    rest = [belief for i, belief in enumerate(there) if i not in pairs]
-    ignored = matched(rest, others, visit)
-    tally.found += len(pairs)
-    tally.lost += len(sure) - len(pairs)
-    for i, belief in enumerate(rest):
-        if i not in ignored:
-            twice = any(np.isfinite(_off(belief, item, visit)) for item in sure)
-            tally.duplicates += twice
-            tally.ghosts += not twice
+    places = home.visits[visit].placements
+    sure, others = knowable(home, shown, visit)
+
+    def apart(some: Sequence[Item]) -> Vector:
+        at = [np.array(centre_of(item, places[item.number])) for item in some]
+        off = [[_off(belief, *pair) for pair in zip(some, at, strict=True)] for belief in there]
+        return np.array(off, np.float64).reshape(len(there), len(some))
+
+    off = apart(sure)
+    rows, columns = linear_sum_assignment(np.where(np.isfinite(off), off, 1e6))
+    pairs = {i: j for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if np.isfinite(off[i, j])}
+    rest = np.array([i not in pairs for i in range(len(there))], np.bool_)
+    rest &= ~np.isfinite(apart(others)).any(axis=1)
+    twice = rest & np.isfinite(off).any(axis=1)
+    tally.found, tally.lost = len(pairs), len(sure) - len(pairs)
+    tally.duplicates, tally.ghosts = int(twice.sum()), int((rest & ~twice).sum())
     for i, j in pairs.items():
-        stay = sure[j].stays[visit]
-        assert stay is not None
-        middle, half = np.array(stay.position), np.array(sure[j].size) / 2.0
-        tally.centre_m.append(float(np.linalg.norm(there[i].centre - middle)))
-        tally.iou.append(_iou((there[i].low, there[i].high), (middle - half, middle + half)))
+        middle, half = np.array(centre_of(sure[j], places[sure[j].number])), np.array(sure[j].size) / 2.0
+        tally.centre_m.append(float(off[i, j]))
+        sides = np.minimum(there[i].high, middle + half) - np.maximum(there[i].low, middle - half)
+        common = float(np.prod(np.maximum(sides, 0.0)))
+        both = float(np.prod(there[i].high - there[i].low) + np.prod(sure[j].size))
+        tally.iou.append(common / (both - common))
     return {sure[j].number: there[i] for i, j in pairs.items()}
-
-
-def _iou(one: tuple[Vector, Vector], other: tuple[Vector, Vector]) -> float:
-    sides = np.minimum(one[1], other[1]) - np.maximum(one[0], other[0])
-    shared = float(np.prod(np.maximum(sides, 0.0)))
-    both = float(np.prod(one[1] - one[0]) + np.prod(other[1] - other[0]))
-    return shared / (both - shared)
 
 
 class Changes:
@@ -123,36 +102,18 @@ class Changes:
     :param visit: the one after
     """
 
-    def __init__(self, truth: HomeTruth, visit: int, before: Mapping[int, Belief]) -> None:
-        self._truth, self._visit, self._before = truth, visit, before
-        sure, _ = truths_at(truth, visit - 1)
-        self.moved: dict[int, float | None] = {}
-        self.missing: dict[int, float | None] = {}
-        self._still = []
-        for item in sure:
-            then, now = item.stays[visit - 1], item.stays[visit]
-            assert then is not None
-            if now is None:
-                self.missing[item.number] = None
-            elif now.position != then.position:
-                self.moved[item.number] = None
-            elif item.number in before:
-                self._still.append(item.number)
+    def __init__(self, home: Home, shown: Shown, visit: int, before: Mapping[int, Belief]) -> None:
+        self._home, self._before = home, {number: (of.names[0], of.moves) for number, of in before.items()}
+        self._now, then = home.visits[visit].placements, home.visits[visit - 1].placements
+        sure = [item.number for item in knowable(home, shown, visit - 1)[0]]
+        self._since_s: dict[int, float | None] = {n: None for n in sure if self._now.get(n) != then[n]}
+        self._still = [number for number in sure if number in before and number not in self._since_s]
 
     def look(self, beliefs: Sequence[Belief], after_s: float) -> None:
         """Note which changes are known now, so long after the visit began."""
-        by_name = {name: belief for belief in beliefs for name in belief.names}
-        for number, since_s in self.moved.items():
-            belief = self._now(number, by_name)
-            item = self._truth.items[number - 1]
-            if belief is None or belief.missing or belief.moves <= self._before[number].moves:
-                self.moved[number] = None
-            elif np.isfinite(_off(belief, item, self._visit)):
-                self.moved[number] = after_s if since_s is None else since_s
-        for number, since_s in self.missing.items():
-            belief = self._now(number, by_name)
-            gone = belief is not None and belief.missing
-            self.missing[number] = (after_s if since_s is None else since_s) if gone else None
+        for number, since_s in self._since_s.items():
+            known = self._is_known(number, self._belief(number, beliefs))
+            self._since_s[number] = (after_s if since_s is None else since_s) if known else None
 
     def close(
         self, tally: Tally, beliefs: Sequence[Belief], looks: Callable[[int], tuple[int, float]]
@@ -162,17 +123,24 @@ class Changes:
         :param looks: returns how many frames show what became of a thing, and when the first one does
             [s after the visit began]
         """
-        for kind, changes in (('moved', self.moved), ('missing', self.missing)):
-            for number, since_s in changes.items():
-                frames, first_s = looks(number)
-                if frames >= LOOKED_FRAMES:
-                    tally.changed[kind].append(None if since_s is None else max(0.0, since_s - first_s))
-        by_name = {name: belief for belief in beliefs for name in belief.names}
+        for number, since_s in self._since_s.items():
+            frames, first_s = looks(number)
+            if frames >= SHOWN_FRAMES:
+                kind = 'moved' if number in self._now else 'missing'
+                tally.changed[kind].append(None if since_s is None else max(0.0, since_s - first_s))
         for number in self._still:
-            belief = self._now(number, by_name)
+            belief = self._belief(number, beliefs)
             tally.still[0] += 1
-            tally.still[1] += belief is None or belief.missing or belief.moves > self._before[number].moves
+            tally.still[1] += belief is None or belief.missing or belief.moves > self._before[number][1]
 
-    def _now(self, number: int, by_name: Mapping[str, Belief]) -> Belief | None:
+    def _belief(self, number: int, beliefs: Sequence[Belief]) -> Belief | None:
         """Return what is believed now of what a thing was taken for."""
-        return by_name.get(self._before[number].names[0]) if number in self._before else None
+        name = self._before.get(number, ('', 0))[0]
+        return next((belief for belief in beliefs if name in belief.names), None)
+
+    def _is_known(self, number: int, belief: Belief | None) -> bool:
+        if belief is None or belief.missing or number not in self._now:
+            return belief is not None and belief.missing and number not in self._now
+        item = self._home.items[number - 1]
+        near = np.isfinite(_off(belief, item, np.array(centre_of(item, self._now[number]))))
+        return bool(near) and belief.moves > self._before[number][1]

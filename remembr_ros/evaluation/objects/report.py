@@ -9,158 +9,120 @@ import numpy as np
 
 from remembr_ros.evaluation.metrics.scores import RESAMPLES
 from remembr_ros.evaluation.objects.measure import Tally
-from remembr_ros.evaluation.objects.rules import Belief
-from remembr_ros.evaluation.objects.run import PROMISED, RULES
-from remembr_ros.simulation.homes.recording import HomeTruth
+from remembr_ros.evaluation.objects.run import PROMISED
 
-Tallies = Mapping[tuple[str, str], Sequence[Tally]]
-"""By level of noise and rule, the counts of each home."""
-
-OURS = next(iter(RULES))
+COLUMNS = (
+    *('f1', 'precision', 'recall', 'duplicates', 'identity_switches', 'centre_error_m', 'iou'),
+    *('moved_known', 'missing_known', 'falsely_changed'),
+)
 _COLOURS = ('#1f6fb2', '#d1495b', '#e08e1b', '#8e5ea2')
 
 
-def results(homes: Sequence[int], tallies: Tallies) -> dict[str, Any]:
-    """Return what results.json holds: `overall` at the level that is promised, `by_noise`, and `by_rule`."""
-    levels = list(dict.fromkeys(level for level, _ in tallies))
-    figures = {key: _figures(of_homes) for key, of_homes in tallies.items()}
+def results(homes: Sequence[int], tallies: Mapping[tuple[str, str], Sequence[Tally]]) -> dict[str, Any]:
+    """Return what results.json holds: `overall` at the level that is promised, `by_noise`, and `by_rule`.
+
+    :param tallies: by level of noise and rule, the counts of each home
+    """
+    levels, rules = (list(dict.fromkeys(names)) for names in zip(*tallies, strict=True))
+    by_rule = {rule: {level: _figures(tallies[level, rule]) for level in levels} for rule in rules}
     at = PROMISED if PROMISED in levels else levels[0]
-    rules = list(dict.fromkeys(rule for _, rule in tallies))
+    by_noise = by_rule[rules[0]]
     return {
         'homes': list(homes),
         'rule': rules[0],
         'noise': at,
-        'overall': figures[at, rules[0]],
-        'by_noise': {level: figures[level, rules[0]] for level in levels},
-        'by_rule': {rule: {level: figures[level, rule] for level in levels} for rule in rules},
+        'overall': by_noise[at],
+        'by_noise': by_noise,
+        'by_rule': by_rule,
     }
 
 
 def _figures(homes: Sequence[Tally]) -> dict[str, Any]:
     """Return the figures of one rule at one level of noise, counts over all homes together."""
-    found, lost, ghosts, duplicates = (
-        sum(getattr(home, name) for home in homes) for name in ('found', 'lost', 'ghosts', 'duplicates')
-    )
-    told = found + ghosts + duplicates
-    centres = [off for home in homes for off in home.centre_m]
-    switches, seen = sum(home.switches for home in homes), sum(home.seen for home in homes)
-    changed: dict[str, Any] = {}
-    for kind in ('moved', 'missing'):
-        delays = [delay for home in homes for delay in home.changed[kind]]
-        known = [delay for delay in delays if delay is not None]
-        changed[f'{kind}_n'] = len(delays)
-        changed[f'{kind}_known'] = len(known) / len(delays) if delays else None
-        changed[f'{kind}_after_s'] = statistics.median(known) if known else None
-    both = [delay for home in homes for delays in home.changed.values() for delay in delays]
+    names = ('found', 'lost', 'ghosts', 'duplicates', 'switches', 'seen')
+    found, lost, ghosts, duplicates, switches, seen = (sum(getattr(h, name) for h in homes) for name in names)
+    delays = {
+        kind: [delay for home in homes for delay in home.changed[kind]] for kind in ('moved', 'missing')
+    }
+    known = {kind: [delay for delay in of_kind if delay is not None] for kind, of_kind in delays.items()}
     still, wrong = (sum(home.still[i] for home in homes) for i in range(2))
-    return {
+    figures: dict[str, Any] = {
         'n': found + lost,
         'f1': _f1(homes),
         'f1_interval': _interval(homes, _f1),
-        'precision': found / told if told else None,
-        'recall': found / (found + lost) if found + lost else None,
+        'precision': _share(found, found + ghosts + duplicates),
+        'recall': _share(found, found + lost),
         'duplicates': duplicates,
         'ghosts': ghosts,
         'identity_switches': switches,
-        'switches_per_100_sights': 100.0 * switches / seen if seen else None,
-        'centre_error_m': statistics.median(centres) if centres else None,
-        'iou': statistics.fmean(iou for home in homes for iou in home.iou) if centres else None,
-        **changed,
-        'changes_known': sum(delay is not None for delay in both) / len(both) if both else None,
+        'sights': seen,
+        'centre_error_m': statistics.median([off for home in homes for off in home.centre_m] or [0.0]),
+        'iou': statistics.fmean([iou for home in homes for iou in home.iou] or [0.0]),
+        'changes_known': _known(homes),
         'changes_known_interval': _interval(homes, _known),
-        'still_n': still,
-        'falsely_changed': wrong / still if still else None,
+        'still': still,
+        'falsely_changed': _share(wrong, still),
     }
+    for kind, of_kind in delays.items():
+        figures[kind], figures[f'{kind}_known'] = len(of_kind), _share(len(known[kind]), len(of_kind))
+        figures[f'{kind}_known_after_s'] = statistics.median(known[kind]) if known[kind] else None
+    return figures
 
 
-def _f1(homes: Sequence[Tally]) -> float:
+def _share(some: float, of: float) -> float | None:
+    return some / of if of else None
+
+
+def _f1(homes: Sequence[Tally]) -> float | None:
     found = sum(home.found for home in homes)
-    wrong = sum(home.lost + home.ghosts + home.duplicates for home in homes)
-    return 2.0 * found / max(2 * found + wrong, 1)
+    return _share(2.0 * found, 2 * found + sum(home.lost + home.ghosts + home.duplicates for home in homes))
 
 
-def _known(homes: Sequence[Tally]) -> float:
+def _known(homes: Sequence[Tally]) -> float | None:
     delays = [delay for home in homes for of_kind in home.changed.values() for delay in of_kind]
-    return sum(delay is not None for delay in delays) / max(len(delays), 1)
+    return _share(sum(delay is not None for delay in delays), len(delays))
 
 
-def _interval(homes: Sequence[Tally], figure: Callable[[Sequence[Tally]], float]) -> list[float]:
+def _interval(
+    homes: Sequence[Tally], figure: Callable[[Sequence[Tally]], float | None]
+) -> list[float] | None:
     """Return the 95 % percentile interval of a figure, resampling whole homes."""
     drawn = np.random.default_rng(0).integers(0, len(homes), (RESAMPLES // 10, len(homes)))
-    values = [figure([homes[i] for i in rows]) for rows in drawn]
-    return [float(edge) for edge in np.quantile(values, [0.025, 0.975])]
+    values = [value for rows in drawn if (value := figure([homes[i] for i in rows])) is not None]
+    return np.quantile(values, [0.025, 0.975]).tolist() if values else None
 
 
 def table(told: Mapping[str, Any]) -> str:
-    """Return the figures as lines in Markdown: a row for each level of noise and rule."""
-    rows = [
-        '| noise | rule | F1 | precision | recall | duplicates | switches '
-        '| centre [m] | IoU | moved | missing | falsely |'
-    ]
-    rows.append('|' + '---|' * 12)
+    """Return the figures as a table in Markdown: a row for each level of noise and rule."""
+    rows = [f'| noise | rule | {" | ".join(COLUMNS)} |', '|---' * (len(COLUMNS) + 2) + '|']
     for level in told['by_noise']:
         for rule, by_level in told['by_rule'].items():
-            of = by_level[level]
-            low, high = of['f1_interval']
-            cells = (
-                level, rule, f'{of["f1"]:.3f} ({low:.3f} to {high:.3f})', _short(of['precision']),
-                _short(of['recall']), str(of['duplicates']), str(of['identity_switches']),
-                _short(of['centre_error_m']), _short(of['iou']), _short(of['moved_known']),
-                _short(of['missing_known']), _short(of['falsely_changed']),
-            )  # fmt: skip
-            rows.append(f'| {" | ".join(cells)} |')
+            cells = [by_level[level][name] for name in COLUMNS]
+            shown = ['-' if c is None else str(c) if isinstance(c, int) else f'{c:.3f}' for c in cells]
+            rows.append(f'| {level} | {rule} | {" | ".join(shown)} |')
     return '\n'.join(rows)
 
 
-def _short(value: float | None) -> str:
-    return '-' if value is None else f'{value:.3f}'
-
-
-def draw(path: Path, told: Mapping[str, Any], truth: HomeTruth, beliefs: Sequence[Belief]) -> None:
-    """Draw F1 by noise and rule, and one home from above: what is there, and what is believed in the end.
-
-    :param truth: of the home, as beliefs
-    """
+def draw(path: Path, told: Mapping[str, Any]) -> None:
+    """Draw F1, and how many of the changes are known, by noise and rule."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(13.0, 6.2), dpi=110, facecolor='white')
+    figure = Figure(figsize=(11.0, 7.0), dpi=110, facecolor='white')
     FigureCanvasAgg(figure)
-    bars, plan = figure.subplots(1, 2, gridspec_kw={'width_ratios': (6, 7)})
     levels, rules = list(told['by_noise']), list(told['by_rule'])
-    for i, (rule, colour) in enumerate(zip(rules, _COLOURS, strict=False)):
-        at = np.arange(len(levels)) + (i - len(rules) / 2 + 0.5) * 0.2
-        of = [told['by_rule'][rule][level] for level in levels]
-        f1 = np.array([one['f1'] for one in of])
-        ends = np.abs(np.array([one['f1_interval'] for one in of]).T - f1)
-        bars.bar(at, f1, 0.2, yerr=ends, color=colour, label=rule, error_kw={'lw': 0.8})
-    bars.set_xticks(range(len(levels)), [level.replace(' ', '\n', 1) for level in levels], fontsize=8)
-    bars.set_ylim(0.0, 1.02)
-    bars.set_ylabel('F1 of the objects after the last visit')
-    bars.legend(loc='upper right', fontsize=8)
-    _draw_plan(plan, truth, beliefs)
-    plan.set_title(f'home {truth.seed}, noise {told["noise"]}', fontsize=9)
+    titles = {'f1': 'F1 of the objects after the last visit', 'changes_known': 'moved and missing, known'}
+    for axes, (name, title) in zip(figure.subplots(2, 1, sharex=True), titles.items(), strict=True):
+        for i, rule in enumerate(rules):
+            of = [told['by_rule'][rule][level] for level in levels]
+            middle = np.array([one[name] or 0.0 for one in of])
+            ends = np.array([one[f'{name}_interval'] or [m, m] for one, m in zip(of, middle, strict=True)])
+            at = np.arange(len(levels)) + (i - len(rules) / 2 + 0.5) * 0.2
+            error = np.abs(ends.T - middle)
+            axes.bar(at, middle, 0.2, yerr=error, color=_COLOURS[i], label=rule, error_kw={'lw': 0.8})
+        axes.set_xticks(range(len(levels)), [level.replace(' ', '\n', 1) for level in levels], fontsize=8)
+        axes.set_ylim(0.0, 1.02)
+        axes.set_ylabel(title, fontsize=9)
+    axes.legend(loc='upper right', fontsize=8)
     figure.tight_layout()
     figure.savefig(path)
-
-
-def _draw_plan(axes: Any, truth: HomeTruth, beliefs: Sequence[Belief]) -> None:
-    from matplotlib.patches import Rectangle
-
-    for item in truth.items:
-        stay = item.stays[-1]
-        if stay is not None:
-            (x, y, _), (wide, deep, _) = stay.position, item.size
-            box = Rectangle((x - wide / 2, y - deep / 2), wide, deep, fc='#e4e0d6', ec='#6b6459', lw=0.8)
-            axes.add_patch(box)
-    for belief in beliefs:
-        (x, y, _), (wide, deep, _) = belief.low, belief.high - belief.low
-        colour = _COLOURS[1] if belief.missing else _COLOURS[2] if belief.moves else _COLOURS[0]
-        style = ':' if belief.missing else '-'
-        axes.add_patch(Rectangle((x, y), wide, deep, fill=False, ec=colour, lw=1.2, ls=style))
-        axes.annotate(belief.label, (x, y + deep), fontsize=5.5, color=colour)
-    axes.autoscale_view()
-    axes.set_aspect('equal')
-    axes.set_xlabel(
-        'grey: what is there; blue: known, orange: known to have moved, red: missing [m]', fontsize=8
-    )

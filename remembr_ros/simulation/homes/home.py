@@ -1,14 +1,20 @@
 """What a home consists of. Metres in the map frame, z up from the floor."""
 
-from collections.abc import Iterator, Mapping
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from remembr_ros.geometry import Point
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import Point, Pose, wrap_angle
 from remembr_ros.simulation.building import Place, Solid
 
-Kind = Literal['furniture', 'small', 'alive']
-"""What stays for ever; what people move and take away; what goes where it wants."""
+SHOWN_PX = 20  # an item of fewer pixels cannot be told
+
+Shown = Sequence[NDArray[np.int64]]
+"""Of each visit, how many frames show each item, by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,43 +23,23 @@ class Item:
 
     :param number: from 1 on; the masks have it
     :param label: what a detector calls it
-    :param colour: plain name
+    :param colour: plain name; what has another one's label and colour cannot be told from it
+    :param kind: stays for ever; is moved and taken away by people; goes where it wants
     :param solids: what it is made of, around the middle of its bottom at the origin
     """
 
     number: int
     label: str
     colour: str
-    kind: Kind
+    kind: Literal['furniture', 'small', 'alive']
     solids: tuple[Solid, ...]
 
     @property
     def size(self) -> Point:
         """Of the box around it [m]."""
-        low = [min(solid.low[i] for solid in self.solids) for i in range(3)]
-        high = [max(solid.high[i] for solid in self.solids) for i in range(3)]
-        return (high[0] - low[0], high[1] - low[1], high[2] - low[2])
-
-    @property
-    def look(self) -> tuple[str, str]:
-        """What things that nobody can tell from each other have in common."""
-        return (self.label, self.colour)
-
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """Where things can be put: a rectangle.
-
-    :param receptacle: number of the item that it is a part of; 0: the floor
-    :param z: height [m]
-    :param headroom_m: up to the next board
-    """
-
-    receptacle: int
-    low: tuple[float, float]
-    high: tuple[float, float]
-    z: float
-    headroom_m: float = 1.0
+        low, high = ([getattr(solid, end) for solid in self.solids] for end in ('low', 'high'))
+        x, y, z = (max(h[i] for h in high) - min(at[i] for at in low) for i in range(3))
+        return (x, y, z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +60,7 @@ class Visit:
 
     :param start_ns: when it begins, nanoseconds since the Unix epoch
     :param placements: of all that is there, by number
-    :param corners: where the robot stands and looks around, and the doors between, in their order; of a door
-        the third number is 0, else that of full turns
+    :param corners: x and y where the robot stands and how often it turns round there: 0 in a door
     """
 
     start_ns: int
@@ -97,10 +82,6 @@ class Home:
     items: tuple[Item, ...]
     visits: tuple[Visit, ...]
 
-    def room_at(self, x: float, y: float) -> str:
-        """Return the name of the room at a point; '' outside."""
-        return next((room.name for room in self.rooms if room.holds(x, y)), '')
-
     def solids(self, visit: Visit) -> Iterator[tuple[int, Solid]]:
         """Yield all that is there during a visit, each with its item's number; 0: the home itself."""
         for wall in self.walls:
@@ -117,3 +98,9 @@ def centre_of(item: Item, placement: Placement) -> Point:
     """Return the middle of an item's box [m]."""
     x, y, z = placement.bottom
     return (x, y, z + item.size[2] / 2.0)
+
+
+def misplaced(pose: Pose, position_m: float, yaw_rad: float, rng: random.Random) -> Pose:
+    """Return a pose as a localisation with these standard deviations, of x, y and yaw, tells it."""
+    x, y = pose.x + rng.gauss(0.0, position_m), pose.y + rng.gauss(0.0, position_m)
+    return Pose(x, y, pose.z, wrap_angle(pose.yaw + rng.gauss(0.0, yaw_rad)))

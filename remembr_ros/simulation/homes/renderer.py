@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point, Pose, Quaternion, Transform, compose, quaternion_from_yaw, rotate
 from remembr_ros.images import Bgr
 from remembr_ros.objects.camera import Depth, Pinhole
-from remembr_ros.simulation.homes.home import Home, Visit
+from remembr_ros.simulation.homes.home import SHOWN_PX, Home, Visit
 from remembr_ros.simulation.homes.rounds import drive
 from remembr_ros.simulation.renderer import FAR_M, LENS_BLUR_PX, NEAR_M, colours_of, metres_of, off_screen
 from remembr_ros.simulation.surfaces import coloured_surface
@@ -45,6 +45,10 @@ class HomeFrame:
     depth: Depth
     instances: NDArray[np.uint16]
 
+    def shows(self, items: int) -> NDArray[np.int64]:
+        """Return 1 for each of so many items that it shows, by its number, else 0."""
+        return (np.bincount(self.instances.ravel(), minlength=items + 1) >= SHOWN_PX).astype(np.int64)
+
 
 def camera_pose(base: Pose) -> Transform:
     """Return where the optical frame is in the map."""
@@ -56,35 +60,31 @@ def frames_of(home: Home, visit: Visit, rate_hz: float = RATE_HZ) -> Iterator[Ho
 
     :raises RemembrError: the extra simulation is not installed
     """
-    import pyvista
-
-    owners, solids = zip(*home.solids(visit), strict=True)
-    points, polygons, shades = coloured_surface(solids)
-    surface = pyvista.PolyData(points, faces=polygons)
-    faces = [len(coloured_surface([solid])[0]) for solid in solids]  # points, by which a face finds its solid
-    first = np.array([surface.faces[at] for at in _starts(surface.faces, surface.n_cells)])
-    looks = np.vstack([(236, 222, 205), shades[first][:, ::-1]]).astype(np.uint8)
-    owner = np.concatenate([[0], np.repeat(owners, faces)[first]]).astype(np.uint16)
-    number = np.arange(1, surface.n_cells + 1)
-    surface.cell_data['number'] = np.stack([number >> 16, number >> 8 & 255, number & 255], axis=1).astype(
-        np.uint8
-    )
+    # Of each face: what it looks like, blue first, and whose it is; the first one is the sky.
+    looks, owner, points, faces = [(236, 222, 205)], [0], [np.empty((0, 3))], []
+    for number, solid in home.solids(visit):
+        own, polygons, shades = coloured_surface([solid])
+        at, before = 0, sum(map(len, points))
+        while at < len(polygons):
+            corners = polygons[at + 1 : at + 1 + polygons[at]]
+            looks.append(tuple(shades[corners[0], ::-1].tolist()))
+            owner.append(number)
+            faces += [len(corners), *(before + corners)]
+            at += len(corners) + 1
+        points.append(own)
     with off_screen(CAMERA.width, CAMERA.height, CAMERA.fx) as plotter:
+        import pyvista
+
+        surface = pyvista.PolyData(np.concatenate(points), faces=faces)
+        number = np.arange(1, len(owner))[:, None] >> np.array([16, 8, 0]) & 255
+        surface.cell_data['number'] = number.astype(np.uint8)
         plotter.background_color = (0, 0, 0)
         plotter.add_mesh(surface, scalars='number', rgb=True, lighting=False)
     try:
         for stamp_ns, base in drive(visit, rate_hz):
-            yield _shoot(plotter, stamp_ns, base, looks, owner)
+            yield _shoot(plotter, stamp_ns, base, np.array(looks, np.uint8), np.array(owner, np.uint16))
     finally:
         plotter.close()
-
-
-def _starts(faces: NDArray[Any], count: int) -> Iterator[int]:
-    """Yield where the first point of each polygon stands in a list of polygons as VTK has them."""
-    at = 0
-    for _ in range(count):
-        yield at + 1
-        at += int(faces[at]) + 1
 
 
 def _shoot(
@@ -97,8 +97,7 @@ def _shoot(
     camera.up = rotate(rotation, (0.0, -1.0, 0.0))
     camera.clipping_range = (NEAR_M, FAR_M)
     plotter.render_window.Render()
-    red, green, blue = np.moveaxis(colours_of(plotter).astype(np.int32), 2, 0)
-    number = red << 16 | green << 8 | blue
+    number = colours_of(plotter).astype(np.int32) @ np.array([1 << 16, 1 << 8, 1])
     # No lens is as sharp as a rasteriser.
     bgr: Any = cv2.GaussianBlur(looks[number], (0, 0), LENS_BLUR_PX)
     return HomeFrame(stamp_ns, base, bgr, metres_of(plotter).astype(np.float32), owner[number])

@@ -81,7 +81,7 @@ def test_errors_that_cannot_be_are_refused(errors: dict) -> None:
 def test_by_name_it_reads_a_recorded_home(tmp_path: Path) -> None:
     with pytest.raises(DetectorFailed, match=r'no recorded home, with bag and truth.json.*--bags'):
         get_detector(f'simulation:{tmp_path}')
-    with pytest.raises(InvalidRequest, match='give numbers for misses, false, flipped, box_px, seed'):
+    with pytest.raises(InvalidRequest, match='give numbers for misses, false, flipped, box_px'):
         get_detector(f'simulation:{tmp_path},missed=0.2')
     with pytest.raises(InvalidRequest, match='there is no detector'):
         get_detector('simulation:')
@@ -96,7 +96,7 @@ def test_masks_of_a_recording_are_found_by_their_stamps_in_any_order(tmp_path: P
             stamp = T0 + i * NS
             bag.write(stamp, INSTANCES, bag.image(bag.header(stamp, 'camera'), '16UC1', masks() * (i != 2)))
     (tmp_path / 'truth.json').write_text(
-        '{"items": [{"number": 1, "label": "cup"}, {"number": 2, "label": "book"}]}'
+        '{"home": {"items": [{"number": 1, "label": "cup"}, {"number": 2, "label": "book"}]}}'
     )
     detector = get_detector(f'simulation:{tmp_path}')
     counts = [len(detector.detect(IMAGE, T0 + i * NS)) for i in (0, 2, 3, 1, 9, 0)]

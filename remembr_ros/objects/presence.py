@@ -1,0 +1,116 @@
+"""Whether things are still there, by rays through their places as in Khronos (RSS 2024), and where others went.
+
+What is missing is found again by label, size and look, never by its label alone.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembr_ros.geometry import inverse
+from remembr_ros.objects.assignment import LOOK, NEW_COST, alike, cheapest
+from remembr_ros.objects.camera import rotation_matrix, to_parent
+from remembr_ros.objects.lifting import NEAREST_M, DepthView
+from remembr_ros.objects.track import CLEAR, FILLED, HIDDEN, ObjectTrack
+from remembr_ros.timestamps import NS
+
+CORE = 0.25  # of a box's sides: rays go through its middle and the corners of that part
+SHOWN, RAYS = 4, 0.7  # so many rays have to go past what is in front, and such a share of these to agree
+PASSED = 0.6  # of its way through the box, a ray has to go on for: things do not fill their boxes
+DEPTH_STD = (0.01, 0.0025)  # [m], and per m2: of stereo and structured light
+SAME_LABEL = 0.3  # least share of labels that two have in common which are one
+LEAST_LOOK, MOST_LOG_RATIO = 0.8, 0.5  # least cosine, and most logarithm of their extents
+AFTER = 0.1  # of the time in which it was moved: what came before that was there before
+DAY_NS = 24 * 3600 * NS
+WAIT_NS = 900 * NS  # for a look at others that may have been moved
+
+_CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)] + [(0, 0, 0)]) * CORE / 2.0
+
+_Numbers = NDArray[np.float64]
+
+
+def looks_at(view: DepthView, low: _Numbers, high: _Numbers, reach_m: _Numbers) -> NDArray[np.int8]:
+    """Return what is at the places of boxes: HIDDEN, FILLED or CLEAR, shape (n,).
+
+    :param low: least coordinates [m] in the map, shape (n, 3); as high
+    :param reach_m: what is further away could not be told, shape (n,)
+    """
+    found = np.full(len(low), HIDDEN, np.int8)
+    points = (low + high)[:, None] / 2.0 + (high - low)[:, None] * _CORNERS
+    camera, pose = view.camera, view.pose
+    x, y, z = to_parent(points.reshape(-1, 3), inverse(pose)).T.reshape(3, *points.shape[:2])
+    away = np.maximum(z, NEAREST_M)
+    u, v = camera.fx * x / away + camera.cx, camera.fy * y / away + camera.cy
+    inside = (z > NEAREST_M) & (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
+    near = np.linalg.norm(points[:, -1] - np.array(pose[0]), axis=1) <= reach_m
+    some = np.flatnonzero(inside.all(axis=1) & near)
+    if not len(some):
+        return found
+    column, row = np.rint(u[some]).astype(np.intp), np.rint(v[some]).astype(np.intp)
+    measured = view.metres[row, column].astype(np.float64)
+    # Where each ray enters its box and leaves it, along the optical axis.
+    rays = np.stack([x[some] / z[some], y[some] / z[some], np.ones(column.shape)], axis=2)
+    rays = rays @ rotation_matrix(pose).T
+    rays = np.where(np.abs(rays) < 1e-9, 1e-9, rays)
+    ends = [(edge[some][:, None] - np.array(pose[0])) / rays for edge in (low, high)]
+    enters, leaves = np.minimum(*ends).max(axis=2), np.maximum(*ends).min(axis=2)
+    margin = 3.0 * (DEPTH_STD[0] + DEPTH_STD[1] * enters**2)
+    sound = np.isfinite(measured) & (measured > NEAREST_M)
+    clear = sound & (measured > enters + np.maximum(PASSED * (leaves - enters), margin))
+    shown = sound & (measured > enters - margin)
+    rays_shown = shown.sum(axis=1)
+    free = clear.sum(axis=1) >= RAYS * rays_shown
+    found[some] = np.where(rays_shown < SHOWN, HIDDEN, np.where(free, CLEAR, FILLED))
+    return found
+
+
+def found_again(tracks: Sequence[ObjectTrack], now_ns: int) -> list[tuple[ObjectTrack, ObjectTrack]]:
+    """Return what is missing, each with what it became: one that came after it was seen last."""
+    missing = [track for track in tracks if track.confirmed and track.missing]
+    since_ns = min((track.span[1] for track in missing), default=0)
+    new = [track for track in tracks if track.confirmed and not track.missing and track.span[0] > since_ns]
+    if not missing or not new:
+        return []
+    cost = np.array([[_cost(old, track) for track in new] for old in missing])
+    pairs = ((missing[i], new[j]) for i, j in cheapest(cost))
+    return [pair for pair in pairs if not _may_be_another(*pair, tracks, now_ns)]
+
+
+def _cost(old: ObjectTrack, new: ObjectTrack) -> float:
+    """Return how unlikely it is that a missing thing was found elsewhere, as the cost of a pair.
+
+    That something alike came right after it was seen last, long before its place was found empty, is no sign
+    of it: they are two. The sooner the likelier: what is missing since yesterday was nowhere to be seen.
+    """
+    seen_ns, came_ns = old.span[1], new.span[0]
+    if (
+        came_ns - seen_ns < AFTER * (old.absences[-1][0] - seen_ns)
+        or old.beside[new.id]
+        or new.beside[old.id]
+    ):
+        return NEW_COST
+    return _unlike(old, new) + math.log(1.0 + (came_ns - seen_ns) / DAY_NS)
+
+
+def _unlike(old: ObjectTrack, new: ObjectTrack) -> float:
+    share, look = old.share(new.labels), alike(old.appearance, new.appearance)
+    if share < SAME_LABEL or look < LEAST_LOOK or abs(math.log(old.extent / new.extent)) > MOST_LOG_RATIO:
+        return NEW_COST
+    return LOOK * (1.0 - look) - math.log(share)
+
+
+def _may_be_another(old: ObjectTrack, new: ObjectTrack, tracks: Sequence[ObjectTrack], now_ns: int) -> bool:
+    """Tell whether to wait: another one, seen when the old one was missing already, may be there now.
+
+    Nobody has looked for that one since.
+    """
+    came_ns = new.span[0]
+    return now_ns - came_ns < WAIT_NS and any(
+        track.confirmed
+        and not track.missing
+        and old.absences[-1][0] < track.span[1] < came_ns - AFTER * (came_ns - old.span[1])
+        and _unlike(track, new) < NEW_COST
+        for track in tracks
+    )
