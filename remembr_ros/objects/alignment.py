@@ -80,21 +80,10 @@ class Correction:
         return compose(moved, pose)
 
 
-class Alignment:
-    """Learns how wrong poses are, and corrects them."""
-
-    def __init__(self) -> None:
-        self._variance = FIRST_STD**2
-
-    def prior(self, eye: _Numbers) -> Correction:
-        """Return what is known of a frame's pose before anything in it is known."""
-        return Correction(eye, np.zeros(3), np.diag(self._variance))
-
-    def learn(self, correction: Correction) -> None:
-        """Take what a frame's correction tells of how wrong poses are."""
-        told = correction.move**2 + np.diag(correction.covariance)
-        mixed = (1.0 - LEARNED) * self._variance + LEARNED * told
-        self._variance = np.clip(mixed, LEAST_STD**2, MOST_STD**2)
+def learned(variance: _Numbers, correction: Correction) -> _Numbers:
+    """Return how wrong poses are [m2, m2, rad2], after what a frame's correction tells of that."""
+    told = correction.move**2 + np.diag(correction.covariance)
+    return np.clip((1.0 - LEARNED) * variance + LEARNED * told, LEAST_STD**2, MOST_STD**2)
 
 
 def _levers(points: _Numbers, eye: _Numbers) -> _Numbers:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.objects.alignment import MOST_STD, PLACE_STD_M, Alignment, Correction
+from remembr_ros.objects.alignment import FIRST_STD, MOST_STD, PLACE_STD_M, Correction, learned
 from remembr_ros.objects.boxes import Boxes
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.track import ObjectTrack
@@ -32,7 +32,7 @@ class Assignment:
     """Finds out which detections are which tracks, frame by frame, and learns how wrong poses are."""
 
     def __init__(self) -> None:
-        self._alignment = Alignment()
+        self._variance = FIRST_STD**2
 
     def match(
         self, placed: Sequence[Lifted], tracks: Sequence[ObjectTrack], boxes: Boxes, eye: NDArray[np.float64]
@@ -42,7 +42,7 @@ class Assignment:
         :param boxes: of the tracks
         :param eye: where the camera is thought to be [m], shape (3,)
         """
-        prior = self._alignment.prior(eye)
+        prior = Correction(eye, np.zeros(3), np.diag(self._variance))
         if not placed or not tracks:
             return [], prior
         seen = Boxes(placed)
@@ -54,7 +54,7 @@ class Assignment:
             )
             pairs, correction = max((pairs, correction), found, key=lambda of: len(of[0]))
         if len(pairs) >= LEARN_FROM:
-            self._alignment.learn(correction)
+            self._variance = learned(self._variance, correction)
         return pairs, correction
 
     def _pairs(

@@ -1,4 +1,4 @@
-"""Whether things are still there, by rays through their places as in Khronos (RSS 2024), and where others went.
+"""Whether things are still there, by rays through their places (Khronos, RSS 2024), and where others went.
 
 What is missing is found again by label, size and look, never by its label alone.
 """

@@ -15,7 +15,7 @@ from remembr_ros.geometry import inverse
 from remembr_ros.objects.camera import to_parent
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
-from remembr_ros.simulation.homes.home import SHOWN_PX, Home, centre_of, misplaced
+from remembr_ros.simulation.homes.home import Home, centre_of, misplaced
 from remembr_ros.simulation.homes.renderer import CAMERA, RATE_HZ, HomeFrame, camera_pose, frames_of
 
 LOOK_EVERY = 10  # frames between two looks at what is known
@@ -127,27 +127,23 @@ class _Looks:
     def __init__(self, home: Home, visit: int) -> None:
         now, then = home.visits[visit].placements, home.visits[max(visit - 1, 0)].placements
         self._changed = [number for number in then if now.get(number) != then[number]]
-        self._moved = [number for number in self._changed if number in now]
-        middles = [centre_of(home.items[number - 1], then[number]) for number in self._changed]
-        self._places, self._frames = np.array(middles).reshape(-1, 3), 0
-        self._found: dict[tuple[str, int], list[int]] = {}
+        self._moved = [number in now for number in self._changed]
+        places = [centre_of(home.items[number - 1], then[number]) for number in self._changed]
+        self._places = np.array(places).reshape(-1, 3)
+        self._frames: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
 
     def add(self, frame: HomeFrame) -> None:
-        """Take a frame."""
+        """Take a frame: which of the places that things left it looks through, and which things it shows."""
         x, y, z = to_parent(self._places, inverse(camera_pose(frame.base))).T
         away = np.maximum(z, 0.1)
         u, v = np.rint(CAMERA.fx * x / away + CAMERA.cx), np.rint(CAMERA.fy * y / away + CAMERA.cy)
         inside = (z > 0.3) & (z < SEEN_M) & (u >= 0) & (v >= 0) & (u < CAMERA.width) & (v < CAMERA.height)
         column, row = (np.where(inside, at, 0).astype(np.intp) for at in (u, v))
-        clear = inside & (frame.depth[row, column] > z)
-        seen = [('left', number) for number, free in zip(self._changed, clear.tolist(), strict=True) if free]
-        seen += [('came', n) for n in self._moved if np.count_nonzero(frame.instances == n) >= SHOWN_PX]
-        self._frames += 1
-        for key in seen:
-            self._found.setdefault(key, []).append(self._frames)
+        shown = frame.shows(max(self._changed, default=0))[self._changed] > 0
+        self._frames[0].append(inside & (frame.depth[row, column] > z))
+        self._frames[1].append(shown | ~np.array(self._moved, np.bool_))
 
     def of(self, number: int) -> tuple[int, float]:
         """Return how many frames show what became of a thing, and when the first one that does [s]."""
-        kinds = ('left', 'came') if number in self._moved else ('left',)
-        shown = [self._found.get((kind, number), []) for kind in kinds]
-        return min(map(len, shown)), max(frames[0] if frames else 0 for frames in shown) / RATE_HZ
+        each = [np.flatnonzero(np.array(of)[:, self._changed.index(number)]) for of in self._frames]
+        return min(map(len, each)), max(int(frames[0]) if len(frames) else 0 for frames in each) / RATE_HZ
