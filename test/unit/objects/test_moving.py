@@ -217,6 +217,12 @@ def test_others_that_cannot_be_what_came_are_not_waited_for(other: ObjectTrack) 
     assert found(a_missing_mug(), other, seen('new', 3.0, y=5.0), now=3.01) == [('old', 'new')]
 
 
+def test_others_seen_while_it_was_away_before_are_not_waited_for() -> None:
+    old, other = seen('old', 0.0, 1.0, 5.0), seen('other', 0.0, 5.5, y=2.0)
+    old.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
+    assert found(old, other, seen('new', 7.0, y=5.0), now=7.01) == [('old', 'new')]
+
+
 def test_what_is_no_object_is_not_waited_for() -> None:
     other = seen('other', 0.0, 2.2, y=2.0)
     other.confirmed = False

@@ -224,12 +224,25 @@ def test_what_comes_back_is_the_same_and_present_and_its_absence_is_remembered()
     assert home.one().facts.absences == (*absences, (home.now_ns - 5 * NS, home.now_ns))
 
 
-def test_one_sight_alone_does_not_bring_back_what_is_missing() -> None:
+@pytest.mark.parametrize('restarts', [False, True])
+def test_one_sight_alone_does_not_bring_back_what_is_missing(restarts: bool) -> None:
     home = home_of(MUG, BOWL)
+    seen_ns = home.now_ns
     home.show(BOWL)
+    home = home.restarted(HOUR_NS) if restarts else home
     home.show(MUG, BOWL, times=1)
-    home.show(BOWL, times=1)
     assert home.is_missing()
+    assert home.one().memory.end_ns == seen_ns
+    home.show(BOWL, times=1)
+    assert home.one().facts.absences == ((seen_ns + NS, home.now_ns),)
+
+
+def test_however_long_it_was_missing_a_few_sights_bring_it_back() -> None:
+    home = home_of(MUG, BOWL)
+    home.show(BOWL, times=200)
+    assert home.is_missing()
+    home.show(MUG, BOWL, times=4)
+    assert not home.is_missing()
 
 
 def test_one_frame_that_misses_it_does_not_make_it_missing_however_often_that_happens() -> None:
@@ -321,6 +334,14 @@ def test_what_was_found_elsewhere_is_missed_there_not_where_it_was() -> None:
     assert not home.is_missing()
     home.show(BOWL)
     assert home.one().missing_ns == home.now_ns - 5 * NS
+
+
+def test_one_look_alone_does_not_make_missing_what_was_just_found_elsewhere() -> None:
+    home, identity, _ = moved_home()
+    before = home.one()
+    assert (before.id, len(before.moves)) == (identity, 1)
+    home.show(BOWL, times=1)
+    assert home.one().facts.absences == before.facts.absences
 
 
 def test_what_is_put_back_where_it_was_has_two_moves() -> None:

@@ -82,6 +82,11 @@ def test_a_thing_that_fills_only_the_rear_half_of_its_box_is_there() -> None:
     assert looked(rendered([WALL, back]), CHAIR) == [FILLED]
 
 
+def test_a_thing_that_half_of_the_rays_pass_by_is_there() -> None:
+    half: Box = ((1.5, 0.02, 0.7), (2.0, 0.3, 1.3))
+    assert looked(rendered([WALL, half]), CHAIR) == [FILLED]
+
+
 def test_each_place_is_looked_at_for_itself() -> None:
     there, gone, beyond = MUG, shifted(MUG, (0.5, 0.4, 0.0)), shifted(MUG, (0.0, 3.0, 0.0))
     assert looked(rendered([WALL, there]), there, gone, beyond) == [FILLED, CLEAR, HIDDEN]
