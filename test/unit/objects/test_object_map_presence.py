@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from remembr_ros.memory.objects import KnownObject, known_objects
 from remembr_ros.objects.lifting import CameraView, lift
@@ -489,3 +491,37 @@ def test_a_recording_that_was_cut_off_and_is_read_again_comes_to_the_same(
     assert mug.facts.absences == expected.facts.absences
     assert mug.position == pytest.approx(expected.position, abs=0.02)
     assert len(again.known()) == 2
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(['seen', 'unseen', 'gone', 'hidden', 'restart']), st.integers(1, 5)),
+        max_size=12,
+    )
+)
+def test_only_looks_at_an_empty_place_are_absences_whatever_happens(story: list[tuple[str, int]]) -> None:
+    home, gone_ns = home_of(MUG, BOWL), []
+    identity = home.one().id
+    for what, times in story:
+        if what == 'restart':
+            home = home.restarted(HOUR_NS)
+            continue
+        before_ns = home.now_ns
+        if what == 'seen':
+            home.show(MUG, BOWL, times=times)
+        else:
+            home.show(BOWL, times=times, unseen={'unseen': [MUG], 'gone': [], 'hidden': [BOARD]}[what])
+        if what == 'gone':
+            gone_ns += range(before_ns + NS, home.now_ns + 1, NS)
+    mug = home.one()
+    assert mug.id == identity
+    assert {ns for absence in mug.facts.absences for ns in absence} <= set(gone_ns)
+    edges = [ns for absence in mug.facts.absences for ns in absence]
+    assert edges == sorted(edges)
+    home.show(MUG, BOWL)
+    assert home.one().id == identity
+    assert not home.is_missing()
+    home.show(BOWL)
+    assert home.is_missing()
+    assert home.one('bowl').facts.absences == ()
