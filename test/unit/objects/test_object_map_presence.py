@@ -1,133 +1,16 @@
-"""What becomes of things that are taken away, hidden, brought back, replaced, or put elsewhere."""
+"""What is known of things that are taken away, hidden, brought back, or replaced: is each one there?"""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.memory.objects import KnownObject, known_objects
-from remembr_ros.objects.lifting import CameraView, lift
-from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.objects.track import LOOK_EVERY_NS
 from remembr_ros.timestamps import NS
-from test.object_scene import AHEAD, CAMERA, T0, PixelRect, Scene, detection
-
-HOUR_NS = 3600 * NS
-WALL_M = 4.0
-FURTHER_M = 0.3
-"""By so much the camera is further away when a thing is seen first: from nearer, it could be told, too."""
-
-
-@dataclass(frozen=True)
-class Thing:
-    """Something flat that faces the camera.
-
-    :param at: its middle [m]; as y and z of the map, z from where the camera is
-    :param ahead: how far it is from where the camera usually is [m]
-    :param slant: by so much its right edge is further away than its left one [m]
-    """
-
-    at: tuple[float, float]
-    bgr: tuple[int, int, int] = (30, 30, 200)
-    label: str = 'mug'
-    ahead: float = 1.5
-    size: float = 0.2
-    slant: float = 0.0
-
-    def pixels(self, back_m: float) -> PixelRect:
-        """Return where it appears to a camera so much further back."""
-        (y, z), half, away = self.at, self.size / 2.0, self.ahead + back_m
-        left, right = (CAMERA.cx - CAMERA.fx * edge / away for edge in (y + half, y - half))
-        top, bottom = (CAMERA.cy - CAMERA.fy * edge / away for edge in (z + half, z - half))
-        return round(left), round(top), round(right), round(bottom)
-
-
-MUG = Thing((0.4, 0.0))
-BOWL = Thing((-0.4, 0.0), (200, 60, 30), 'bowl')
-VASE = Thing((0.4, 0.0), (40, 180, 40), 'vase')
-"""Where the mug is, and about as large."""
-BOARD = Thing((0.2, 0.0), (90, 90, 90), 'board', 0.8, 0.3)
-"""Nearer than the mug, and in front of it."""
-ELSEWHERE = replace(MUG, at=(0.0, 0.3))
-
-
-class Home:
-    """A map of objects that is shown what a camera sees."""
-
-    def __init__(self, objects: ObjectMap | None = None, start_ns: int = T0) -> None:
-        self.objects = ObjectMap('robbie') if objects is None else objects
-        self.now_ns = start_ns
-        self.frames: list[tuple[CameraView, tuple[Thing, ...], float]] = []
-
-    def show(
-        self,
-        *things: Thing,
-        times: int = 6,
-        every_ns: int = NS,
-        unseen: Sequence[Thing] = (),
-        back_m: float = 0.0,
-    ) -> list[str]:
-        """Show it some things.
-
-        :param unseen: what is there, too, but is not detected
-        :return: which objects the things are, empty where they are none
-        """
-        scene, ids = Scene(WALL_M + back_m), ['']
-        for thing in sorted((*things, *unseen), key=lambda thing: -thing.ahead):
-            left, top, right, bottom = thing.pixels(back_m)
-            scene.put((left, top, right, bottom), thing.ahead + back_m, thing.bgr)
-            scene.metres[top:bottom, left:right] += np.linspace(0.0, thing.slant, right - left)
-        (x, y, z), rotation = AHEAD
-        for _ in range(times):
-            self.now_ns += every_ns
-            view = scene.view(self.now_ns, ((x - back_m, y, z), rotation))
-            self.frames.append((view, things, back_m))
-            ids = self.take(*self.frames[-1])
-        return ids
-
-    def show_again(self, frames: Iterable[tuple[CameraView, tuple[Thing, ...], float]]) -> None:
-        """Show it what another one was shown."""
-        for view, things, back_m in frames:
-            self.now_ns = view.stamp_ns
-            self.take(view, things, back_m)
-
-    def take(self, view: CameraView, things: Sequence[Thing], back_m: float) -> list[str]:
-        zoom, boxes = view.camera.width // CAMERA.width, []
-        for thing in things:
-            left, top, right, bottom = (float(zoom * edge) for edge in thing.pixels(back_m))
-            boxes.append((left, top, right, bottom))
-        named = zip(boxes, things, strict=True)
-        found = [detection(box, thing.label, stamp_ns=view.stamp_ns) for box, thing in named]
-        placed = lift(found, view, Counter())
-        placed.sort(key=lambda one: boxes.index(one.detection.box))
-        return self.objects.update(view, placed)
-
-    def known(self) -> list[KnownObject]:
-        self.objects.review(self.now_ns)
-        return sorted(known_objects(self.objects.memories()), key=lambda known: known.name)
-
-    def one(self, label: str = 'mug') -> KnownObject:
-        [found] = [known for known in self.known() if known.name == label]
-        return found
-
-    def is_missing(self, label: str = 'mug') -> bool:
-        return self.one(label).missing_ns is not None
-
-    def restarted(self, after_ns: int = 0) -> 'Home':
-        return Home(ObjectMap('robbie', known=self.known()), self.now_ns + after_ns)
-
-
-def home_of(*things: Thing) -> Home:
-    """Return a home whose things are known, seen six times."""
-    home = Home()
-    home.show(*things, times=4, back_m=FURTHER_M)
-    home.show(*things, times=2)
-    assert [known.name for known in home.known()] == sorted(thing.label for thing in things)
-    return home
+from test.object_home import BOARD, BOWL, FURTHER_M, HOUR_NS, MUG, VASE, WALL_M, Home, home_of
+from test.object_scene import CAMERA, T0, Scene
 
 
 def test_what_is_taken_away_is_missing_after_several_looks_since_the_first_of_them() -> None:
@@ -297,69 +180,6 @@ def test_what_stands_in_its_place_but_was_seen_by_nobody_leaves_it_there() -> No
     assert home.one().facts.absences == ()
 
 
-def moved_home() -> tuple[Home, str, str]:
-    """Return a home whose mug was missing, and was found elsewhere; and the ids of it, before and there."""
-    home = home_of(MUG, BOWL)
-    identity = home.one().id
-    home.show(BOWL)
-    home.now_ns += HOUR_NS
-    [other, _] = home.show(ELSEWHERE, BOWL, times=4)
-    stored = {memory.id for memory, _ in home.objects.changed()}
-    assert {identity, other} <= stored
-    return home, identity, other
-
-
-def test_what_is_found_elsewhere_keeps_its_id_and_its_move_is_remembered() -> None:
-    home, identity, other = moved_home()
-    left_ns, empty_ns, came_ns = T0 + 6 * NS, T0 + 7 * NS, T0 + HOUR_NS + 13 * NS
-    mug = home.one()
-    assert (mug.id, mug.facts.aliases) == (identity, (other,))
-    [(left, came, start, end)] = mug.moves
-    assert (left, came) == (left_ns, came_ns)
-    assert start == pytest.approx((MUG.ahead, 0.4, 1.0), abs=0.02)
-    assert end == pytest.approx((MUG.ahead, 0.0, 1.3), abs=0.02)
-    assert mug.position == pytest.approx(end, abs=0.02)
-    assert mug.missing_ns is None
-    assert 'gone' not in mug.memory.caption
-    assert [first for first, _ in mug.facts.absences] == [empty_ns]
-    assert all(last <= came_ns for _, last in mug.facts.absences)
-    assert home.objects.gone() == [other]
-    assert home.objects.gone() == []
-    assert home.show(ELSEWHERE, BOWL, times=1)[0] == identity
-    assert len(home.known()) == 2
-
-
-def test_what_was_found_elsewhere_is_missed_there_not_where_it_was() -> None:
-    home, identity, _ = moved_home()
-    assert home.one().id == identity
-    home.show(ELSEWHERE, BOWL, times=20)
-    assert not home.is_missing()
-    home.show(BOWL)
-    assert home.one().missing_ns == home.now_ns - 5 * NS
-
-
-def test_one_look_alone_does_not_make_missing_what_was_just_found_elsewhere() -> None:
-    home, identity, _ = moved_home()
-    before = home.one()
-    assert (before.id, len(before.moves)) == (identity, 1)
-    home.show(BOWL, times=1)
-    assert home.one().facts.absences == before.facts.absences
-
-
-def test_what_is_put_back_where_it_was_has_two_moves() -> None:
-    home, identity, _ = moved_home()
-    assert home.one().id == identity
-    home.show(ELSEWHERE, BOWL, times=6, back_m=FURTHER_M)
-    home.show(BOWL)
-    home.now_ns += HOUR_NS
-    home.show(MUG, BOWL, times=10)
-    mug = home.one()
-    assert (mug.id, len(mug.moves), mug.missing_ns) == (identity, 2, None)
-    [(_, _, start, end), (_, _, again, back)] = mug.moves
-    assert again == pytest.approx(end, abs=0.02)
-    assert back == pytest.approx(start, abs=0.02)
-
-
 def test_a_colour_camera_of_more_pixels_tells_the_same_of_absences() -> None:
     home, camera = Home(), CAMERA.at(320, 240, 'image')
     plain = home_of(MUG, BOWL)
@@ -372,127 +192,6 @@ def test_a_colour_camera_of_more_pixels_tells_the_same_of_absences() -> None:
     assert not home.is_missing('bowl')
 
 
-def test_what_is_missing_is_missing_after_a_restart_and_its_absence_grows() -> None:
-    home = home_of(MUG, BOWL)
-    home.show(BOWL)
-    [(first_ns, _)] = home.one().facts.absences
-    home = home.restarted(HOUR_NS)
-    assert home.one().missing_ns == first_ns
-    home.show(BOWL, times=1)
-    assert home.one().facts.absences == ((first_ns, home.now_ns),)
-    home.show(MUG, BOWL)
-    assert home.one().missing_ns is None
-
-
-def test_what_is_taken_away_while_nobody_runs_is_missing_after_looks_at_its_place() -> None:
-    home = home_of(MUG, BOWL).restarted(HOUR_NS)
-    assert not home.is_missing()
-    home.show(BOWL, times=1)
-    assert not home.is_missing()
-    first_ns = home.now_ns
-    home.show(BOWL)
-    assert home.one().facts.absences == ((first_ns, home.now_ns),)
-
-
-def test_what_comes_elsewhere_after_a_restart_is_found() -> None:
-    home = home_of(MUG, BOWL)
-    identity = home.one().id
-    home.show(BOWL)
-    home = home.restarted(HOUR_NS)
-    home.show(ELSEWHERE, BOWL)
-    mug = home.one()
-    assert (mug.id, len(mug.moves), mug.missing_ns) == (identity, 1, None)
-    assert len(home.known()) == 2
-
-
-def test_moves_and_absences_outlast_restarts() -> None:
-    home, _, other = moved_home()
-    before = home.one()
-    home = home.restarted(HOUR_NS)
-    home.show(ELSEWHERE, BOWL)
-    after = home.one()
-    assert (after.id, after.facts.aliases) == (before.id, (other,))
-    assert after.facts.absences == before.facts.absences
-    [(left, came, start, end)], [(*times, again_start, again_end)] = before.moves, after.moves
-    assert times == [left, came]
-    assert again_start == pytest.approx(start, abs=0.001)
-    assert again_end == pytest.approx(end, abs=0.001)
-
-
-def told(home: Home) -> list[tuple[object, ...]]:
-    """Return what is known of each object that a second reading may not change."""
-    return [
-        (
-            known.id,
-            known.name,
-            known.facts.observations,
-            known.facts.intervals,
-            known.facts.absences,
-            known.facts.aliases,
-            len(known.moves),
-        )
-        for known in home.known()
-    ]
-
-
-def taken_away() -> Home:
-    home = home_of(MUG, BOWL)
-    home.show(BOWL)
-    return home
-
-
-def brought_back() -> Home:
-    home = taken_away()
-    home.now_ns += HOUR_NS
-    home.show(MUG, BOWL, times=10)
-    return home
-
-
-def found_elsewhere() -> Home:
-    home = taken_away()
-    home.now_ns += HOUR_NS
-    home.show(ELSEWHERE, BOWL, times=14)
-    return home
-
-
-@pytest.mark.parametrize(('home', 'moves'), [(taken_away, 0), (found_elsewhere, 1)])
-def test_frames_that_are_read_again_add_nothing(home: Callable[[], Home], moves: int) -> None:
-    first = home()
-    mug = first.one()
-    assert (len(mug.facts.absences), len(mug.moves)) == (1, moves)
-    again = first.restarted()
-    for _ in range(2):
-        again.show_again(first.frames)
-        assert told(again) == told(first)
-        again = again.restarted()
-
-
-def test_what_came_back_is_not_missed_again_when_its_frames_are_read_again() -> None:
-    first = brought_back()
-    again = first.restarted()
-    again.show_again(first.frames)
-    mug, expected = again.one(), first.one()
-    assert (mug.id, mug.missing_ns, mug.moves) == (expected.id, None, ())
-    assert mug.facts.absences == expected.facts.absences
-    assert len(again.known()) == 2
-
-
-@pytest.mark.parametrize('home', [brought_back, found_elsewhere])
-@pytest.mark.parametrize('frames', [3, 7, 8, 11, 13, 14, 20, 22])
-def test_a_recording_that_was_cut_off_and_is_read_again_comes_to_the_same(
-    home: Callable[[], Home], frames: int
-) -> None:
-    first, cut_off = home(), Home()
-    cut_off.show_again(first.frames[:frames])
-    again = cut_off.restarted()
-    again.show_again(first.frames)
-    mug, expected = again.one(), first.one()
-    assert (mug.id, mug.missing_ns, len(mug.moves)) == (expected.id, None, len(expected.moves))
-    assert mug.facts.absences == expected.facts.absences
-    assert mug.position == pytest.approx(expected.position, abs=0.02)
-    assert len(again.known()) == 2
-
-
 @settings(max_examples=25)
 @given(
     st.lists(
@@ -501,8 +200,8 @@ def test_a_recording_that_was_cut_off_and_is_read_again_comes_to_the_same(
     )
 )
 def test_only_looks_at_an_empty_place_are_absences_whatever_happens(story: list[tuple[str, int]]) -> None:
-    home, gone_ns = home_of(MUG, BOWL), []
-    identity = home.one().id
+    home = home_of(MUG, BOWL)
+    identity, gone_ns = home.one().id, list[int]()
     for what, times in story:
         if what == 'restart':
             home = home.restarted(HOUR_NS)
