@@ -1,0 +1,235 @@
+"""Which of the things that came is which of those that are missing. Times are hours after T0."""
+
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from remembr_ros.objects.appearance import Appearance
+from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.moving import WAIT_NS, found_again
+from remembr_ros.objects.track import ObjectTrack
+from remembr_ros.timestamps import NS
+from test.object_scene import T0, detection
+
+Look = NDArray[np.float32]
+
+HOUR_NS = 3600 * NS
+EYE = (0.0, 0.0, 1.2)
+
+
+def turned(degrees: float) -> Look:
+    """Return an appearance whose cosine with that of no degrees is that of these."""
+    angle = np.radians(degrees)
+    return np.array([np.cos(angle), np.sin(angle), 0.0, 0.0], np.float32)
+
+
+SAME = turned(0.0)
+
+
+def at(hours: float) -> int:
+    return T0 + round(hours * HOUR_NS)
+
+
+def seen(
+    identity: str,
+    *hours: float,
+    y: float = 0.0,
+    label: str = 'mug',
+    size: float = 0.1,
+    look: Any = SAME,
+) -> ObjectTrack:
+    """Return an object that was seen at some times."""
+    track, low = ObjectTrack(identity), np.array([2.0, y, 0.8])
+    for hour in hours:
+        one = replace(detection((10.0, 10.0, 50.0, 50.0), label), stamp_ns=at(hour))
+        track.see(Lifted(one, low, low + size, 0.02, False, True, Appearance(look), bytes), EYE)
+    track.confirmed = True
+    return track
+
+
+def missing(identity: str, *hours: float, empty: tuple[float, float], **changes: Any) -> ObjectTrack:
+    """Return an object whose place was found empty from one time to another."""
+    track = seen(identity, *hours, **changes)
+    track.absences = ((at(empty[0]), at(empty[1])),)
+    assert track.missing
+    return track
+
+
+def found(*tracks: ObjectTrack, now: float = 4.0) -> list[tuple[str, str]]:
+    return [(old.id, new.id) for old, new in found_again(tracks, at(now))]
+
+
+def a_missing_mug(**changes: Any) -> ObjectTrack:
+    return missing('old', 0.0, 1.0, empty=(2.0, 2.1), **changes)
+
+
+def test_a_missing_mug_and_a_new_one_that_is_alike_are_one() -> None:
+    old, new = a_missing_mug(), seen('new', 3.0, y=5.0)
+    assert found(old, new) == [('old', 'new')]
+    assert found(new, old) == [('old', 'new')]
+
+
+def test_it_is_found_wherever_it_is_and_before_its_place_is_found_empty() -> None:
+    assert found(a_missing_mug(), seen('new', 1.9, 3.0, y=50.0)) == [('old', 'new')]
+
+
+def test_nothing_is_found_where_nothing_is_missing_or_nothing_is_new() -> None:
+    there = seen('there', 0.0, 1.0, 3.0)
+    assert found() == []
+    assert found(there, seen('new', 3.0, y=5.0)) == []
+    assert found(a_missing_mug()) == []
+    assert found(a_missing_mug(), there) == []
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [{'label': 'cup'}, {'look': turned(60.0)}, {'size': 0.2}, {'size': 0.05}],
+    ids=['another label', 'another look', 'twice as large', 'half as large'],
+)
+def test_what_is_otherwise_is_another_thing(changes: dict[str, Any]) -> None:
+    assert found(a_missing_mug(), seen('new', 3.0, y=5.0, **changes)) == []
+
+
+@pytest.mark.parametrize(
+    'changes',
+    [{'look': turned(25.0)}, {'look': None}, {'look': np.ones(7, np.float32)}, {'size': 0.13}],
+    ids=['a similar look', 'a look that is not known', 'a look of another kind', 'a little larger'],
+)
+def test_what_may_be_the_same_from_another_side_is_the_same(changes: dict[str, Any]) -> None:
+    assert found(a_missing_mug(), seen('new', 3.0, y=5.0, **changes)) == [('old', 'new')]
+
+
+def test_a_label_that_flips_now_and_then_is_no_other_label() -> None:
+    old, new = a_missing_mug(), seen('new', 3.0, y=5.0)
+    new.labels.update({'cup': 0.7})
+    assert found(old, new) == [('old', 'new')]
+    new.labels.update({'cup': 7.0})
+    assert found(old, new) == []
+
+
+def test_what_came_a_second_after_it_was_seen_last_is_another_one() -> None:
+    old = a_missing_mug()
+    assert found(old, seen('new', 1.0 + 1.0 / 3600.0, 3.0, y=5.0)) == []
+    assert found(old, seen('new', 1.0 + 6.5 / 60.0, 3.0, y=5.0)) == [('old', 'new')]
+
+
+def test_what_came_before_it_was_seen_last_is_another_one() -> None:
+    assert found(a_missing_mug(), seen('new', 0.9, 3.0, y=5.0)) == []
+
+
+def test_what_was_seen_together_with_it_is_another_one() -> None:
+    for one, other in permutations(('old', 'new')):
+        tracks = {'old': a_missing_mug(), 'new': seen('new', 3.0, y=5.0)}
+        tracks[one].beside.update([other])
+        assert found(*tracks.values()) == []
+
+
+def test_what_is_no_object_yet_is_neither_missing_nor_found() -> None:
+    old, new = a_missing_mug(), seen('new', 3.0, y=5.0)
+    new.confirmed = False
+    assert found(old, new) == []
+    old.confirmed, new.confirmed = False, True
+    assert found(old, new) == []
+
+
+def test_what_is_missing_itself_is_not_what_another_one_became() -> None:
+    gone_too = missing('new', 3.0, y=5.0, empty=(3.5, 3.6))
+    assert found(a_missing_mug(), gone_too) == []
+
+
+def test_of_two_that_are_missing_the_one_that_looks_like_it_is_found() -> None:
+    like_it = a_missing_mug(look=turned(30.0))
+    other = missing('other', 0.0, 1.0, y=1.0, empty=(2.0, 2.1))
+    new = seen('new', 3.0, y=5.0, look=turned(28.0))
+    assert found(other, like_it, new) == [('old', 'new')]
+    assert found(like_it, other, new) == [('old', 'new')]
+
+
+def test_of_two_that_are_missing_and_alike_the_one_that_was_seen_more_recently_is_found() -> None:
+    day_before = missing('long ago', -30.0, -24.0, y=1.0, empty=(2.0, 2.1))
+    old, new = a_missing_mug(), seen('new', 3.0, y=5.0)
+    assert found(day_before, old, new) == [('old', 'new')]
+    assert found(old, day_before, new) == [('old', 'new')]
+
+
+def test_of_two_that_came_the_one_that_looks_like_it_is_it() -> None:
+    like_it, unlike = seen('like it', 3.0, y=5.0), seen('unlike', 3.0, y=6.0, look=turned(30.0))
+    assert found(a_missing_mug(), unlike, like_it) == [('old', 'like it')]
+
+
+def test_two_that_changed_are_each_what_looks_like_it() -> None:
+    red, blue = a_missing_mug(), missing('blue', 0.0, 1.0, y=1.0, empty=(2.0, 2.1), look=turned(30.0))
+    new_blue, new_red = seen('new blue', 3.0, y=5.0, look=turned(30.0)), seen('new red', 3.0, y=6.0)
+    for tracks in permutations((red, blue, new_blue, new_red)):
+        assert sorted(found(*tracks)) == [('blue', 'new blue'), ('old', 'new red')]
+
+
+def test_nothing_is_found_twice() -> None:
+    first, second = a_missing_mug(), missing('second', 0.0, 1.0, y=1.0, empty=(2.0, 2.1))
+    assert len(found(first, second, seen('new', 3.0, y=5.0))) == 1
+    assert len(found(first, seen('new', 3.0, y=5.0), seen('another', 3.0, y=6.0))) == 1
+
+
+def test_it_was_found_before_and_is_missing_again() -> None:
+    old = seen('old', 0.0, 1.0, 5.0)
+    old.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
+    assert found(old, seen('new', 3.0, y=5.0), now=8.0) == []
+    assert found(old, seen('new', 7.0, y=5.0), now=8.0) == [('old', 'new')]
+
+
+WAIT_H = WAIT_NS / HOUR_NS
+
+
+def test_it_waits_for_a_look_at_another_one_that_may_be_what_came() -> None:
+    """That one was seen when the mug was missing already, and nobody knows whether it is still there."""
+    old, other, new = a_missing_mug(), seen('other', 0.0, 2.2, y=2.0), seen('new', 3.0, y=5.0)
+    assert found(old, other, new, now=3.0 + 0.9 * WAIT_H) == []
+    looked_at = seen('other', 0.0, 2.2, 3.1, y=2.0)
+    assert found(old, looked_at, new, now=3.0 + 0.9 * WAIT_H) == [('old', 'new')]
+
+
+def test_it_waits_no_longer_than_it_says() -> None:
+    old, other, new = a_missing_mug(), seen('other', 0.0, 2.2, y=2.0), seen('new', 3.0, y=5.0)
+    assert found_again([old, other, new], at(3.0) + WAIT_NS - 1) == []
+    assert found_again([old, other, new], at(3.0) + WAIT_NS) == [(old, new)]
+
+
+def test_what_was_seen_in_the_last_moment_before_it_came_is_not_waited_for() -> None:
+    old, other, new = a_missing_mug(), seen('other', 0.0, 2.99, y=2.0), seen('new', 3.0, y=5.0)
+    assert found(old, other, new, now=3.01) == [('old', 'new')]
+
+
+@pytest.mark.parametrize(
+    'other',
+    [
+        seen('other', 0.0, 2.2, y=2.0, label='bowl'),
+        seen('other', 0.0, 2.2, y=2.0, look=turned(60.0)),
+        seen('other', 0.0, 2.2, y=2.0, size=0.3),
+        seen('other', 0.0, 1.9, y=2.0),
+    ],
+    ids=['another label', 'another look', 'another size', 'not seen since the mug is missing'],
+)
+def test_others_that_cannot_be_what_came_are_not_waited_for(other: ObjectTrack) -> None:
+    assert found(a_missing_mug(), other, seen('new', 3.0, y=5.0), now=3.01) == [('old', 'new')]
+
+
+def test_others_seen_while_it_was_away_before_are_not_waited_for() -> None:
+    old, other = seen('old', 0.0, 1.0, 5.0), seen('other', 0.0, 5.5, y=2.0)
+    old.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
+    assert found(old, other, seen('new', 7.0, y=5.0), now=7.01) == [('old', 'new')]
+
+
+def test_what_is_no_object_is_not_waited_for() -> None:
+    other = seen('other', 0.0, 2.2, y=2.0)
+    other.confirmed = False
+    assert found(a_missing_mug(), other, seen('new', 3.0, y=5.0), now=3.01) == [('old', 'new')]
+
+
+def test_when_another_one_turns_out_to_be_missing_too_the_one_seen_last_is_found() -> None:
+    other = missing('other', 0.0, 2.2, y=2.0, empty=(3.05, 3.06))
+    day_before = missing('old', -30.0, -24.0, empty=(2.0, 2.1))
+    assert found(day_before, other, seen('new', 3.0, y=5.0), now=3.1) == [('other', 'new')]
