@@ -18,7 +18,7 @@ from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.track import ObjectTrack
 
 NEW_COST = 7.0  # a pair that costs more is none: the detection is another thing
-LABEL_FLOOR = 0.02  # how often a detector calls a thing what it never called it before
+LABEL_FLOOR = 0.005  # how often a detector calls a thing what it never called it before
 LOOK = 5.0  # cost of looking completely different
 BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centimetres off
 SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time

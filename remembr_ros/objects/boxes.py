@@ -47,7 +47,8 @@ class Boxes:
     def taken_by(self, others: 'Boxes') -> NDArray[np.bool_]:
         """Tell which boxes are another one's place by now, one of about their size: shape (n,)."""
         low, high = self.low[:, None], np.maximum(self.high, self.low + THIN_M)[:, None]
-        shared = np.prod(np.maximum(np.minimum(high, others.high) - np.maximum(low, others.low), 0.0), axis=2)
+        top = np.maximum(others.high, others.low + THIN_M)
+        shared = np.prod(np.maximum(np.minimum(high, top) - np.maximum(low, others.low), 0.0), axis=2)
         alike = np.abs(self.log_volume[:, None] - others.log_volume) < TAKEN_LOG_RATIO
         taken: NDArray[np.bool_] = (alike & (shared > TAKEN * np.exp(self.log_volume)[:, None])).any(axis=1)
         return taken

@@ -94,7 +94,7 @@ class ObjectMap:
             other = self._twin(track)
             if other is not None:
                 self._merge(*sorted((track, other), key=lambda t: (not t.confirmed, t.span[0], t.id)))
-        for missing, new in found_again(self._tracks, now_ns):
+        for missing, new in found_again(self._tracks):
             missing.was_found(new)
             if new.stored:
                 self._gone.append(new.id)

@@ -45,9 +45,10 @@ CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is n
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
+SURE_SIGHTS = 3  # so often something else is not taken for it
 SIGHT_WORTH = 2.0  # of a sight, against doubts
-MISSING_DOUBT, MOST_DOUBT = 5.0, 6.0  # doubts from which on it is missing, and beyond which they do not grow
-LOOK_WORTH = 2.0  # of a look at an empty place, at most: several are needed
+MISSING_DOUBT, MOST_DOUBT = 7.0, 8.0  # doubts from which on it is missing, and beyond which they do not grow
+LOOK_WORTH = 2.5  # of a look at an empty place, at most: several are needed
 LOOK_EVERY_NS = 400_000_000  # looks nearer to each other are one
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
@@ -92,7 +93,8 @@ class ObjectTrack:
         self._sightings: tuple[Sighting, ...] = ()
         self._colours: Counter[str] = Counter()
         self._doubt = 0.0
-        self._looked_ns = self._emptied_ns = 0
+        self._latest: deque[int] = deque(maxlen=SURE_SIGHTS)
+        self._known_ns = self._looked_ns = self._emptied_ns = self._first_empty_ns = self._back_ns = 0
         self._looks = np.array([5.0, 3.5, 4.0, 1.0])
         """Looks at it, of these seen, looks while it was seen, of these clear: with what is usual."""
         self._parts: deque[_Box] = deque(maxlen=BOXES)
@@ -112,7 +114,10 @@ class ObjectTrack:
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.covered, track.absences, track.moves = facts.intervals, facts.absences, known.moves
-        track._looked_ns = max(facts.intervals[-1][1], facts.looked)
+        track._latest.extend([facts.intervals[-1][1]] * SURE_SIGHTS)
+        track._looked_ns = facts.looked
+        # Looks that told of nothing in the end are worth as much when the recording is read again.
+        track._known_ns = max(facts.intervals[-1][1], *(last for _, last in facts.absences), 0)
         track._doubt = MOST_DOUBT if track.missing else 0.0
         if facts.colour:
             track._colours[facts.colour] = max(1, facts.observations // 2)
@@ -151,9 +156,14 @@ class ObjectTrack:
         return bool(self.absences) and self.absences[-1][1] > self.span[1]
 
     @property
+    def surely_seen_ns(self) -> int:
+        """When it was seen last, but for so few times that it may have been another one."""
+        return self._latest[0] if len(self._latest) == SURE_SIGHTS else self.span[0]
+
+    @property
     def reach_m(self) -> float:
         """From how far away it was recognised [m]."""
-        return max(math.dist(at, eye) for _, at, eye in self._sightings)
+        return 1.1 * max(math.dist(at, eye) for _, at, eye in self._sightings)
 
     def was_known(self, start_ns: int, end_ns: int) -> bool:
         """Tell whether all that is seen of it in a time is known from before this program began."""
@@ -172,7 +182,9 @@ class ObjectTrack:
         detection = placed.detection
         self._doubt = max(0.0, self._doubt - SIGHT_WORTH)
         if self.missing and self._doubt > 0.0:
+            self._back_ns = self._back_ns or detection.stamp_ns
             return  # that may be another one
+        self._first_empty_ns = 0
         self.hits += 1
         self.evidence += CUT_WORTH if placed.cut else 1.0
         self.camera = detection.camera
@@ -195,7 +207,10 @@ class ObjectTrack:
         if worth > BETTER * self._crop_worth:
             self._crop_worth, self.crop = worth, placed.crop()
         x, y, z = ((placed.low + placed.high) / 2.0).tolist()
-        self._intervals = interval_added(self._intervals, detection.stamp_ns)
+        self._latest.append(detection.stamp_ns)
+        for stamp_ns in (self._back_ns or detection.stamp_ns, detection.stamp_ns):
+            self._intervals = interval_added(self._intervals, stamp_ns)
+        self._back_ns = 0
         self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
         self.changed = True
 
@@ -208,15 +223,14 @@ class ObjectTrack:
         :param what: HIDDEN, FILLED or CLEAR
         :param seen: it was seen in that frame
         """
-        if what == HIDDEN or stamp_ns <= self._looked_ns:
+        if what == HIDDEN or stamp_ns <= self._known_ns:
             return
-        self._looked_ns, self.changed = stamp_ns, True
+        self._looked_ns, self.changed = max(self._looked_ns, stamp_ns), True
         looks, hits, rays, passed = self._looks
         if seen or self._doubt == 0.0:
             self._looks += np.array([1.0, seen, seen, seen and what == CLEAR])
         if not seen and what == CLEAR and stamp_ns - self._emptied_ns >= LOOK_EVERY_NS:
-            if self._doubt == 0.0:
-                self._first_empty_ns = stamp_ns
+            self._first_empty_ns = self._first_empty_ns or stamp_ns
             self._doubt += min(LOOK_WORTH, -math.log(passed / rays * max(1.0 - hits / looks, 0.05)))
             self._emptied_ns = stamp_ns
             if self._doubt >= MISSING_DOUBT or self.missing:
@@ -227,13 +241,12 @@ class ObjectTrack:
 
     def was_found(self, other: 'ObjectTrack') -> None:
         """Be where another one is, which turned out to be this one after it was moved."""
-        move = (self.span[1], other.span[0], self._place, other._place)
+        move = (min(self.span[1], other.span[0]), other.span[0], self._place, other._place)
         self.moves = (*self.moves, move)[-MOVES:]
         # From then on its old place is nobody's.
         self.absences = tuple((a, min(b, other.span[0])) for a, b in self.absences if a < other.span[0])
         self._whole.clear()
         self._parts.clear()
-        self._doubt = 0.0
         self.take_in(other)
 
     def take_in(self, other: 'ObjectTrack') -> None:
@@ -256,6 +269,7 @@ class ObjectTrack:
         aliases = (*self.aliases, *other.aliases, *((other.id,) if other.confirmed else ()))
         self.aliases = aliases[-ALIASES:]
         self.confirmed = self.confirmed or other.confirmed
+        self._doubt, self._first_empty_ns = 0.0 if not self.missing else self._doubt, 0
         self.changed = True
 
     def memory(self, robot: str, map_id: str, frame_id: str, near: str) -> Memory:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
-from remembr_ros.objects.alignment import FIRST_STD, LEAST_STD, MOST_STD, Alignment, Correction
+from remembr_ros.objects.alignment import FIRST_STD, LEAST_STD, MOST_STD, Correction, learned
 from remembr_ros.objects.camera import to_parent
 from test.object_scene import AHEAD
 
@@ -36,6 +36,19 @@ def truly(points: Points, shift: tuple[float, float], degrees: float, eye: Point
 def told(seen: Points, known: Points, prior: Correction | None = None, std_m: float = STD_M) -> Correction:
     prior = wide() if prior is None else prior
     return prior.told_by(seen, known, np.full(len(seen), std_m**2))
+
+
+class Alignment:
+    """What is learned from frame to frame."""
+
+    def __init__(self) -> None:
+        self.variance = FIRST_STD**2
+
+    def prior(self, eye: Points) -> Correction:
+        return Correction(eye, np.zeros(3), np.diag(self.variance))
+
+    def learn(self, correction: Correction) -> None:
+        self.variance = learned(self.variance, correction)
 
 
 def stds(alignment: Alignment) -> Points:

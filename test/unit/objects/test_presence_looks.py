@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
 from remembr_ros.objects.camera import Pinhole, rotation_matrix
 from remembr_ros.objects.lifting import DepthView
-from remembr_ros.objects.sight import CLEAR, FILLED, HIDDEN, looks_at
+from remembr_ros.objects.presence import CLEAR, FILLED, HIDDEN, looks_at
 from test.object_scene import AHEAD, CAMERA
 
 Corner = tuple[float, float, float]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from remembr_ros.objects.appearance import Appearance
 from remembr_ros.objects.lifting import Lifted
-from remembr_ros.objects.moving import WAIT_NS, found_again
-from remembr_ros.objects.track import ObjectTrack
+from remembr_ros.objects.presence import found_again
+from remembr_ros.objects.track import SURE_SIGHTS, ObjectTrack
 from remembr_ros.timestamps import NS
 from test.object_scene import T0, detection
 
@@ -42,10 +42,10 @@ def seen(
     size: float = 0.1,
     look: Any = SAME,
 ) -> ObjectTrack:
-    """Return an object that was seen at some times."""
+    """Return an object that was seen at some times, in as many frames each time as leave no doubt."""
     track, low = ObjectTrack(identity), np.array([2.0, y, 0.8])
-    for hour in hours:
-        one = replace(detection((10.0, 10.0, 50.0, 50.0), label), stamp_ns=at(hour))
+    for stamp_ns in (at(hour) + number for hour in hours for number in range(SURE_SIGHTS)):
+        one = replace(detection((10.0, 10.0, 50.0, 50.0), label), stamp_ns=stamp_ns)
         track.see(Lifted(one, low, low + size, 0.02, False, True, Appearance(look), bytes), EYE)
     track.confirmed = True
     return track
@@ -59,8 +59,8 @@ def missing(identity: str, *hours: float, empty: tuple[float, float], **changes:
     return track
 
 
-def found(*tracks: ObjectTrack, now: float = 4.0) -> list[tuple[str, str]]:
-    return [(old.id, new.id) for old, new in found_again(tracks, at(now))]
+def found(*tracks: ObjectTrack) -> list[tuple[str, str]]:
+    return [(old.id, new.id) for old, new in found_again(tracks)]
 
 
 def a_missing_mug(**changes: Any) -> ObjectTrack:
@@ -177,59 +177,11 @@ def test_nothing_is_found_twice() -> None:
 def test_it_was_found_before_and_is_missing_again() -> None:
     old = seen('old', 0.0, 1.0, 5.0)
     old.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
-    assert found(old, seen('new', 3.0, y=5.0), now=8.0) == []
-    assert found(old, seen('new', 7.0, y=5.0), now=8.0) == [('old', 'new')]
-
-
-WAIT_H = WAIT_NS / HOUR_NS
-
-
-def test_it_waits_for_a_look_at_another_one_that_may_be_what_came() -> None:
-    """That one was seen when the mug was missing already, and nobody knows whether it is still there."""
-    old, other, new = a_missing_mug(), seen('other', 0.0, 2.2, y=2.0), seen('new', 3.0, y=5.0)
-    assert found(old, other, new, now=3.0 + 0.9 * WAIT_H) == []
-    looked_at = seen('other', 0.0, 2.2, 3.1, y=2.0)
-    assert found(old, looked_at, new, now=3.0 + 0.9 * WAIT_H) == [('old', 'new')]
-
-
-def test_it_waits_no_longer_than_it_says() -> None:
-    old, other, new = a_missing_mug(), seen('other', 0.0, 2.2, y=2.0), seen('new', 3.0, y=5.0)
-    assert found_again([old, other, new], at(3.0) + WAIT_NS - 1) == []
-    assert found_again([old, other, new], at(3.0) + WAIT_NS) == [(old, new)]
-
-
-def test_what_was_seen_in_the_last_moment_before_it_came_is_not_waited_for() -> None:
-    old, other, new = a_missing_mug(), seen('other', 0.0, 2.99, y=2.0), seen('new', 3.0, y=5.0)
-    assert found(old, other, new, now=3.01) == [('old', 'new')]
-
-
-@pytest.mark.parametrize(
-    'other',
-    [
-        seen('other', 0.0, 2.2, y=2.0, label='bowl'),
-        seen('other', 0.0, 2.2, y=2.0, look=turned(60.0)),
-        seen('other', 0.0, 2.2, y=2.0, size=0.3),
-        seen('other', 0.0, 1.9, y=2.0),
-    ],
-    ids=['another label', 'another look', 'another size', 'not seen since the mug is missing'],
-)
-def test_others_that_cannot_be_what_came_are_not_waited_for(other: ObjectTrack) -> None:
-    assert found(a_missing_mug(), other, seen('new', 3.0, y=5.0), now=3.01) == [('old', 'new')]
-
-
-def test_others_seen_while_it_was_away_before_are_not_waited_for() -> None:
-    old, other = seen('old', 0.0, 1.0, 5.0), seen('other', 0.0, 5.5, y=2.0)
-    old.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
-    assert found(old, other, seen('new', 7.0, y=5.0), now=7.01) == [('old', 'new')]
-
-
-def test_what_is_no_object_is_not_waited_for() -> None:
-    other = seen('other', 0.0, 2.2, y=2.0)
-    other.confirmed = False
-    assert found(a_missing_mug(), other, seen('new', 3.0, y=5.0), now=3.01) == [('old', 'new')]
+    assert found(old, seen('new', 3.0, y=5.0)) == []
+    assert found(old, seen('new', 7.0, y=5.0)) == [('old', 'new')]
 
 
 def test_when_another_one_turns_out_to_be_missing_too_the_one_seen_last_is_found() -> None:
     other = missing('other', 0.0, 2.2, y=2.0, empty=(3.05, 3.06))
     day_before = missing('old', -30.0, -24.0, empty=(2.0, 2.1))
-    assert found(day_before, other, seen('new', 3.0, y=5.0), now=3.1) == [('other', 'new')]
+    assert found(day_before, other, seen('new', 3.0, y=5.0)) == [('other', 'new')]
