@@ -1,5 +1,6 @@
 """What following objects costs beside finding them, and how long a memory of many takes to open."""
 
+import random
 import sys
 import tempfile
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from remembr_ros.evaluation.objects.run import LEVELS, PROMISED, detected
 from remembr_ros.geometry import Transform
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation, memory_id
 from remembr_ros.memory.objects import KnownObject, known_objects
@@ -25,6 +27,8 @@ from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.objects.recorded import RecordedViews
 from remembr_ros.objects.track import ObjectTrack
+from remembr_ros.simulation.homes.layout import generate_home
+from remembr_ros.simulation.homes.renderer import frames_of
 from remembr_ros.timestamps import NS
 from test.bench.figure import Figure
 from test.bench.latency import timed
@@ -46,6 +50,9 @@ HALL_M = 30.0
 STORED, LOOKS = 5_000, 20
 LOOKS_EVERY_NS = 600 * NS
 
+HOME, ROUNDS, ROUND_HZ = 50, 12, 1.0
+"""A home that is driven through so often a day."""
+
 FRAME_MS, OPEN_S, WHOLE_HZ = 5.0, 2.0, 5.0
 OPENED = 3
 """Times, of which the middle one counts."""
@@ -53,7 +60,7 @@ OPENED = 3
 
 def run() -> list[Figure]:
     """Measure a frame, the opening, and a recording where that is there."""
-    return [*_a_frame(), *_opening(), *_whole()]
+    return [*_a_frame(), *_week(), *_opening(), *_whole()]
 
 
 def _a_frame() -> list[Figure]:
@@ -150,6 +157,34 @@ def _objects(rng: np.random.Generator, count: int, looks: int) -> list[KnownObje
             track.see(placed, (float(at[0]) - 2.0, float(at[1]), 1.0))
         memories.append(track.memory('bench', '', 'map', NAMES[(number + 3) % len(NAMES)]))
     return known_objects(memories)
+
+
+def _week() -> list[Figure]:
+    """Drive a week through a home, twelve rounds a day, with the errors of the level that is promised.
+
+    Between the rounds things are moved, taken away and brought back: it is in one of three states. A figure's
+    baseline is that of the end of the first day.
+    """
+    home, rng = generate_home(HOME), random.Random(HOME)
+    level = next(level for level in LEVELS if level.name == PROMISED)
+    rounds = [list(frames_of(home, visit, ROUND_HZ)) for visit in home.visits]
+    labels, objects = {item.number: item.label for item in home.items}, ObjectMap('bench')
+    days: list[tuple[int, float]] = []
+    for number in range(7 * ROUNDS):
+        shift_ns = T0 + number * 24 * 3600 * NS // ROUNDS - rounds[number % 3][0].stamp_ns
+        for frame in rounds[number % 3]:
+            now = replace(frame, stamp_ns=frame.stamp_ns + shift_ns)
+            objects.update(*detected(home, now, level, rng, labels))
+        if number % ROUNDS == ROUNDS - 1:
+            objects.review(now.stamp_ns)
+            there = [one for one in known_objects(objects.memories()) if one.missing_ns is None]
+            days.append((len(there), resident_mb()))
+    (first, first_mb), (last, last_mb) = days[0], days[-1]
+    return [
+        Figure('objects that are there, after a week of driving', last, first, '', most=1.1 * first),
+        Figure('this process, after a week of driving', last_mb, first_mb, 'MB', most=1.05 * first_mb),
+        Figure('all objects, also those that are missing', len(objects), first, ''),
+    ]
 
 
 def _opening() -> list[Figure]:

@@ -77,7 +77,7 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
             shown[-1] += frame.shows(len(home.items))
             looks.add(frame)
             for level in levels:
-                view, placed = _seen(home, frame, level, rngs[level.name], labels)
+                view, placed = detected(home, frame, level, rngs[level.name], labels)
                 things = [_thing(one, frame) for one in placed]
                 for course in (courses[level.name, rule] for rule in rules):
                     for thing, name in zip(things, course.rule.update(view, placed), strict=True):
@@ -102,7 +102,7 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
     return courses
 
 
-def _seen(
+def detected(
     home: Home, frame: HomeFrame, level: Noise, rng: random.Random, labels: Mapping[int, str]
 ) -> tuple[CameraView, list[Lifted]]:
     """Return what is detected in a frame at a level of noise."""

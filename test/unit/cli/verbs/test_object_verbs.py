@@ -45,6 +45,9 @@ OBJECT_FIELDS = {
     'first_seen',
     'last_seen',
     'presence',
+    'missing_since',
+    'last_looked',
+    'history',
     'state',
     'relations',
     'observations',
@@ -157,7 +160,9 @@ def test_all_that_is_told_of_an_object(
         'colour': 'red',
         'measured': True,
     }
-    assert (found['presence'], found['state'], found['relations']) == ('seen', 'unknown', [])
+    assert (found['presence'], found['state'], found['relations']) == ('present', 'unknown', [])
+    assert (found['missing_since'], found['last_looked']) == (None, found['last_seen'])
+    assert found['history'] == [{'at': found['first_seen'], 'event': 'seen', 'until': found['last_seen']}]
     assert (found['observations'], found['aliases']) == (8, [])
     assert found['first_seen'] == '2023-11-14T22:13:20.000000Z'
     assert found['last_seen'] == '2023-11-14T22:13:21.400000Z'
@@ -556,3 +561,73 @@ def test_between_two_sightings_a_thing_was_not_seen(
 def test_when_a_thing_was_seen_on_a_day_is_on_that_day(command_json: RunJson, twice: list[Any]) -> None:
     answer = command_json('ask', 'When did you see the mug on 2023-11-14?', *twice)
     assert answer['time'].startswith('2023-11-14')
+
+
+@pytest.fixture
+def changed(memory: Path) -> Path:
+    """Remember a mug that stayed, one that is gone, one that was moved, and a cat that walked away."""
+    there = known_object(0)
+    gone = known_object(1, absences=((T0 + 7200 * NS, T0 + 7210 * NS),), looked=T0 + 7210 * NS)
+    move = (T0 + 60 * NS, T0 + 7200 * NS, (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    moved = known_object(2, moves=(move,), intervals=((T0, T0 + 60 * NS), (T0 + 7200 * NS, T0 + 7210 * NS)))
+    cat = known_object(3, labels={'cat': 3.0}, colour='orange')
+    with open_store(str(memory), HashingEmbedder()) as store:
+        store.add([Observation(one.memory) for one in (there, gone, moved)])
+        store.add([Observation(replace(cat.memory, caption='An orange cat.'))])
+    return memory
+
+
+def test_what_is_missing_and_what_was_moved_is_listed(
+    command: Run, command_json: RunJson, changed: Path
+) -> None:
+    def ids(*options: str) -> set[str]:
+        told = command_json('objects', '--memory', changed, *options)
+        return {one['id'] for one in told['objects']}
+
+    assert ids() == {'object0', 'object1', 'object2', 'object3'}
+    assert ids('--missing') == {'object1'}
+    assert ids('--moved') == {'object2'}
+    assert ids('--missing', '--moved') == set()
+    _, out, _ = command('objects', '--memory', changed, '--missing')
+    assert out.rstrip().endswith(', gone at 2023-11-15 00:13:20 UTC')
+    _, out, _ = command('objects', '--memory', changed, '--moved')
+    assert (
+        'moved from (2.00, 2.00, 0.80) after 2023-11-14 22:14:20 UTC, here since 2023-11-15 00:13:20' in out
+    )
+
+
+def test_the_history_of_an_object_is_told(command_json: RunJson, changed: Path) -> None:
+    told = {one['id']: one for one in command_json('objects', '--memory', changed)['objects']}
+    assert [told[name]['presence'] for name in sorted(told)] == ['present', 'missing', 'present', 'seen']
+    assert told['object1']['missing_since'] == '2023-11-15T00:13:20.000000Z'
+    assert [event['event'] for event in told['object1']['history']] == ['seen', 'gone']
+    assert [event['event'] for event in told['object2']['history']] == ['seen', 'moved', 'seen']
+    move = told['object2']['history'][1]
+    assert (move['from'], move['to']) == ([2.0, 2.0, 0.8], [3.0, 2.0, 0.8])
+    assert (move['at'], move['until']) == ('2023-11-14T22:14:20.000000Z', '2023-11-15T00:13:20.000000Z')
+
+
+def test_answers_say_whether_it_is_still_there(command: Run, memory: Path) -> None:
+    def answer(**changes: Any) -> str:
+        known = known_object(0, **changes)
+        with open_store(str(memory), HashingEmbedder()) as store:
+            store.add([Observation(known.memory)])
+        now = '2023-11-15T01:14:20Z'
+        return command('ask', 'Where is the mug?', '--memory', memory, '--now', now)[1].splitlines()[0]
+
+    assert answer().endswith('3 hours ago, nobody has looked since.')
+    gone = ((T0 + 7200 * NS, T0 + 7210 * NS),)
+    assert answer(absences=gone, looked=T0 + 7210 * NS).endswith(
+        '3 hours ago, it was gone when I passed at 2023-11-15 00:13:20 UTC.'
+    )
+    assert answer(looked=T0 + 7210 * NS).endswith(
+        '3 hours ago, at 2023-11-15 00:13:30 UTC I passed and did not recognise it.'
+    )
+    _, out, _ = command('ask', 'How many mugs are there?', '--memory', memory)
+    assert 'one is known' in out
+
+
+def test_what_is_gone_is_not_counted(command: Run, changed: Path) -> None:
+    _, out, _ = command('ask', 'How many mugs are there?', '--memory', changed)
+    assert '2 are known' in out
+    assert '1 more gone' in out
