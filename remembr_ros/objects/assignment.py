@@ -122,10 +122,11 @@ def cheapest(cost: NDArray[np.float64]) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if cost[i, j] < NEW_COST]
 
 
-def moved(one: Lifted, correction: Correction) -> Lifted:
-    """Return a detection where it is by a correction of the frame's pose."""
-    [shift] = correction.shift((one.low + one.high)[None] / 2.0)
-    return replace(one, low=one.low + shift, high=one.high + shift, shift=shift)
+def moved(placed: Sequence[Lifted], correction: Correction) -> list[Lifted]:
+    """Return detections where they are by a correction of the frame's pose."""
+    middles = np.array([one.low + one.high for one in placed]).reshape(-1, 3) / 2.0
+    shifted = zip(placed, correction.shift(middles), strict=True)
+    return [replace(one, low=one.low + by, high=one.high + by, shift=by) for one, by in shifted]
 
 
 def alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:

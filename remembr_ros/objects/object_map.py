@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from remembr_ros.geometry import inverse
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
-from remembr_ros.memory.objects import TRANSIENT, KnownObject
+from remembr_ros.memory.objects import KnownObject
 from remembr_ros.objects.assignment import Assignment, alike, moved
 from remembr_ros.objects.boxes import Boxes, distinct
-from remembr_ros.objects.lifting import CameraView, DepthView, Lifted
+from remembr_ros.objects.camera import to_parent
+from remembr_ros.objects.lifting import FARTHEST_M, CameraView, DepthView, Lifted
 from remembr_ros.objects.presence import SAME_LABEL, found_again, looks_at
 from remembr_ros.objects.track import CLEAR, FILLED, ObjectTrack
 from remembr_ros.timestamps import NS
@@ -23,7 +25,6 @@ REVIEW_FRAMES = 10  # between two looks for those that are one
 TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by less, and a part of their size
 SAME_LOOK = 0.6  # least cosine of two that are one
 TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one
-FARTHEST_LOOK_M = 8.0  # whether something is there is looked at from no further
 NEAR_M = 0.5  # an object is near a larger one
 
 
@@ -65,10 +66,9 @@ class ObjectMap:
         eye, seen = np.array(view.pose[0]), [*things.values()]
         matched, correction = self._assignment.match(seen, self._tracks, self._boxes, eye)
         pairs, pose = dict(matched), correction.pose(view.pose)
-        things = {i: moved(one, correction) for i, one in things.items()}
         found = [''] * len(placed)
         there: list[ObjectTrack] = []
-        for row, (i, one) in enumerate(things.items()):
+        for row, (i, one) in enumerate(zip(things, moved(seen, correction), strict=True)):
             track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
             at = pairs[row] if row in pairs else self._tracks.index(track)
             if not track.was_known(stamp_ns, stamp_ns):
@@ -105,13 +105,16 @@ class ObjectMap:
 
     def _look(self, stamp_ns: int, view: DepthView, there: Sequence[ObjectTrack]) -> None:
         """Look whether what should be there is."""
-        away = np.linalg.norm((self._boxes.low + self._boxes.high) / 2.0 - np.array(view.pose[0]), axis=1)
-        near = [self._tracks[j] for j in np.flatnonzero(away < FARTHEST_LOOK_M)]
-        expected = [t for t in near if t.confirmed and t.measured and t.label not in TRANSIENT]
-        if not expected:
-            return
-        boxes, reach_m = Boxes(expected), np.array([track.reach_m for track in expected])
-        looks = looks_at(view, boxes.low, boxes.high, reach_m)
+        ahead = to_parent((self._boxes.low + self._boxes.high) / 2.0, inverse(view.pose))
+        away = np.linalg.norm(ahead, axis=1)
+        near = np.flatnonzero((ahead[:, 2] > 0.0) & (away < FARTHEST_M))
+        pairs = zip(near.tolist(), away[near].tolist(), strict=True)
+        tracks = self._tracks
+        within = np.array(
+            [j for j, off in pairs if tracks[j].reach_m > off and tracks[j].is_expected], np.intp
+        )
+        expected, boxes = [tracks[j] for j in within], self._boxes.some(within)
+        looks = looks_at(view, boxes.low, boxes.high)
         # What fills a place may be another thing, which was put there.
         taken = boxes.taken_by(Boxes([track for track in there if track.confirmed]))
         for track, what, other in zip(expected, looks.tolist(), taken.tolist(), strict=True):

@@ -30,11 +30,10 @@ _CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1
 _Numbers = NDArray[np.float64]
 
 
-def looks_at(view: DepthView, low: _Numbers, high: _Numbers, reach_m: _Numbers) -> NDArray[np.int8]:
+def looks_at(view: DepthView, low: _Numbers, high: _Numbers) -> NDArray[np.int8]:
     """Return what is at the places of boxes: HIDDEN, FILLED or CLEAR, shape (n,).
 
     :param low: least coordinates [m] in the map, shape (n, 3); as high
-    :param reach_m: what is further away could not be told, shape (n,)
     """
     found = np.full(len(low), HIDDEN, np.int8)
     points = (low + high)[:, None] / 2.0 + (high - low)[:, None] * _CORNERS
@@ -43,8 +42,7 @@ def looks_at(view: DepthView, low: _Numbers, high: _Numbers, reach_m: _Numbers) 
     away = np.maximum(z, NEAREST_M)
     u, v = camera.fx * x / away + camera.cx, camera.fy * y / away + camera.cy
     inside = (z > NEAREST_M) & (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
-    near = np.linalg.norm(points[:, -1] - np.array(pose[0]), axis=1) <= reach_m
-    some = np.flatnonzero(inside.all(axis=1) & near)
+    some = np.flatnonzero(inside.all(axis=1))
     if not len(some):
         return found
     column, row = np.rint(u[some]).astype(np.intp), np.rint(v[some]).astype(np.intp)

@@ -13,6 +13,7 @@ from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects import (
     ALIASES,
     MOVES,
+    TRANSIENT,
     Interval,
     KnownObject,
     Move,
@@ -33,9 +34,9 @@ HIDDEN, FILLED, CLEAR = 0, 1, 2
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
 
-_Box = tuple[Vector, float, Vector]
-"""Least coordinates and, negative, the greatest ones, shape (6,); standard deviation of the middle [m]; by
-what it was shifted, shape (3,)."""
+_Box = tuple[Vector, float]
+"""Least coordinates, greatest ones, negative, and by what they were shifted, shape (9,); standard deviation
+of the middle [m]."""
 
 BOXES = 24  # of the latest sights of the whole and of parts, of which the box is made
 INNER = 0.15  # share of the edges at each end that is left out
@@ -45,6 +46,7 @@ CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is n
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
+MARGIN = 1.1  # of how far away it was recognised, from where it can be, too
 SURE_SIGHTS = 3  # so often something else is not taken for it
 SIGHT_WORTH = 2.0  # of a sight, against doubts
 MISSING_DOUBT, MOST_DOUBT = 7.0, 8.0  # doubts from which on it is missing, and beyond which they do not grow
@@ -65,6 +67,7 @@ class ObjectTrack:
     :ivar confirmed: it is an object
     :ivar stored: somebody may know its id
     :ivar changed: since it was stored
+    :ivar reach_m: from about how far away it was recognised [m]
     """
 
     def __init__(self, identity: str) -> None:
@@ -94,6 +97,7 @@ class ObjectTrack:
         self._colours: Counter[str] = Counter()
         self._doubt = 0.0
         self._latest: deque[int] = deque(maxlen=SURE_SIGHTS)
+        self.reach_m = 0.0
         self._known_ns = self._looked_ns = self._emptied_ns = self._first_empty_ns = self._back_ns = 0
         self._looks = np.array([5.0, 3.5, 4.0, 1.0])
         """Looks at it, of these seen, looks while it was seen, of these clear: with what is usual."""
@@ -107,12 +111,13 @@ class ObjectTrack:
         track.camera, track.hits = known.memory.camera, facts.observations
         track.labels = Counter(facts.labels)
         centre, half = np.array(known.position), np.array(known.size) / 2.0
-        track._whole.append((np.concatenate((centre - half, -centre - half)), facts.std, np.zeros(3)))
+        track._whole.append((np.concatenate((centre - half, -centre - half, np.zeros(3))), facts.std))
         track.measured = facts.measured
         track._fit()
         track.std_m, track.appearance = facts.std, known.appearance
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
+        track.reach_m = MARGIN * max((math.dist(at, eye) for _, at, eye in known.sightings), default=0.0)
         track.covered, track.absences, track.moves = facts.intervals, facts.absences, known.moves
         track._latest.extend([facts.intervals[-1][1]] * SURE_SIGHTS)
         track._looked_ns = facts.looked
@@ -161,9 +166,9 @@ class ObjectTrack:
         return self._latest[0] if len(self._latest) == SURE_SIGHTS else self.span[0]
 
     @property
-    def reach_m(self) -> float:
-        """From how far away it was recognised [m]."""
-        return 1.1 * max(math.dist(at, eye) for _, at, eye in self._sightings)
+    def is_expected(self) -> bool:
+        """Whether it should stay where it is, as far as anybody knows where."""
+        return self.confirmed and self.measured and self.label not in TRANSIENT
 
     def was_known(self, start_ns: int, end_ns: int) -> bool:
         """Tell whether all that is seen of it in a time is known from before this program began."""
@@ -196,8 +201,8 @@ class ObjectTrack:
             self._whole.clear()
             self.measured = True
         if placed.measured or not self.measured:
-            edges = np.concatenate((placed.low, -placed.high))
-            (self._parts if placed.cut else self._whole).append((edges, placed.std_m, placed.shift))
+            edges = np.concatenate((placed.low, -placed.high, placed.shift))
+            (self._parts if placed.cut else self._whole).append((edges, placed.std_m))
             if len(self._whole) < BOXES or self.hits % 2 == 0:  # of many, one more changes little
                 self._fit()
         if placed.appearance.vector is not None and not placed.cut:
@@ -208,10 +213,11 @@ class ObjectTrack:
             self._crop_worth, self.crop = worth, placed.crop()
         x, y, z = ((placed.low + placed.high) / 2.0).tolist()
         self._latest.append(detection.stamp_ns)
-        for stamp_ns in (self._back_ns or detection.stamp_ns, detection.stamp_ns):
-            self._intervals = interval_added(self._intervals, stamp_ns)
-        self._back_ns = 0
+        if self._back_ns:
+            self._intervals, self._back_ns = interval_added(self._intervals, self._back_ns), 0
+        self._intervals = interval_added(self._intervals, detection.stamp_ns)
         self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
+        self.reach_m = max(self.reach_m, MARGIN * math.dist((x, y, z), eye))
         self.changed = True
 
     def look(self, stamp_ns: int, what: int, *, seen: bool) -> None:
@@ -266,6 +272,7 @@ class ObjectTrack:
             self._crop_worth, self.crop = other._crop_worth, other.crop
         self._intervals = fewer(joined((*self._intervals, *other._intervals)))
         self._sightings = thinned((*self._sightings, *other._sightings))
+        self.reach_m = max(self.reach_m, other.reach_m)
         aliases = (*self.aliases, *other.aliases, *((other.id,) if other.confirmed else ()))
         self.aliases = aliases[-ALIASES:]
         self.confirmed = self.confirmed or other.confirmed
@@ -333,26 +340,26 @@ class ObjectTrack:
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = [*self._whole, *self._parts]
             self._bound(boxes, STRAY)
-        stds = np.array([std_m for _, std_m, _ in boxes])
+        stds = np.array([std_m for _, std_m in boxes])
         # How far off a place without depth is does not become less with the number of looks.
         alone = float(np.sum(stds**-2.0)) ** -0.5 if self.measured else float(stds.min())
         self.std_m = alone + POSE_STD_M
 
     def _bound(self, boxes: Sequence[_Box], left_out: float) -> None:
         """Make the box that reaches as far as these, but for the outermost part at each end."""
-        ends = np.array([edges for edges, _, _ in boxes])
-        ends.sort(axis=0)
+        rows = np.array([edges for edges, _ in boxes])
+        ends = np.sort(rows[:, :6], axis=0)
         at = left_out * (len(ends) - 1)
         below = int(at)
         edge = ends[below] + (at - below) * (ends[min(below + 1, len(ends) - 1)] - ends[below])
         # Where it is, is the mean of where it was seen, of how far off each whole frame was, too.
-        shift = np.mean([shift for _, _, shift in boxes], axis=0)
+        shift = rows[:, 6:].sum(axis=0) / len(rows)
         self.low, self.high = edge[:3] - shift, -edge[3:] - shift
 
 
 def _overlap(some: Sequence[_Box], others: Sequence[_Box]) -> bool:
     """Tell whether the middle ones of these boxes overlap."""
-    one, other = (np.median([edges for edges, _, _ in of], axis=0) for of in (some, others))
+    one, other = (np.median([edges[:6] for edges, _ in of], axis=0) for of in (some, others))
     return bool(np.all((one[:3] <= -other[3:]) & (other[:3] <= -one[3:])))
 
 

@@ -44,9 +44,9 @@ def shifted(box: Box, by: Corner) -> Box:
     return tuple(low.tolist()), tuple(high.tolist())
 
 
-def looked(view: DepthView, *boxes: Box, reach_m: float = 5.0) -> list[int]:
+def looked(view: DepthView, *boxes: Box) -> list[int]:
     low, high = np.array(boxes, np.float64).reshape(-1, 2, 3).swapaxes(0, 1)
-    found = looks_at(view, low, high, np.full(len(boxes), reach_m))
+    found = looks_at(view, low, high)
     assert found.shape == (len(boxes),)
     return [int(what) for what in found]
 
@@ -95,7 +95,7 @@ def test_each_place_is_looked_at_for_itself() -> None:
 
 def test_no_places_at_all_give_nothing() -> None:
     none = np.zeros((0, 3))
-    found = looks_at(rendered([WALL]), none, none, np.zeros(0))
+    found = looks_at(rendered([WALL]), none, none)
     assert found.shape == (0,)
 
 
@@ -120,11 +120,6 @@ def test_what_lies_behind_the_camera_is_hidden() -> None:
 
 def test_a_place_around_the_camera_is_hidden() -> None:
     assert looked(rendered([WALL]), ((-0.5, -0.5, 0.5), (0.5, 0.5, 1.5))) == [HIDDEN]
-
-
-def test_what_lies_beyond_its_reach_is_hidden() -> None:
-    assert looked(rendered([WALL]), MUG, reach_m=1.55) == [CLEAR]
-    assert looked(rendered([WALL]), MUG, reach_m=1.5) == [HIDDEN]
 
 
 @pytest.mark.parametrize('metres', [0.0, np.nan, np.inf, -np.inf, -1.0])
@@ -195,4 +190,4 @@ def test_where_all_of_it_is_in_the_map_changes_nothing(to: Corner, quarters: int
     ends = [np.array(box) @ turn.T + to for box in (there, gone, hidden)]
     moved = DepthView(view.metres, CAMERA, compose(move, AHEAD))
     low, high = (np.array([pick(end, axis=0) for end in ends]) for pick in (np.min, np.max))
-    assert looks_at(moved, low, high, np.full(3, 5.0)).tolist() == [FILLED, CLEAR, HIDDEN]
+    assert looks_at(moved, low, high).tolist() == [FILLED, CLEAR, HIDDEN]
