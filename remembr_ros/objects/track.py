@@ -42,6 +42,7 @@ BOXES = 24  # of the latest sights of the whole and of parts, of which the box i
 INNER = 0.15  # share of the edges at each end that is left out
 LARGE_M = 0.7  # wider things are hardly ever seen whole
 STRAY = 0.04  # as INNER, for them
+PART, PART_OFF_M = 0.6, 0.15  # of its extent: what is so small, and no further outside, is a part of it
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
@@ -202,7 +203,8 @@ class ObjectTrack:
             self.measured = True
         if placed.measured or not self.measured:
             edges = np.concatenate((placed.low, -placed.high, placed.shift))
-            (self._parts if placed.cut else self._whole).append((edges, placed.std_m))
+            whole = not placed.cut and not self._shows_part(placed)
+            (self._whole if whole else self._parts).append((edges, placed.std_m))
             if len(self._whole) < BOXES or self.hits % 2 == 0:  # of many, one more changes little
                 self._fit()
         if placed.appearance.vector is not None and not placed.cut:
@@ -320,6 +322,12 @@ class ObjectTrack:
             keyframes=self.keyframes,
             facts=facts.model_dump(mode='json'),
         )
+
+    def _shows_part(self, placed: Lifted) -> bool:
+        """Tell whether it is seen in part: through a door, or behind something. That lies in what is known."""
+        inside = np.all((placed.low >= self.low - PART_OFF_M) & (placed.high <= self.high + PART_OFF_M))
+        small = np.linalg.norm(placed.high - placed.low) < PART * self.extent
+        return bool(self._whole and self.extent > LARGE_M and inside and small)
 
     def _blend(self, look: NDArray[np.float32]) -> None:
         if self.appearance is None or self.appearance.shape != look.shape:

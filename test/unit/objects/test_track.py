@@ -110,6 +110,15 @@ def test_a_deep_thing_that_is_seen_from_the_other_side_is_the_same() -> None:
     assert len(watched.objects) == 1
 
 
+def test_a_sofa_that_is_seen_in_part_through_a_door_stays_as_large_as_it_is() -> None:
+    watched = Watched()
+    watched.show(lifted((2.0, 0.0, 0.0), (2.6, 1.3, 0.8), 'sofa'), times=10)
+    ids = watched.show(lifted((2.0, 1.0, 0.0), (2.3, 1.2, 0.8), 'sofa'), times=60)
+    [known] = known_objects(watched.objects.memories())
+    assert ids == [known.id]
+    assert known.size == pytest.approx((0.6, 1.3, 0.8), abs=0.05)
+
+
 @pytest.mark.parametrize('metres', [0.05, 0.1, 0.2])
 def test_what_is_pushed_a_little_is_followed(metres: float) -> None:
     watched = Watched()
