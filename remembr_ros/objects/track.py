@@ -324,7 +324,7 @@ class ObjectTrack:
         )
 
     def _shows_part(self, placed: Lifted) -> bool:
-        """Tell whether it is seen in part: through a door, or behind something. That lies in what is known."""
+        """Tell whether a large thing is seen in part: through a door, or behind something."""
         inside = np.all((placed.low >= self.low - PART_OFF_M) & (placed.high <= self.high + PART_OFF_M))
         small = np.linalg.norm(placed.high - placed.low) < PART * self.extent
         return bool(self._whole and self.extent > LARGE_M and inside and small)
