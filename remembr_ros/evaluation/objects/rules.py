@@ -135,7 +135,7 @@ class PublishedRule:
 
 
 class EmbodiedVideoAgentRule(PublishedRule):
-    """Embodied VideoAgent (arXiv 2501.00358, section 3.1): boxes that overlap, of one class.
+    """Embodied VideoAgent (arXiv 2501.00358): boxes that overlap, of one class.
 
     The box is the mean of all sights. What does not overlap is a dynamic object that was seen elsewhere
     before if class, volume and appearance agree; which objects are dynamic its actions say, which there are
