@@ -82,7 +82,7 @@ def _cost(old: ObjectTrack, new: ObjectTrack) -> float:
     """
     seen_ns, came_ns = old.surely_seen_ns, new.span[0]
     if (
-        came_ns - seen_ns < AFTER * (old.absences[-1][0] - seen_ns)
+        came_ns - seen_ns < AFTER * max(old.absences[-1][0] - seen_ns, 0)
         or old.beside[new.id]
         or new.beside[old.id]
     ):

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    seeds, told = list(dict.fromkeys(args.homes)), {}
+    seeds = list(dict.fromkeys(args.homes))
     drive = partial(_drive, visits=args.visits, noise=args.noise, rules=args.rules)
     try:
         args.out.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,11 @@ def run(args: argparse.Namespace) -> int:
             for seed in seeds if args.bags else ():
                 record_home(args.out / f'home_{seed}', generate_home(seed, args.visits))
             with ProcessPoolExecutor(args.jobs, get_context('spawn')) as pool:
-                driven = [show(i) or of for i, of in enumerate(pool.map(drive, seeds), start=1)]
+                # One at a time is driven here: a process that is killed leaves no other behind.
+                driven = []
+                for home in (pool.map if args.jobs > 1 else map)(drive, seeds):
+                    driven.append(home)
+                    show(len(driven))
             told = results(seeds, {key: [of[key] for of in driven] for key in driven[0]})
             draw(args.out / 'objects.png', told)
         (args.out / 'results.json').write_text(json.dumps(told, indent=2) + '\n', encoding='utf-8')

@@ -3,6 +3,7 @@
 Each with the constants that are published; what is not, is said beside it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -87,7 +88,7 @@ class RemembrRule:
         return found
 
 
-class PublishedRule:
+class PublishedRule(ABC):
     """A rule of others: takes the detections of a frame one after the other, the surest first.
 
     :cvar HITS: from so many on it is an object
@@ -119,9 +120,9 @@ class PublishedRule:
         """Return all objects as they are now."""
         return [thing for thing in self._things if thing.hits >= self.HITS]
 
+    @abstractmethod
     def _match(self, one: Lifted) -> Belief | None:
         """Return what a detection is, with what it tells; None: something new."""
-        raise NotImplementedError
 
     def _newest(self, one: Lifted, within_m: float, *, same_label: bool) -> Belief | None:
         """Return the nearest one, now where it is seen; None: there is none so near."""

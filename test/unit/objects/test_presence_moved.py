@@ -185,3 +185,10 @@ def test_when_another_one_turns_out_to_be_missing_too_the_one_seen_last_is_found
     other = missing('other', 0.0, 2.2, y=2.0, empty=(3.05, 3.06))
     day_before = missing('old', -30.0, -24.0, empty=(2.0, 2.1))
     assert found(day_before, other, seen('new', 3.0, y=5.0)) == [('other', 'new')]
+
+
+def test_what_came_long_before_an_absence_in_which_it_was_seen_is_another_one() -> None:
+    # As after a merger with one that was seen meanwhile.
+    old = missing('old', 0.0, 960.0, empty=(240.0, 961.0))
+    bowl = missing('bowl', 0.0, empty=(1.0, 2.0), label='bowl')
+    assert found(old, bowl, seen('new', 900.0, y=5.0)) == []
