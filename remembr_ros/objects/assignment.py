@@ -18,8 +18,9 @@ from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.track import ObjectTrack
 
 NEW_COST = 7.0  # a pair that costs more is none: the detection is another thing
-LABEL_FLOOR = 0.005  # how often a detector calls a thing what it never called it before
-LOOK = 5.0  # cost of looking completely different
+LABEL_FLOOR = 0.0025  # how often a detector calls a thing what it never called it before
+LOOK = 8.0  # cost of looking completely different
+SIZE, MOST_LARGER = 3.0, 1.5  # cost of a volume that is larger than usual, per logarithm, and what is usual
 BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centimetres off
 SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
 LEARN_FROM = 4  # pairs of a frame, before they tell how wrong poses are
@@ -108,8 +109,12 @@ def _cost(track: ObjectTrack, placed: Lifted, log_ratio: float) -> float:
     share = track.share(placed.detection.scores)
     cost = -math.log(LABEL_FLOOR + (1.0 - LABEL_FLOOR) * share)
     cost += LOOK * (1.0 - alike(track.appearance, placed.appearance.vector))
-    # What is called otherwise is at least as large as what it is.
-    return cost + (1.0 - share) * abs(log_ratio)
+    # What is called otherwise is at least as large as what it is, and nothing looks much larger than it is.
+    # Nor smaller, before it is sure that there is such a large thing: that may be a mistake.
+    larger = log_ratio if not track.cut else 0.0
+    if not (track.confirmed or placed.cut) and track.evidence >= 1.0:
+        larger = abs(log_ratio)
+    return cost + (1.0 - share) * abs(log_ratio) + SIZE * max(0.0, larger - MOST_LARGER)
 
 
 def cheapest(cost: NDArray[np.float64]) -> list[tuple[int, int]]:

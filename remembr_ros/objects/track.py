@@ -49,7 +49,6 @@ KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
 MARGIN = 1.1  # of how far away it was recognised, from where it can be, too
 SURE_SIGHTS = 3  # so often something else is not taken for it
-SIGHT_WORTH = 2.0  # of a sight, against doubts
 MISSING_DOUBT, MOST_DOUBT = 7.0, 8.0  # doubts from which on it is missing, and beyond which they do not grow
 LOOK_WORTH = 2.5  # of a look at an empty place, at most: several are needed
 LOOK_EVERY_NS = 400_000_000  # looks nearer to each other are one
@@ -99,7 +98,7 @@ class ObjectTrack:
         self._doubt = 0.0
         self._latest: deque[int] = deque(maxlen=SURE_SIGHTS)
         self.reach_m = 0.0
-        self._known_ns = self._looked_ns = self._emptied_ns = self._first_empty_ns = self._back_ns = 0
+        self._known_ns = self._looked_ns = self._emptied_ns = self._first_empty_ns = 0
         self._looks = np.array([5.0, 3.5, 4.0, 1.0])
         """Looks at it, of these seen, looks while it was seen, of these clear: with what is usual."""
         self._parts: deque[_Box] = deque(maxlen=BOXES)
@@ -186,11 +185,7 @@ class ObjectTrack:
         :param eye: where the camera was [m] in the map
         """
         detection = placed.detection
-        self._doubt = max(0.0, self._doubt - SIGHT_WORTH)
-        if self.missing and self._doubt > 0.0:
-            self._back_ns = self._back_ns or detection.stamp_ns
-            return  # that may be another one
-        self._first_empty_ns = 0
+        self._doubt, self._first_empty_ns = 0.0, 0
         self.hits += 1
         self.evidence += CUT_WORTH if placed.cut else 1.0
         self.camera = detection.camera
@@ -215,8 +210,6 @@ class ObjectTrack:
             self._crop_worth, self.crop = worth, placed.crop()
         x, y, z = ((placed.low + placed.high) / 2.0).tolist()
         self._latest.append(detection.stamp_ns)
-        if self._back_ns:
-            self._intervals, self._back_ns = interval_added(self._intervals, self._back_ns), 0
         self._intervals = interval_added(self._intervals, detection.stamp_ns)
         self._sightings = thinned((*self._sightings, (detection.stamp_ns, (x, y, z), eye)))
         self.reach_m = max(self.reach_m, MARGIN * math.dist((x, y, z), eye))

@@ -114,6 +114,34 @@ def test_a_large_thing_takes_nothing_that_lies_within_its_box() -> None:
     assert known.memory.caption == 'A white mug near the table.'
 
 
+def table_with_a_mug() -> tuple[Scene, Detection, Detection]:
+    table, small = (20, 40, 140, 110), (70, 60, 82, 72)
+    scene = Scene()
+    scene.put(table, 1.6, (60, 110, 170))
+    scene.put(small, 1.5, (60, 110, 170))
+    return scene, at(table), at(small)
+
+
+def test_a_large_thing_that_is_called_as_a_small_one_before_it_is_not_that_one() -> None:
+    scene, table_called_mug, mug = table_with_a_mug()
+    watched = Watched()
+    [identity] = watched.show(scene, mug, times=6)
+    size = known_now(watched.objects)[0].size
+    assert watched.show(scene, table_called_mug, times=1) == ['']
+    assert watched.show(scene, mug, times=1) == [identity]
+    assert [known.size for known in known_now(watched.objects)] == [size]
+
+
+def test_what_was_called_wrongly_once_takes_nothing_that_lies_within_its_box() -> None:
+    scene, table_called_mug, mug = table_with_a_mug()
+    watched = Watched()
+    watched.show(scene, table_called_mug, times=1)
+    watched.show(scene, mug, times=30)
+    [known] = known_now(watched.objects)
+    assert max(known.size) < 0.3
+    assert known.facts.observations == 30
+
+
 def test_two_alike_side_by_side_stay_two() -> None:
     watched = Watched()
     near = (64, 50, 84, 70)
