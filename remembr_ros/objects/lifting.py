@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.images import Bgr
 from remembr_ros.objects.appearance import Appearance, appearances_of, picture_of
-from remembr_ros.objects.camera import Depth, Pinhole, rotation_matrix, to_parent
+from remembr_ros.objects.camera import Depth, Pinhole, Points, rotation_matrix, to_parent
 from remembr_ros.objects.detection import Detection
 
 MOST = 300  # detections of a frame that are looked at, the most certain ones
@@ -51,6 +51,18 @@ class DepthView:
     metres: Depth
     camera: Pinhole
     pose: Transform
+
+    def measured(self, points: Points) -> tuple[_Numbers, _Numbers]:
+        """Return what was measured towards points of the map, and how far away they are, shape (n,).
+
+        :return: both along the optical axis [m]; of points beyond the image NaN was measured, else 0: nothing
+        """
+        x, y, z = to_parent(points, inverse(self.pose)).T
+        away, camera = np.maximum(z, NEAREST_M), self.camera
+        u, v = camera.fx * x / away + camera.cx, camera.fy * y / away + camera.cy
+        inside = (z > NEAREST_M) & (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
+        row, column = np.rint(np.where(inside, (v, u), 0.0)).astype(np.intp)
+        return np.where(inside, np.nan_to_num(self.metres[row, column], posinf=0.0), np.nan), z
 
 
 @dataclass(frozen=True, slots=True, eq=False)

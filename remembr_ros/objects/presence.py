@@ -9,9 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.geometry import inverse
 from remembr_ros.objects.assignment import LOOK, NEW_COST, alike, cheapest
-from remembr_ros.objects.camera import rotation_matrix, to_parent
 from remembr_ros.objects.lifting import NEAREST_M, DepthView
 from remembr_ros.objects.track import CLEAR, FILLED, HIDDEN, ObjectTrack
 from remembr_ros.timestamps import NS
@@ -35,32 +33,20 @@ def looks_at(view: DepthView, low: _Numbers, high: _Numbers) -> NDArray[np.int8]
 
     :param low: least coordinates [m] in the map, shape (n, 3); as high
     """
-    found = np.full(len(low), HIDDEN, np.int8)
-    points = (low + high)[:, None] / 2.0 + (high - low)[:, None] * _CORNERS
-    camera, pose = view.camera, view.pose
-    x, y, z = to_parent(points.reshape(-1, 3), inverse(pose)).T.reshape(3, *points.shape[:2])
-    away = np.maximum(z, NEAREST_M)
-    u, v = camera.fx * x / away + camera.cx, camera.fy * y / away + camera.cy
-    inside = (z > NEAREST_M) & (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
-    some = np.flatnonzero(inside.all(axis=1))
-    if not len(some):
-        return found
-    column, row = np.rint(u[some]).astype(np.intp), np.rint(v[some]).astype(np.intp)
-    measured = view.metres[row, column].astype(np.float64)
+    points, eye = (low + high)[:, None] / 2.0 + (high - low)[:, None] * _CORNERS, np.array(view.pose[0])
+    measured, z = (of.reshape(points.shape[:2]) for of in view.measured(points.reshape(-1, 3)))
     # Where each ray enters its box and leaves it, along the optical axis.
-    rays = np.stack([x[some] / z[some], y[some] / z[some], np.ones(column.shape)], axis=2)
-    rays = rays @ rotation_matrix(pose).T
+    rays = (points - eye) / np.maximum(z, NEAREST_M)[:, :, None]
     rays = np.where(np.abs(rays) < 1e-9, 1e-9, rays)
-    ends = [(edge[some][:, None] - np.array(pose[0])) / rays for edge in (low, high)]
+    ends = [(edge[:, None] - eye) / rays for edge in (low, high)]
     enters, leaves = np.minimum(*ends).max(axis=2), np.maximum(*ends).min(axis=2)
     margin = 3.0 * (DEPTH_STD[0] + DEPTH_STD[1] * enters**2)
-    sound = np.isfinite(measured) & (measured > NEAREST_M)
+    sound = measured > NEAREST_M
     clear = sound & (measured > enters + np.maximum(PASSED * (leaves - enters), margin))
-    shown = sound & (measured > enters - margin)
-    rays_shown = shown.sum(axis=1)
-    free = clear.sum(axis=1) >= RAYS * rays_shown
-    found[some] = np.where(rays_shown < SHOWN, HIDDEN, np.where(free, CLEAR, FILLED))
-    return found
+    shown = (sound & (measured > enters - margin)).sum(axis=1)
+    hidden = (shown < SHOWN) | np.isnan(measured).any(axis=1)
+    free = clear.sum(axis=1) >= RAYS * shown
+    return np.where(hidden, HIDDEN, np.where(free, CLEAR, FILLED)).astype(np.int8)
 
 
 def found_again(tracks: Sequence[ObjectTrack]) -> list[tuple[ObjectTrack, ObjectTrack]]:

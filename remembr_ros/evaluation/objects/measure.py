@@ -1,14 +1,18 @@
-"""What beliefs about objects are worth, against the truth about a home. Knows no rule and no file."""
+"""What beliefs about objects are worth, against the truth about a home. Knows no rule."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembr_ros.evaluation.objects.rules import Belief, Vector
+from remembr_ros.objects.lifting import DepthView
 from remembr_ros.simulation.homes.home import Home, Item, Shown, centre_of
+from remembr_ros.simulation.homes.renderer import CAMERA, RATE_HZ, HomeFrame, camera_pose
 
 SHOWN_FRAMES = 3  # that show a thing where it is, or where it was, before anybody could know
+SEEN_M = 5.0  # what is further away is not seen
 NEAR_M, NEAR_PART = 0.25, 0.25  # how far off a middle may be, or by what part of the thing's size
 
 
@@ -96,51 +100,59 @@ def count(tally: Tally, beliefs: Sequence[Belief], home: Home, shown: Shown, vis
 
 
 class Changes:
-    """What happened between two visits, and whether and when it is known.
+    """What was moved or taken away before a visit, and whether and when that is known.
 
-    :param before: the beliefs about things at the end of the visit before, by the things' numbers
-    :param visit: the one after
+    :param visit: before the first one nothing can be known, so that nothing has changed then
+    :param before: what was believed of things before that visit, by the things' numbers
     """
 
     def __init__(self, home: Home, shown: Shown, visit: int, before: Mapping[int, Belief]) -> None:
-        self._home, self._before = home, {number: (of.names[0], of.moves) for number, of in before.items()}
+        self._home, self._start_ns = home, home.visits[visit].start_ns
+        self._names = {number: belief.names[0] for number, belief in before.items()}
         self._now, then = home.visits[visit].placements, home.visits[visit - 1].placements
         sure = [item.number for item in knowable(home, shown, visit - 1)[0]]
         self._since_s: dict[int, float | None] = {n: None for n in sure if self._now.get(n) != then[n]}
         self._still = [number for number in sure if number in before and number not in self._since_s]
+        left = [centre_of(home.items[number - 1], then[number]) for number in self._since_s]
+        self._left = np.array(left).reshape(-1, 3)
+        self._shown: list[NDArray[np.bool_]] = []
 
-    def look(self, beliefs: Sequence[Belief], after_s: float) -> None:
-        """Note which changes are known now, so long after the visit began."""
+    def show(self, frame: HomeFrame) -> None:
+        """Note whether a frame shows the place that a thing has left, and the thing."""
+        measured, z = DepthView(frame.depth, CAMERA, camera_pose(frame.base)).measured(self._left)
+        through = (measured > z) & (z < SEEN_M)
+        shown = frame.shows(len(self._home.items)) > 0
+        there = [shown[number] or number not in self._now for number in self._since_s]
+        self._shown.append(np.array((through, there), np.bool_))
+
+    def look(self, beliefs: Sequence[Belief]) -> None:
+        """Note which changes are known by now."""
         for number, since_s in self._since_s.items():
+            after_s = len(self._shown) / RATE_HZ if since_s is None else since_s
             known = self._is_known(number, self._belief(number, beliefs))
-            self._since_s[number] = (after_s if since_s is None else since_s) if known else None
+            self._since_s[number] = after_s if known else None
 
-    def close(
-        self, tally: Tally, beliefs: Sequence[Belief], looks: Callable[[int], tuple[int, float]]
-    ) -> None:
-        """Add what is known at the end of the visit.
-
-        :param looks: returns how many frames show what became of a thing, and when the first one does
-            [s after the visit began]
-        """
-        for number, since_s in self._since_s.items():
-            frames, first_s = looks(number)
-            if frames >= SHOWN_FRAMES:
-                kind = 'moved' if number in self._now else 'missing'
-                tally.changed[kind].append(None if since_s is None else max(0.0, since_s - first_s))
+    def close(self, tally: Tally, beliefs: Sequence[Belief]) -> None:
+        """Add what is known at the end of the visit, of changes that were shown often enough."""
+        self.look(beliefs)
+        shown = np.array(self._shown)
+        frames, first_s = shown.sum(axis=0).min(axis=0), shown.argmax(axis=0).max(axis=0) / RATE_HZ
+        for i, (number, since_s) in enumerate(self._since_s.items()):
+            if frames[i] >= SHOWN_FRAMES:
+                after_s = None if since_s is None else max(0.0, since_s - float(first_s[i]))
+                tally.changed['moved' if number in self._now else 'missing'].append(after_s)
         for number in self._still:
             belief = self._belief(number, beliefs)
             tally.still[0] += 1
-            tally.still[1] += belief is None or belief.missing or belief.moves > self._before[number][1]
+            tally.still[1] += belief is None or belief.missing or belief.moved_ns >= self._start_ns
 
     def _belief(self, number: int, beliefs: Sequence[Belief]) -> Belief | None:
         """Return what is believed now of what a thing was taken for."""
-        name = self._before.get(number, ('', 0))[0]
-        return next((belief for belief in beliefs if name in belief.names), None)
+        return next((belief for belief in beliefs if self._names.get(number) in belief.names), None)
 
     def _is_known(self, number: int, belief: Belief | None) -> bool:
         if belief is None or belief.missing or number not in self._now:
             return belief is not None and belief.missing and number not in self._now
         item = self._home.items[number - 1]
         near = np.isfinite(_off(belief, item, np.array(centre_of(item, self._now[number]))))
-        return bool(near) and belief.moves > self._before[number][1]
+        return bool(near) and belief.moved_ns >= self._start_ns

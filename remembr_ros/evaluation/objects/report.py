@@ -1,7 +1,7 @@
 """The figures of all homes: a dictionary for programs, a table for people, and a picture."""
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +41,15 @@ def _figures(homes: Sequence[Tally]) -> dict[str, Any]:
     """Return the figures of one rule at one level of noise, counts over all homes together."""
     names = ('found', 'lost', 'ghosts', 'duplicates', 'switches', 'seen')
     found, lost, ghosts, duplicates, switches, seen = (sum(getattr(h, name) for h in homes) for name in names)
-    delays = {
-        kind: [delay for home in homes for delay in home.changed[kind]] for kind in ('moved', 'missing')
-    }
-    known = {kind: [delay for delay in of_kind if delay is not None] for kind, of_kind in delays.items()}
     still, wrong = (sum(home.still[i] for home in homes) for i in range(2))
+    twice = [2 * home.found for home in homes]
+    all_of = [2 * home.found + home.lost + home.ghosts + home.duplicates for home in homes]
+    delays = [[delay for of_kind in home.changed.values() for delay in of_kind] for home in homes]
+    known = [sum(delay is not None for delay in of_home) for of_home in delays]
     figures: dict[str, Any] = {
         'n': found + lost,
-        'f1': _f1(homes),
-        'f1_interval': _interval(homes, _f1),
+        'f1': _share(sum(twice), sum(all_of)),
+        'f1_interval': _interval(twice, all_of),
         'precision': _share(found, found + ghosts + duplicates),
         'recall': _share(found, found + lost),
         'duplicates': duplicates,
@@ -58,14 +58,16 @@ def _figures(homes: Sequence[Tally]) -> dict[str, Any]:
         'sights': seen,
         'centre_error_m': statistics.median([off for home in homes for off in home.centre_m] or [0.0]),
         'iou': statistics.fmean([iou for home in homes for iou in home.iou] or [0.0]),
-        'changes_known': _known(homes),
-        'changes_known_interval': _interval(homes, _known),
+        'changes_known': _share(sum(known), sum(map(len, delays))),
+        'changes_known_interval': _interval(known, list(map(len, delays))),
         'still': still,
         'falsely_changed': _share(wrong, still),
     }
-    for kind, of_kind in delays.items():
-        figures[kind], figures[f'{kind}_known'] = len(of_kind), _share(len(known[kind]), len(of_kind))
-        figures[f'{kind}_known_after_s'] = statistics.median(known[kind]) if known[kind] else None
+    for kind in ('moved', 'missing'):
+        of_kind = [delay for home in homes for delay in home.changed[kind]]
+        after_s = [delay for delay in of_kind if delay is not None]
+        figures[kind], figures[f'{kind}_known'] = len(of_kind), _share(len(after_s), len(of_kind))
+        figures[f'{kind}_known_after_s'] = statistics.median(after_s) if after_s else None
     return figures
 
 
@@ -73,23 +75,12 @@ def _share(some: float, of: float) -> float | None:
     return some / of if of else None
 
 
-def _f1(homes: Sequence[Tally]) -> float | None:
-    found = sum(home.found for home in homes)
-    return _share(2.0 * found, 2 * found + sum(home.lost + home.ghosts + home.duplicates for home in homes))
-
-
-def _known(homes: Sequence[Tally]) -> float | None:
-    delays = [delay for home in homes for of_kind in home.changed.values() for delay in of_kind]
-    return _share(sum(delay is not None for delay in delays), len(delays))
-
-
-def _interval(
-    homes: Sequence[Tally], figure: Callable[[Sequence[Tally]], float | None]
-) -> list[float] | None:
-    """Return the 95 % percentile interval of a figure, resampling whole homes."""
-    drawn = np.random.default_rng(0).integers(0, len(homes), (RESAMPLES // 10, len(homes)))
-    values = [value for rows in drawn if (value := figure([homes[i] for i in rows])) is not None]
-    return np.quantile(values, [0.025, 0.975]).tolist() if values else None
+def _interval(some: Sequence[int], of: Sequence[int]) -> list[float] | None:
+    """Return the 95 % percentile interval of a share, resampling whole homes."""
+    drawn = np.random.default_rng(0).integers(0, len(of), (RESAMPLES // 10, len(of)))
+    parts, wholes = (np.array(each)[drawn].sum(axis=1) for each in (some, of))
+    shares = parts[wholes > 0] / wholes[wholes > 0]
+    return np.quantile(shares, [0.025, 0.975]).tolist() if len(shares) else None
 
 
 def table(told: Mapping[str, Any]) -> str:

@@ -3,10 +3,10 @@
 Each with the constants that are published; what is not, is said beside it.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class Belief:
     :ivar names: its id, and those of others that turned out to be this one
     :ivar low: least coordinates of its box [m]; as high
     :ivar missing: it is not where it was, and nobody knows where it is
-    :ivar moves: how often it was found elsewhere
+    :ivar moved_ns: when it was found elsewhere, the last time; 0: never
     :ivar hits: how often it was seen, last at seen_ns
     """
 
@@ -37,9 +37,9 @@ class Belief:
     low: Vector
     high: Vector
     missing: bool = False
-    moves: int = 0
+    moved_ns: int = 0
     seen_ns: int = 0
-    hits: int = 1
+    hits: int = 0
     look: NDArray[np.float32] | None = None
 
     @property
@@ -47,23 +47,17 @@ class Belief:
         middle: Vector = (self.low + self.high) / 2.0
         return middle
 
-    def take(self, placed: Lifted, part: float = 1.0) -> None:
+    def take(self, placed: Lifted, part: float = 1.0) -> 'Belief':
         """Be what is seen now, and where; the box only in part."""
-        self.low, self.high = (
-            (1.0 - part) * a + part * b for a, b in zip(_box(self), _box(placed), strict=True)
-        )
+        self.low = self.low + part * (placed.low - self.low)
+        self.high = self.high + part * (placed.high - self.high)
         self.label, self.look = placed.detection.label, placed.appearance.vector
         self.seen_ns, self.hits = placed.detection.stamp_ns, self.hits + 1
+        return self
 
 
-class ObjectRule(Protocol):
-    """Decides, frame by frame, which object each detection is."""
-
-    def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
-        """Return the id of the object that each detection is; empty: of none yet."""
-
-    def beliefs(self) -> list[Belief]:
-        """Return all objects as they are now."""
+Match = Callable[[Sequence[Belief], Lifted], Belief | None]
+"""Returns what a detection is, with what it tells; None: something new."""
 
 
 class RemembrRule:
@@ -84,114 +78,89 @@ class RemembrRule:
         for known in known_objects(self._map.memories()):
             middle, half = np.array(known.position), np.array(known.size) / 2.0
             names, missing = (known.id, *known.facts.aliases), known.missing_ns is not None
-            found.append(Belief(names, known.name, middle - half, middle + half, missing, len(known.moves)))
+            moved_ns = known.moves[-1][1] if known.moves else 0
+            found.append(Belief(names, known.name, middle - half, middle + half, missing, moved_ns))
         return found
 
 
-class PublishedRule(ABC):
+class PublishedRule:
     """A rule of others: takes the detections of a frame one after the other, the surest first.
 
-    :cvar HITS: from so many on it is an object
-    :cvar PENDING_NS: until then it is forgotten after this
+    :param hits: from so many on it is an object
+    :param pending_ns: until then it is forgotten after this
     """
 
-    HITS, PENDING_NS = 1, NS
-
-    def __init__(self) -> None:
+    def __init__(self, match: Match, hits: int = 1, pending_ns: int = NS) -> None:
+        self._match, self._hits, self._pending_ns = match, hits, pending_ns
         self._things: list[Belief] = []
         self._count = 0
 
     def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
         """Return the id of the object that each detection is; empty: of none yet."""
-        young_ns = view.stamp_ns - self.PENDING_NS
-        self._things = [t for t in self._things if t.hits >= self.HITS or t.seen_ns >= young_ns]
+        young_ns = view.stamp_ns - self._pending_ns
+        self._things = [t for t in self._things if t.hits >= self._hits or t.seen_ns >= young_ns]
         names = []
         for one in placed:
-            thing = self._match(one)
+            thing = self._match(self._things, one)
             if thing is None:
                 self._count += 1
-                thing = Belief((str(self._count),), one.detection.label, one.low, one.high, hits=0)
-                thing.take(one)
+                thing = Belief((str(self._count),), '', one.low, one.high).take(one)
                 self._things.append(thing)
-            names.append(thing.names[0] if thing.hits >= self.HITS else '')
+            names.append(thing.names[0] if thing.hits >= self._hits else '')
         return names
 
     def beliefs(self) -> list[Belief]:
         """Return all objects as they are now."""
-        return [thing for thing in self._things if thing.hits >= self.HITS]
-
-    @abstractmethod
-    def _match(self, one: Lifted) -> Belief | None:
-        """Return what a detection is, with what it tells; None: something new."""
-
-    def _newest(self, one: Lifted, within_m: float, *, same_label: bool) -> Belief | None:
-        """Return the nearest one, now where it is seen; None: there is none so near."""
-        fits = [t for t in self._things if not same_label or t.label == one.detection.label]
-        off = [float(np.linalg.norm(t.centre - (one.low + one.high) / 2.0)) for t in fits]
-        if min(off, default=np.inf) > within_m:
-            return None
-        nearest = fits[int(np.argmin(off))]
-        nearest.take(one)
-        return nearest
+        return [thing for thing in self._things if thing.hits >= self._hits]
 
 
-class EmbodiedVideoAgentRule(PublishedRule):
-    """Embodied VideoAgent (arXiv 2501.00358): boxes that overlap, of one class.
+OVERLAP = 0.2  # of the smaller one of two boxes; two boxes of such an IoU share more of it
+VOLUMES, ALIKE, OUT_OF_SIGHT_NS = 2.0, 0.9, 600 * NS
+
+
+def overlapping(things: Sequence[Belief], one: Lifted) -> Belief | None:
+    """Match as Embodied VideoAgent does (arXiv 2501.00358): boxes that overlap, of one class.
 
     The box is the mean of all sights. What does not overlap is a dynamic object that was seen elsewhere
     before if class, volume and appearance agree; which objects are dynamic its actions say, which there are
     none of here: those that were out of sight for ten minutes. How alike is not given: a volume within a
     factor of two, a cosine of .9.
     """
-
-    OVERLAP, VOLUMES, ALIKE, OUT_OF_SIGHT_NS = 0.2, 2.0, 0.9, 600 * NS
-
-    def _match(self, one: Lifted) -> Belief | None:
-        same, own = [t for t in self._things if t.label == one.detection.label], volume(*_box(one))
-        for thing in same:
-            shared = volume(np.maximum(thing.low, one.low), np.minimum(thing.high, one.high))
-            if shared > self.OVERLAP * min(own, volume(*_box(thing))):  # as of any two boxes of that IoU
-                thing.take(one, 1.0 / (thing.hits + 1))
-                return thing
-        for thing in same:
-            away = one.detection.stamp_ns - thing.seen_ns > self.OUT_OF_SIGHT_NS
-            like = alike(thing.look, one.appearance.vector) > self.ALIKE
-            if away and like and 1.0 / self.VOLUMES < volume(*_box(thing)) / own < self.VOLUMES:
-                thing.take(one)
-                thing.moves += 1
-                return thing
-        return None
+    same, own = [t for t in things if t.label == one.detection.label], volume(one.low, one.high)
+    for thing in same:
+        shared = volume(np.maximum(thing.low, one.low), np.minimum(thing.high, one.high))
+        if shared > OVERLAP * min(own, volume(thing.low, thing.high)):
+            return thing.take(one, 1.0 / (thing.hits + 1))
+    for thing in same:
+        away = one.detection.stamp_ns - thing.seen_ns > OUT_OF_SIGHT_NS
+        like = alike(thing.look, one.appearance.vector) > ALIKE
+        if away and like and 1.0 / VOLUMES < volume(thing.low, thing.high) / own < VOLUMES:
+            thing.moved_ns = one.detection.stamp_ns
+            return thing.take(one)
+    return None
 
 
-class DimosRule(PublishedRule):
-    """dimos, its ObjectDB: the nearest one within .2 m, whatever it is called; newest box, newest name.
+def nearest(things: Sequence[Belief], one: Lifted, within_m: float, *, same_label: bool) -> Belief | None:
+    """Match with the nearest one, which is now where and what it is seen to be.
 
-    Without the ids of a tracker in the image, by which dimos matches first.
+    dimos' ObjectDB does so within .2 m, whatever it is called; six hits within five seconds make an object
+    (without the ids of a tracker in the image, by which it matches first). rai_semap does so within .5 m for
+    what is called the same.
     """
-
-    HITS, PENDING_NS = 6, 5 * NS
-
-    def _match(self, one: Lifted) -> Belief | None:
-        return self._newest(one, 0.2, same_label=False)
+    fits = [t for t in things if not same_label or t.label == one.detection.label]
+    off = [float(np.linalg.norm(t.centre - (one.low + one.high) / 2.0)) for t in fits]
+    return fits[int(np.argmin(off))].take(one) if min(off, default=np.inf) <= within_m else None
 
 
-class SemapRule(PublishedRule):
-    """rai_semap: what is called the same within .5 m is the same, where it was seen last."""
-
-    def _match(self, one: Lifted) -> Belief | None:
-        return self._newest(one, 0.5, same_label=True)
-
+ObjectRule: TypeAlias = RemembrRule | PublishedRule
+"""Decides, frame by frame, which object each detection is."""
 
 RULES: Mapping[str, Callable[[], ObjectRule]] = {
     'remembr': RemembrRule,
-    'embodied_videoagent': EmbodiedVideoAgentRule,
-    'dimos': DimosRule,
-    'rai_semap': SemapRule,
+    'embodied_videoagent': partial(PublishedRule, overlapping),
+    'dimos': partial(PublishedRule, partial(nearest, within_m=0.2, same_label=False), 6, 5 * NS),
+    'rai_semap': partial(PublishedRule, partial(nearest, within_m=0.5, same_label=True)),
 }
-
-
-def _box(of: Belief | Lifted) -> tuple[Vector, Vector]:
-    return of.low, of.high
 
 
 def volume(low: Vector, high: Vector) -> float:

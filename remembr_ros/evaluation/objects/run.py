@@ -8,18 +8,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembr_ros.evaluation.objects.measure import Changes, Tally, count
 from remembr_ros.evaluation.objects.rules import RULES, Belief, ObjectRule
-from remembr_ros.geometry import inverse
-from remembr_ros.objects.camera import to_parent
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
-from remembr_ros.simulation.homes.home import Home, centre_of, misplaced
-from remembr_ros.simulation.homes.renderer import CAMERA, RATE_HZ, HomeFrame, camera_pose, frames_of
+from remembr_ros.simulation.homes.home import Home, misplaced
+from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame, camera_pose, frames_of
 
 LOOK_EVERY = 10  # frames between two looks at what is known
-SEEN_M = 5.0  # what is further away is not seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,46 +52,47 @@ class Course:
     """A rule at a level of noise, on its way through the visits.
 
     :ivar ids: by thing, those that it was given, in their order
+    :ivar before: what was believed of each thing at the end of the last visit in which it was found
     """
 
-    level: Noise
     rule: ObjectRule
     tally: Tally = field(default_factory=Tally)
     ids: dict[int, list[str]] = field(default_factory=dict)
-    before: Mapping[int, Belief] = field(default_factory=dict)
+    before: dict[int, Belief] = field(default_factory=dict)
+    changes: Changes = field(init=False)
+
+    def take(self, view: CameraView, placed: Sequence[Lifted], things: Sequence[int]) -> None:
+        """Take a frame, and which thing each detection shows."""
+        for thing, name in zip(things, self.rule.update(view, placed), strict=True):
+            if thing and name:
+                self.ids.setdefault(thing, []).append(name)
 
 
 def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> dict[tuple[str, str], Course]:
     """Return by level and rule what came of it."""
     labels = {item.number: item.label for item in home.items}
-    courses = {(level.name, rule): Course(level, RULES[rule]()) for level in levels for rule in rules}
+    courses = {(level.name, rule): Course(RULES[rule]()) for level in levels for rule in rules}
     rngs = {level.name: random.Random(f'{home.seed} {level.name}') for level in levels}
-    shown: list[np.ndarray] = []
+    shown: list[NDArray[np.int64]] = []
     for number, visit in enumerate(home.visits):
-        changes = {key: Changes(home, shown, number, c.before) for key, c in courses.items() if number}
-        looks, after_s = _Looks(home, number), 0.0
+        for course in courses.values():
+            course.changes = Changes(home, shown, number, course.before)
         shown.append(np.zeros(len(home.items) + 1, np.int64))
         for at, frame in enumerate(frames_of(home, visit), start=1):
             shown[-1] += frame.shows(len(home.items))
-            looks.add(frame)
             for level in levels:
                 view, placed = detected(home, frame, level, rngs[level.name], labels)
                 things = [_thing(one, frame) for one in placed]
                 for course in (courses[level.name, rule] for rule in rules):
-                    for thing, name in zip(things, course.rule.update(view, placed), strict=True):
-                        if thing and name:
-                            course.ids.setdefault(thing, []).append(name)
-            after_s = at / RATE_HZ
-            if at % LOOK_EVERY == 0:
-                for key, change in changes.items():
-                    change.look(courses[key].rule.beliefs(), after_s)
-        for key, course in courses.items():
-            beliefs, earlier = course.rule.beliefs(), course.tally
-            course.tally = Tally(changed=earlier.changed, still=earlier.still)
-            if number:
-                changes[key].look(beliefs, after_s)
-                changes[key].close(course.tally, beliefs, looks.of)
-            course.before = count(course.tally, beliefs, home, shown, number)
+                    course.take(view, placed, things)
+                    course.changes.show(frame)
+                    if at % LOOK_EVERY == 0:
+                        course.changes.look(course.rule.beliefs())
+        for course in courses.values():
+            beliefs = course.rule.beliefs()
+            course.tally = Tally(changed=course.tally.changed, still=course.tally.still)
+            course.changes.close(course.tally, beliefs)
+            course.before |= count(course.tally, beliefs, home, shown, number)
     for course in courses.values():
         left = {name: belief.names[0] for belief in course.rule.beliefs() for name in belief.names}
         for names in course.ids.values():
@@ -119,31 +118,3 @@ def _thing(placed: Lifted, frame: HomeFrame) -> int:
     pixels = inside if placed.detection.mask is None else frame.instances[placed.detection.mask]
     counts = np.bincount(pixels)
     return int(counts.argmax()) if counts.max() * 2 > len(pixels) else 0
-
-
-class _Looks:
-    """Which frames of a visit show what became of the things that were moved or taken away before it."""
-
-    def __init__(self, home: Home, visit: int) -> None:
-        now, then = home.visits[visit].placements, home.visits[max(visit - 1, 0)].placements
-        self._changed = [number for number in then if now.get(number) != then[number]]
-        self._moved = [number in now for number in self._changed]
-        places = [centre_of(home.items[number - 1], then[number]) for number in self._changed]
-        self._places = np.array(places).reshape(-1, 3)
-        self._frames: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-
-    def add(self, frame: HomeFrame) -> None:
-        """Take a frame: which of the places that things left it looks through, and which things it shows."""
-        x, y, z = to_parent(self._places, inverse(camera_pose(frame.base))).T
-        away = np.maximum(z, 0.1)
-        u, v = np.rint(CAMERA.fx * x / away + CAMERA.cx), np.rint(CAMERA.fy * y / away + CAMERA.cy)
-        inside = (z > 0.3) & (z < SEEN_M) & (u >= 0) & (v >= 0) & (u < CAMERA.width) & (v < CAMERA.height)
-        column, row = (np.where(inside, at, 0).astype(np.intp) for at in (u, v))
-        shown = frame.shows(max(self._changed, default=0))[self._changed] > 0
-        self._frames[0].append(inside & (frame.depth[row, column] > z))
-        self._frames[1].append(shown | ~np.array(self._moved, np.bool_))
-
-    def of(self, number: int) -> tuple[int, float]:
-        """Return how many frames show what became of a thing, and when the first one that does [s]."""
-        each = [np.flatnonzero(np.array(of)[:, self._changed.index(number)]) for of in self._frames]
-        return min(map(len, each)), max(int(frames[0]) if len(frames) else 0 for frames in each) / RATE_HZ

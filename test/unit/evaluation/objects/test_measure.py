@@ -5,8 +5,10 @@ import pytest
 
 from remembr_ros.evaluation.objects.measure import Changes, Tally, count, knowable
 from remembr_ros.evaluation.objects.rules import Belief
+from remembr_ros.geometry import Pose
 from remembr_ros.simulation.building import Solid
 from remembr_ros.simulation.homes.home import Home, Item, Placement, Visit, centre_of
+from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame
 
 SOLIDS = (Solid((-0.05, -0.05, 0.0), (0.05, 0.05, 0.1), (255, 0, 0)),)
 ITEMS = (
@@ -80,31 +82,46 @@ def test_what_was_hardly_shown_since_it_came_there_could_not_be_known() -> None:
     assert figures(tally) == (1, 0, 0, 0)
 
 
-def changes() -> Changes:
-    return Changes(HOME, SHOWN[:1], 1, {n: believed(n) for n in (1, 2, 3)})
+def frame(*, shown: bool = True) -> HomeFrame:
+    """What is seen from where the places that things have left are ahead; or through a covered lens."""
+    depth = np.full((CAMERA.height, CAMERA.width), 9.0 if shown else 0.0, np.float32)
+    instances = np.zeros(depth.shape, np.uint16)
+    instances[:10, :10] = 1 if shown else 0
+    return HomeFrame(10, Pose(-1.0, 0.0), np.zeros((*depth.shape, 3), np.uint8), depth, instances)
 
 
-def closed(change: Changes, *beliefs: Belief, frames: int = 9) -> Tally:
+def changes(shown: int = 24) -> Changes:
+    """What changed, after five seconds that show nothing, and so many frames that show it all."""
+    change = Changes(HOME, SHOWN[:1], 1, {n: believed(n) for n in (1, 2, 3)})
+    for number in range(10 + shown):
+        change.show(frame(shown=number >= 10))
+    return change
+
+
+def closed(change: Changes, *beliefs: Belief) -> Tally:
     tally = Tally()
-    change.close(tally, beliefs, lambda number: (frames, 5.0))
+    change.close(tally, beliefs)
     return tally
 
 
 def test_how_long_it_took_to_know_what_happened() -> None:
-    change = changes()
-    change.look(ALL, 4.0)
-    change.look([believed(1, 1, moves=1), believed(2), believed(3)], 12.0)
-    known = [believed(1, 1, moves=1), believed(2, missing=True), believed(3)]
-    change.look(known, 20.0)
+    change = changes(shown=0)
+    change.look(ALL)
+    for known in (
+        [believed(1, 1, moved_ns=11), believed(2), believed(3)],
+        [believed(1, 1, moved_ns=11), believed(2, missing=True), believed(3)],
+    ):
+        for _ in range(8):
+            change.show(frame())
+        change.look(known)
     tally = closed(change, *known)
-    assert tally.changed == {'moved': [7.0], 'missing': [15.0]}
+    assert tally.changed == {'moved': [4.0], 'missing': [8.0]}
     assert tally.still == [1, 0]
 
 
 def test_what_is_no_longer_known_at_the_end_is_not_known() -> None:
     change = changes()
-    change.look([believed(1, 1, moves=1), believed(2, missing=True), believed(3)], 12.0)
-    change.look(ALL, 20.0)
+    change.look([believed(1, 1, moved_ns=11), believed(2, missing=True), believed(3)])
     assert closed(change, *ALL).changed == {'moved': [None], 'missing': [None]}
 
 
@@ -112,30 +129,39 @@ def test_what_is_no_longer_known_at_the_end_is_not_known() -> None:
     'belief',
     [
         believed(1, 1),  # there, but not as what moved
-        believed(1, 0, moves=1),  # moved elsewhere
-        believed(1, 1, moves=1, missing=True),
-        believed(1, 1, moves=1, names=('another one',)),
+        believed(1, 0, moved_ns=11),  # moved elsewhere
+        believed(1, 1, moved_ns=11, missing=True),
+        believed(1, 1, moved_ns=11, names=('another one',)),
     ],
 )
 def test_moved_is_known_only_where_the_same_one_is_known_to_be_there(belief: Belief) -> None:
-    change = changes()
-    change.look([belief], 12.0)
-    assert closed(change, belief).changed['moved'] == [None]
+    assert closed(changes(), belief).changed['moved'] == [None]
 
 
 def test_another_name_of_it_is_the_same_one() -> None:
-    change = changes()
-    known = believed(1, 1, moves=1, names=('older', 'cup'))
-    change.look([known], 12.0)
-    assert closed(change, known).changed['moved'] == [7.0]
+    known = believed(1, 1, moved_ns=11, names=('older', 'cup'))
+    assert closed(changes(), known).changed['moved'] == [12.0]
 
 
 def test_what_stayed_and_is_called_missing_or_moved_or_is_lost_is_false() -> None:
-    for wrong in ([believed(3, missing=True)], [believed(3, moves=1)], []):
+    for wrong in ([believed(3, missing=True)], [believed(3, moved_ns=11)], []):
         assert closed(changes(), *wrong).still == [1, 1]
 
 
+def test_what_moved_before_the_visit_did_not_move_in_it() -> None:
+    late = [believed(1, 1, moved_ns=9), believed(3, moved_ns=9)]
+    tally = closed(changes(), *late)
+    assert tally.changed['moved'] == [None]
+    assert tally.still == [1, 0]
+
+
 def test_what_nobody_could_see_does_not_count() -> None:
-    change = changes()
-    change.look(ALL, 12.0)
-    assert closed(change, *ALL, frames=2).changed == {'moved': [], 'missing': []}
+    assert closed(changes(shown=2), *ALL).changed == {'moved': [], 'missing': []}
+    assert closed(changes(shown=3), *ALL).changed == {'moved': [None], 'missing': [None]}
+
+
+def test_before_the_first_visit_nothing_changes() -> None:
+    change = Changes(HOME, [], 0, {})
+    change.show(frame())
+    tally = closed(change, *ALL)
+    assert (tally.changed, tally.still) == ({'moved': [], 'missing': []}, [0, 0])

@@ -6,10 +6,7 @@ import pytest
 from remembr_ros.evaluation.objects.rules import (
     RULES,
     Belief,
-    DimosRule,
-    EmbodiedVideoAgentRule,
     ObjectRule,
-    SemapRule,
     volume,
 )
 from remembr_ros.objects.appearance import Appearance
@@ -52,41 +49,41 @@ def test_every_rule_takes_frames_without_anything(name: str) -> None:
 
 
 def test_embodied_videoagent_takes_what_overlaps_by_a_fifth_of_the_smaller_one_for_the_same() -> None:
-    [belief] = shown(EmbodiedVideoAgentRule(), [at(0.0)], [at(0.07)])
+    [belief] = shown(RULES['embodied_videoagent'](), [at(0.0)], [at(0.07)])
     assert belief.centre[0] == pytest.approx(0.085)  # the mean of both
-    assert len(shown(EmbodiedVideoAgentRule(), [at(0.0)], [at(0.09)])) == 2
-    assert len(shown(EmbodiedVideoAgentRule(), [at(0.0)], [at(0.0, 'bowl')])) == 2
-    assert len(shown(EmbodiedVideoAgentRule(), [at(0.0, size=0.5)], [at(0.1)])) == 1
+    assert len(shown(RULES['embodied_videoagent'](), [at(0.0)], [at(0.09)])) == 2
+    assert len(shown(RULES['embodied_videoagent'](), [at(0.0)], [at(0.0, 'bowl')])) == 2
+    assert len(shown(RULES['embodied_videoagent'](), [at(0.0, size=0.5)], [at(0.1)])) == 1
 
 
 def test_embodied_videoagent_finds_what_moved_while_it_was_out_of_sight() -> None:
     later_ns = T0 + 3600 * NS
-    [belief] = shown(EmbodiedVideoAgentRule(), [at(0.0)], [at(4.0, stamp_ns=later_ns)])
-    assert (belief.moves, belief.centre[0]) == (1, pytest.approx(4.05))
+    [belief] = shown(RULES['embodied_videoagent'](), [at(0.0)], [at(4.0, stamp_ns=later_ns)])
+    assert (belief.moved_ns, belief.centre[0]) == (later_ns, pytest.approx(4.05))
     for other in (
         at(4.0, stamp_ns=T0 + 60 * NS),
         at(4.0, look=BLUE, stamp_ns=later_ns),
         at(4.0, size=0.2, stamp_ns=later_ns),
         at(4.0, 'bowl', stamp_ns=later_ns),
     ):
-        assert len(shown(EmbodiedVideoAgentRule(), [at(0.0)], [other])) == 2
+        assert len(shown(RULES['embodied_videoagent'](), [at(0.0)], [other])) == 2
 
 
 def test_dimos_takes_what_is_near_for_the_same_whatever_it_is_called_and_newest_wins() -> None:
     frames = [[at(0.0 if i % 2 else 0.15, 'cup' if i % 2 else 'bowl')] for i in range(6)]
-    [belief] = shown(DimosRule(), *frames)
+    [belief] = shown(RULES['dimos'](), *frames)
     assert (belief.label, belief.centre[0]) == ('cup', pytest.approx(0.05))
-    assert shown(DimosRule(), *frames[:5]) == []  # six hits make an object
-    assert shown(DimosRule(), *([at(0.21 * i)] for i in range(6))) == []
+    assert shown(RULES['dimos'](), *frames[:5]) == []  # six hits make an object
+    assert shown(RULES['dimos'](), *([at(0.21 * i)] for i in range(6))) == []
     # What is pending is forgotten after five seconds.
-    assert shown(DimosRule(), *([at(0.0, stamp_ns=T0 + i * 6 * NS)] for i in range(12))) == []
+    assert shown(RULES['dimos'](), *([at(0.0, stamp_ns=T0 + i * 6 * NS)] for i in range(12))) == []
 
 
 def test_semap_takes_what_is_called_the_same_and_near_for_the_same_and_newest_wins() -> None:
-    [belief] = shown(SemapRule(), [at(0.0)], [at(0.45)])
+    [belief] = shown(RULES['rai_semap'](), [at(0.0)], [at(0.45)])
     assert belief.centre[0] == pytest.approx(0.5)
-    assert len(shown(SemapRule(), [at(0.0)], [at(0.55)])) == 2
-    assert len(shown(SemapRule(), [at(0.0)], [at(0.0, 'bowl')])) == 2
+    assert len(shown(RULES['rai_semap'](), [at(0.0)], [at(0.55)])) == 2
+    assert len(shown(RULES['rai_semap'](), [at(0.0)], [at(0.0, 'bowl')])) == 2
 
 
 def test_a_box_without_room_has_no_volume_and_a_flat_one_some() -> None:
