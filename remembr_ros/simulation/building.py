@@ -1,9 +1,11 @@
 """What a building consists of. All is axis-aligned, in metres in the map frame, z up from the floor."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
+
+import numpy as np
 
 from remembr_ros.geometry import Point, wrap_angle
 
@@ -30,6 +32,13 @@ class Solid:
     high: Point
     colour: Colour
     shape: Shape = 'box'
+
+
+def middle_and_size(solids: Sequence[Solid]) -> tuple[Point, Point]:
+    """Return the middle of the box around solids, and its sides."""
+    low, high = np.min([s.low for s in solids], axis=0), np.max([s.high for s in solids], axis=0)
+    (x, y, z), (wide, deep, tall) = ((low + high) / 2).tolist(), (high - low).tolist()
+    return (x, y, z), (wide, deep, tall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +117,11 @@ class Thing:
     @property
     def centre(self) -> Point:
         """The middle of the box around all solids."""
-        low = [min(solid.low[i] for solid in self.solids) for i in range(3)]
-        high = [max(solid.high[i] for solid in self.solids) for i in range(3)]
-        return ((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2)
+        return middle_and_size(self.solids)[0]
 
     @property
     def height_m(self) -> float:
-        return max(solid.high[2] for solid in self.solids) - min(solid.low[2] for solid in self.solids)
+        return middle_and_size(self.solids)[1][2]
 
 
 @dataclass(frozen=True, slots=True)

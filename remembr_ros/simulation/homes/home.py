@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, Pose, wrap_angle
-from remembr_ros.simulation.building import Place, Solid
+from remembr_ros.simulation.building import Place, Solid, middle_and_size
 
 SHOWN_PX = 20  # an item of fewer pixels cannot be told
 
@@ -25,7 +25,7 @@ class Item:
     :param label: what a detector calls it
     :param colour: plain name; what has another one's label and colour cannot be told from it
     :param kind: stays for ever; is moved and taken away by people; goes where it wants
-    :param solids: what it is made of, around the middle of its bottom at the origin
+    :param solids: what it is made of; of what is moved, around the middle of its bottom at the origin
     """
 
     number: int
@@ -37,20 +37,18 @@ class Item:
     @property
     def size(self) -> Point:
         """Of the box around it [m]."""
-        low, high = ([getattr(solid, end) for solid in self.solids] for end in ('low', 'high'))
-        x, y, z = (max(h[i] for h in high) - min(at[i] for at in low) for i in range(3))
-        return (x, y, z)
+        return middle_and_size(self.solids)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Where an item is during a visit.
 
-    :param bottom: the middle of its bottom
+    :param origin: where the origin of its solids is
     :param receptacle: number of the item that it stands on or in; 0: the floor
     """
 
-    bottom: Point
+    origin: Point
     receptacle: int = 0
 
 
@@ -87,7 +85,7 @@ class Home:
         for wall in self.walls:
             yield 0, wall
         for number, placement in visit.placements.items():
-            x, y, z = placement.bottom
+            x, y, z = placement.origin
             for solid in self.items[number - 1].solids:
                 (x0, y0, z0), (x1, y1, z1) = solid.low, solid.high
                 low, high = (x0 + x, y0 + y, z0 + z), (x1 + x, y1 + y, z1 + z)
@@ -96,8 +94,8 @@ class Home:
 
 def centre_of(item: Item, placement: Placement) -> Point:
     """Return the middle of an item's box [m]."""
-    x, y, z = placement.bottom
-    return (x, y, z + item.size[2] / 2.0)
+    x, y, z = (a + b for a, b in zip(placement.origin, middle_and_size(item.solids)[0], strict=True))
+    return (x, y, z)
 
 
 def misplaced(pose: Pose, position_m: float, yaw_rad: float, rng: random.Random) -> Pose:

@@ -9,7 +9,7 @@
 
 import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.simulation.building import HALF_WALL_M, WALL_HEIGHT_M, Colour, Place, Solid
@@ -46,21 +46,17 @@ def generate_home(seed: int = 0, visits: int = VISITS) -> Home:
     :raises InvalidRequest: an argument is out of range
     """
     if seed < 0 or visits < 1:
-        raise InvalidRequest(
-            f'a home of seed {seed} and {visits} visits; give a seed from 0, visits from 1 on'
-        )
+        raise InvalidRequest(f'no home {seed} with {visits} visits; give a seed from 0, visits from 1 on')
     rng = random.Random(seed)
     xs, ys = ([0.0, rng.uniform(4.6, 5.2), rng.uniform(9.6, 10.4)] for _ in range(2))
     names, cells = rng.sample(list(ROOMS), 4), ((0, 0), (0, 1), (1, 1), (1, 0))
-    rooms = [
-        Place(name, (xs[i], ys[j]), (xs[i + 1], ys[j + 1])) for name, (i, j) in zip(names, cells, strict=True)
-    ]
-    making = _Making(rng, rooms)
-    start_ns, paid = START_NS, []
+    lows, highs = ([(xs[i + k], ys[j + k]) for i, j in cells] for k in range(2))
+    rooms = [Place(*room) for room in zip(names, lows, highs, strict=True)]
+    making, start_ns, paid = _Making(rng, rooms), START_NS, []
     for number in range(visits):
         if number:
             making.change()
-        paid.append(Visit(start_ns, dict(making.placed), _corners(rng, rooms, xs[1], ys[1])))
+        paid.append(Visit(start_ns, dict(making.placed), _corners(rng, rooms)))
         start_ns += round(rng.uniform(*HOURS) * 3600) * NS
     return Home(seed, (xs[2], ys[2]), tuple(rooms), _shell(rooms, xs, ys), tuple(making.items), tuple(paid))
 
@@ -106,15 +102,10 @@ class _Making:
 
     def _furnish(self, label: str, slot: _Slot) -> None:
         maker, colour, surfaces = FURNITURE[label]
-        solids = maker(*slot, colour)
-        low, high = (
-            [end(getattr(s, name)[i] for s in solids) for i in range(2)]
-            for end, name in ((min, 'low'), (max, 'high'))
-        )
-        x, y = ((a + b) / 2 for a, b in zip(low, high, strict=True))
-        self.items.append(Item(len(self.items) + 1, label, '', 'furniture', _around(solids, x, y)))
-        self.placed[len(self.items)] = Placement((x, y, 0.0))
-        self._surfaces += [(len(self.items), solid) for solid in surfaces(*slot, colour)]
+        number = len(self.items) + 1
+        self.items.append(Item(number, label, '', 'furniture', maker(*slot, colour)))
+        self.placed[number] = Placement((0.0, 0.0, 0.0))
+        self._surfaces += [(number, solid) for solid in surfaces(*slot, colour)]
 
     def _bring(self, label: str, colour: str) -> None:
         maker = {**ON_FURNITURE, **ON_FLOOR, **ALIVE}[label]
@@ -126,103 +117,75 @@ class _Making:
 
     def _spot(self, item: Item) -> Placement | None:
         """Return a free place for an item, away from where it is; None: there is none."""
-        low = item.label in ON_FLOOR or item.label in ALIVE
-        surfaces = [(number, room) for number, room in self._surfaces if (number == 0) == low]
-        wide, deep, high = item.size
+        on_floor = item.label in ON_FLOOR or item.label in ALIVE
+        surfaces = [(number, room) for number, room in self._surfaces if (number == 0) == on_floor]
         before = self.placed.get(item.number)
         for _ in range(TRIES):
             receptacle, room = self._rng.choice(surfaces)
             (x0, y0, z), (x1, y1, top) = room.low, room.high
-            if wide > x1 - x0 or deep > y1 - y0 or high > top - z:
+            (wide, deep), high = (side / 2 for side in item.size[:2]), item.size[2]
+            if wide > (x1 - x0) / 2 or deep > (y1 - y0) / 2 or high > top - z:
                 continue
-            x, y = (
-                self._rng.uniform(x0 + wide / 2, x1 - wide / 2),
-                self._rng.uniform(y0 + deep / 2, y1 - deep / 2),
-            )
-            found = Placement((x, y, z), receptacle)
-            if (
-                before is not None
-                and max(abs(a - b) for a, b in zip(found.bottom, before.bottom, strict=True)) < LEAST_MOVE_M
-            ):
-                continue
-            if not any(self._meets(item, found, other) for other in self.placed if other != item.number):
-                return found
+            x, y = self._rng.uniform(x0 + wide, x1 - wide), self._rng.uniform(y0 + deep, y1 - deep)
+            there = Placement((x, y, z), receptacle)
+            moves = before is None or _apart(there, before) >= LEAST_MOVE_M
+            if moves and not any(self._meets(item, there, other) for other in self.placed):
+                return there
         return None
 
     def _meets(self, item: Item, there: Placement, number: int) -> bool:
         other, at = self.items[number - 1], self.placed[number]
+        room = [(a + b) / 2 + GAP_M for a, b in zip(item.size[:2], other.size[:2], strict=True)]
         return (
-            (there.receptacle, there.bottom[2]) == (at.receptacle, at.bottom[2])
-            and other.kind != 'furniture'
-            and all(
-                abs(there.bottom[i] - at.bottom[i]) < (item.size[i] + other.size[i]) / 2 + GAP_M
-                for i in range(2)
-            )
+            other.kind != 'furniture'
+            and number != item.number
+            and (there.receptacle, there.origin[2]) == (at.receptacle, at.origin[2])
+            and all(abs(there.origin[i] - at.origin[i]) < room[i] for i in range(2))
         )
 
 
-def _around(solids: Sequence[Solid], x: float, y: float) -> tuple[Solid, ...]:
-    """Return solids with a point of the floor as their origin."""
-    return tuple(
-        Solid(
-            (s.low[0] - x, s.low[1] - y, s.low[2]),
-            (s.high[0] - x, s.high[1] - y, s.high[2]),
-            s.colour,
-            s.shape,
-        )
-        for s in solids
-    )
+def _apart(one: Placement, other: Placement) -> float:
+    """Return how far two places are from each other along the axis along which they are furthest [m]."""
+    return max(abs(a - b) for a, b in zip(one.origin, other.origin, strict=True))
 
 
 def _slots(room: Place) -> list[_Slot]:
     """Return where furniture can stand in a room: two places on each wall, beside its middle."""
-    found: list[_Slot] = []
     (x0, y0), (x1, y1) = room.low, room.high
-    for start, end in ((x0, x1), (y0, y1)):
-        middle = (start + end) / 2
-        for at in ((start + CORNER_M + middle - DOOR_M / 2) / 2, (end - CORNER_M + middle + DOOR_M / 2) / 2):
-            found += (
-                [(at, y0, 'north'), (at, y1, 'south')]
-                if start == x0 and end == x1
-                else [(x0, at, 'east'), (x1, at, 'west')]
-            )
-    return found
+    beside = DOOR_M / 2 - CORNER_M
+    xs, ys = (
+        ((3 * low + high - 2 * beside) / 4, (low + 3 * high + 2 * beside) / 4)
+        for low, high in ((x0, x1), (y0, y1))
+    )
+    found: list[_Slot] = [slot for x in xs for slot in ((x, y0, 'north'), (x, y1, 'south'))]
+    return found + [slot for y in ys for slot in ((x0, y, 'east'), (x1, y, 'west'))]
 
 
-def _corners(rng: random.Random, rooms: Sequence[Place], x: float, y: float) -> _Corners:
-    """Return a round: two stops in each room, and the doors between the rooms.
-
-    :param x: of the wall between the rooms on the left and on the right, as y of the other one
-    """
+def _corners(rng: random.Random, rooms: Sequence[Place]) -> _Corners:
+    """Return a round: two stops in each room, and the doors between the rooms."""
     first, way = rng.randrange(4), rng.choice((-1, 1))
-    order = [(first + way * step) % 4 for step in range(4)]
-    middles = [((r.low[0] + r.high[0]) / 2, (r.low[1] + r.high[1]) / 2) for r in rooms]
+    order = [rooms[(first + way * step) % 4] for step in range(4)]
     found: list[tuple[float, float, int]] = []
     for before, room in pairwise([order[0], *order]):
-        (bx, by), (cx, cy) = middles[before], middles[room]
-        if before != room:
-            above = rooms[before].low[0] == rooms[room].low[0]
-            found.append(((bx + cx) / 2, y, 0) if above else (x, (by + cy) / 2, 0))
+        if before != room:  # the door is in the middle of what they share
+            sides = zip(before.low, room.low, before.high, room.high, strict=True)
+            x, y = ((max(a, b) + min(c, d)) / 2 for a, b, c, d in sides)
+            found.append((x, y, 0))
+        x, y = ((low + high) / 2 for low, high in zip(room.low, room.high, strict=True))
         dx, dy = rng.uniform(0.3, 0.6), rng.uniform(0.3, 0.6) * rng.choice((-1, 1))
-        found += [(cx - dx, cy - dy, 1), (cx + dx, cy + dy, 1)]
+        found += [(x - dx, y - dy, 1), (x + dx, y + dy, 1)]
     return tuple(found)
 
 
 def _shell(rooms: Sequence[Place], xs: Sequence[float], ys: Sequence[float]) -> tuple[Solid, ...]:
-    """Return the walls, with gaps for doors in the inner ones, and the floors."""
-    half, found = HALF_WALL_M, []
-    for along, across, turned in ((ys, xs, False), (xs, ys, True)):
-        for i, at in enumerate(across):
-            for low, high in pairwise(along):
-                ends = (
-                    [(low, (low + high - DOOR_M) / 2), ((low + high + DOOR_M) / 2, high)]
-                    if i == 1
-                    else [(low, high)]
-                )
-                for a, b in ends:
-                    (x0, y0), (x1, y1) = ((a, at), (b, at)) if turned else ((at, a), (at, b))
-                    found.append(
-                        Solid((x0 - half, y0 - half, 0.0), (x1 + half, y1 + half, WALL_HEIGHT_M), _WALL)
-                    )
+    """Return the floors, and the walls, with a door in the middle of each piece of the inner ones."""
     floors = zip(rooms, _FLOORS, strict=True)
-    return (*found, *(Solid((*room.low, -0.05), (*room.high, 0.0), colour) for room, colour in floors))
+    found = [Solid((*room.low, -0.05), (*room.high, 0.0), colour) for room, colour in floors]
+    for along, across, step in ((xs, ys, 1), (ys, xs, -1)):
+        for at, (low, high) in product(across, pairwise(along)):
+            middle, half = (low + high) / 2, DOOR_M / 2 if at == across[1] else 0.0
+            for start, end in ((low, middle - half), (middle + half, high)):
+                a, b = (start - HALF_WALL_M, at - HALF_WALL_M), (end + HALF_WALL_M, at + HALF_WALL_M)
+                (x0, y0), (x1, y1) = a[::step], b[::step]
+                found.append(Solid((x0, y0, 0.0), (x1, y1, WALL_HEIGHT_M), _WALL))
+    return tuple(found)

@@ -36,7 +36,7 @@ def test_a_seed_makes_one_home_with_the_things_that_are_promised(seed):
     for visit in home.visits:
         assert 30 <= len(visit.placements) <= 80
         for number, placement in visit.placements.items():
-            assert room_at(home, *placement.bottom[:2])
+            assert room_at(home, *centre_of(home.items[number - 1], placement)[:2])
             low, high = box(home, number, placement)
             assert all(0.0 <= low[i] <= high[i] <= home.size[i] for i in range(2))
 
@@ -54,9 +54,9 @@ def test_no_small_thing_lies_in_another_and_each_stands_on_what_it_is_said_to(se
                 assert any(a1[k] <= b0[k] or b1[k] <= a0[k] for k in range(3)), (a, b)
             on = visit.placements[a].receptacle
             if on == 0:
-                assert visit.placements[a].bottom[2] == 0.0
+                assert visit.placements[a].origin[2] == 0.0
             else:
-                (low, high), (x, y, z) = boxes[on], visit.placements[a].bottom
+                (low, high), (x, y, z) = boxes[on], visit.placements[a].origin
                 assert low[0] <= x <= high[0]
                 assert low[1] <= y <= high[1]
                 assert low[2] < z <= high[2]

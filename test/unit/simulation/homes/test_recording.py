@@ -66,8 +66,8 @@ def test_the_truth_says_what_each_visit_showed(home, recorded):
         (item.number, item.label) for item in home.items
     ]
     for told, visit, shown in zip(truth['home']['visits'], home.visits, truth['shown'], strict=True):
-        assert {int(n): tuple(at['bottom']) for n, at in told['placements'].items()} == {
-            n: at.bottom for n, at in visit.placements.items()
+        assert {int(n): tuple(at['origin']) for n, at in told['placements'].items()} == {
+            n: at.origin for n, at in visit.placements.items()
         }
         frames = list(frames_of(home, visit, RATE_HZ))
         for item in home.items:
