@@ -16,6 +16,7 @@ from remembr_ros.objects.alignment import FIRST_STD, MOST_STD, PLACE_STD_M, Corr
 from remembr_ros.objects.boxes import Boxes
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.track import ObjectTrack
+from remembr_ros.timestamps import NS
 
 NEW_COST = 7.0  # a pair that costs more is none: the detection is another thing
 LABEL_FLOOR = 0.0025  # how often a detector calls a thing what it never called it before
@@ -24,6 +25,10 @@ SIZE, MOST_LARGER = 3.0, 1.5  # cost of a volume that is larger than usual, per 
 BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centimetres off
 SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
 LEARN_FROM = 4  # pairs of a frame, before they tell how wrong poses are
+SAME_LABEL = 0.3  # least share of labels that two have in common which are one
+LEAST_LOOK, MOST_LOG_RATIO = 0.8, 0.5  # least cosine, and most logarithm of their extents, of what was moved
+AFTER = 0.1  # of the time in which it was moved: what came before that was there before
+DAY_NS = 24 * 3600 * NS
 
 Pairs = list[tuple[int, int]]
 """Numbers of detections and of tracks."""
@@ -137,3 +142,33 @@ def moved(placed: Sequence[Lifted], correction: Correction) -> list[Lifted]:
 def alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:
     """Return the cosine of two appearances; 1: one is not known, or of another kind."""
     return 1.0 if a is None or b is None or a.shape != b.shape else float(a @ b)
+
+
+def found_again(tracks: Sequence[ObjectTrack]) -> list[tuple[ObjectTrack, ObjectTrack]]:
+    """Return what is missing, each with what it became: one that came after it was seen last."""
+    missing = [track for track in tracks if track.confirmed and track.missing]
+    since_ns = min((track.surely_seen_ns for track in missing), default=0)
+    new = [track for track in tracks if track.confirmed and not track.missing and track.span[0] > since_ns]
+    if not missing or not new:
+        return []
+    cost = np.array([[_cost_of_move(old, track) for track in new] for old in missing])
+    return [(missing[i], new[j]) for i, j in cheapest(cost)]
+
+
+def _cost_of_move(old: ObjectTrack, new: ObjectTrack) -> float:
+    """Return how unlikely it is that a missing thing was found elsewhere, as the cost of a pair.
+
+    That something alike came right after it was seen last, long before its place was found empty, is no sign
+    of it: they are two. The sooner the likelier: what is missing since yesterday was nowhere to be seen.
+    """
+    seen_ns, came_ns = old.surely_seen_ns, new.span[0]
+    if (
+        came_ns - seen_ns < AFTER * max(old.presence.absences[-1][0] - seen_ns, 0)
+        or old.beside[new.id]
+        or new.beside[old.id]
+    ):
+        return NEW_COST
+    share, look = old.share(new.labels), alike(old.appearance, new.appearance)
+    if share < SAME_LABEL or look < LEAST_LOOK or abs(math.log(old.extent / new.extent)) > MOST_LOG_RATIO:
+        return NEW_COST
+    return LOOK * (1.0 - look) - math.log(share) + math.log(1.0 + (came_ns - seen_ns) / DAY_NS)

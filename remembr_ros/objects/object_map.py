@@ -9,12 +9,12 @@ import numpy as np
 from remembr_ros.geometry import inverse
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
 from remembr_ros.memory.objects import KnownObject
-from remembr_ros.objects.assignment import Assignment, alike, moved
+from remembr_ros.objects.assignment import SAME_LABEL, Assignment, alike, found_again, moved
 from remembr_ros.objects.boxes import Boxes, distinct
 from remembr_ros.objects.camera import to_parent
 from remembr_ros.objects.lifting import FARTHEST_M, CameraView, DepthView, Lifted
-from remembr_ros.objects.presence import SAME_LABEL, found_again, looks_at
-from remembr_ros.objects.track import CLEAR, FILLED, ObjectTrack
+from remembr_ros.objects.presence import CLEAR, FILLED, looks_at
+from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
 
 EVIDENCE = 3.0  # whole sights that something needs before it counts as an object; cut ones are worth less
@@ -118,9 +118,10 @@ class ObjectMap:
         looks = looks_at(view, boxes.low, boxes.high)
         # What fills a place may be another thing, which was put there.
         taken = boxes.taken_by(Boxes([track for track in there if track.confirmed]))
-        for track, what, other in zip(expected, looks.tolist(), taken.tolist(), strict=True):
-            seen = track in there
-            track.look(stamp_ns, CLEAR if other and what == FILLED and not seen else what, seen=seen)
+        seen = np.array([track in there for track in expected], np.bool_)
+        looks[taken & ~seen & (looks == FILLED)] = CLEAR
+        for track, what, was_seen in zip(expected, looks.tolist(), seen.tolist(), strict=True):
+            track.changed |= track.presence.look(stamp_ns, what, seen=was_seen)
 
     def changed(self) -> list[tuple[Memory, bytes | None]]:
         """Return every object that changed since the last time, with its new picture, if any."""

@@ -1,31 +1,85 @@
-"""Whether things are still there, by rays through their places (Khronos, RSS 2024), and where others went.
-
-What is missing is found again by label, size and look, never by its label alone.
-"""
+"""Whether things are still there, by rays through their places (Khronos, RSS 2024)."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.objects.assignment import LOOK, NEW_COST, alike, cheapest
+from remembr_ros.memory.objects import Interval, fewer
 from remembr_ros.objects.lifting import NEAREST_M, DepthView
-from remembr_ros.objects.track import CLEAR, FILLED, HIDDEN, ObjectTrack
-from remembr_ros.timestamps import NS
+
+HIDDEN, FILLED, CLEAR = 0, 1, 2
+"""What a look at its place says: out of sight, or something is in front; something is there; nothing is."""
 
 CORE = 0.25  # of a box's sides: rays go through its middle and the corners of that part
 SHOWN, RAYS = 4, 0.7  # so many rays have to go past what is in front, and such a share of these to agree
 PASSED = 0.6  # of its way through the box, a ray has to go on for: things do not fill their boxes
 DEPTH_STD = (0.01, 0.0025)  # [m], and per m2: of stereo and structured light
-SAME_LABEL = 0.3  # least share of labels that two have in common which are one
-LEAST_LOOK, MOST_LOG_RATIO = 0.8, 0.5  # least cosine, and most logarithm of their extents
-AFTER = 0.1  # of the time in which it was moved: what came before that was there before
-DAY_NS = 24 * 3600 * NS
+MISSING_DOUBT = 8.0  # from which on a thing is missing
+LOOK_WORTH = 2.5  # doubt of a look at an empty place, at most: several are needed
+LOOK_EVERY_NS = 400_000_000  # looks nearer to each other are one
 
 _CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)] + [(0, 0, 0)]) * CORE / 2.0
 
 _Numbers = NDArray[np.float64]
+
+
+class Presence:
+    """Whether one thing is still where it was seen last: what looks at its place come to.
+
+    What a look is worth is learned: of what a detector often overlooks, or what rays pass through while it is
+    there, little.
+
+    :ivar looked_ns: when its place was last in sight
+    :ivar absences: in which its place was empty, first and last look [ns] at that, oldest first
+    """
+
+    def __init__(self, seen_ns: int = 0, looked_ns: int = 0, absences: tuple[Interval, ...] = ()) -> None:
+        self.looked_ns, self.absences = looked_ns, absences
+        self._seen_ns = seen_ns
+        # Looks that told of nothing in the end are worth as much when the recording is read again.
+        self._known_ns = max(seen_ns, *(last for _, last in absences), 0)
+        self._doubt = MISSING_DOUBT if self.missing else 0.0
+        self._emptied = absences[-1] if self.missing else (0, 0)
+        """First and last look at its empty place since it was seen."""
+        self._looks = np.array([5.0, 3.5, 4.0, 1.0])
+        """Looks at it, of these seen, looks while it was seen, of these clear: with what is usual."""
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is not where it was seen last."""
+        return bool(self.absences) and self.absences[-1][1] > self._seen_ns
+
+    def see(self, stamp_ns: int) -> None:
+        """Take that it was seen: that ends all doubts."""
+        self._seen_ns = max(self._seen_ns, stamp_ns)
+        if not self.missing:
+            self._doubt, self._emptied = 0.0, (0, 0)
+
+    def look(self, stamp_ns: int, what: int, *, seen: bool) -> bool:
+        """Take what rays through its place say; tell whether that was news.
+
+        :param what: HIDDEN, FILLED or CLEAR
+        :param seen: it was seen in that frame
+        """
+        if what == HIDDEN or stamp_ns <= self._known_ns:
+            return False
+        self.looked_ns = max(self.looked_ns, stamp_ns)
+        looks, hits, rays, passed = self._looks
+        if seen or self._doubt == 0.0:
+            self._looks += np.array([1.0, seen, seen, seen and what == CLEAR])
+        first_ns, last_ns = self._emptied
+        if not seen and what == CLEAR and stamp_ns - last_ns >= LOOK_EVERY_NS:
+            self._emptied = (first_ns or stamp_ns, stamp_ns)
+            self._doubt += min(LOOK_WORTH, -math.log(passed / rays * max(1.0 - hits / looks, 0.05)))
+            if self._doubt >= MISSING_DOUBT:
+                before = self.absences[:-1] if self.missing else self.absences
+                self.absences = fewer((*before, self._emptied))
+        return True
+
+    def end(self, stamp_ns: int) -> None:
+        """Take that from then on it was elsewhere: its old place is nobody's."""
+        self.absences = tuple((a, min(b, stamp_ns)) for a, b in self.absences if a < stamp_ns)
 
 
 def looks_at(view: DepthView, low: _Numbers, high: _Numbers) -> NDArray[np.int8]:
@@ -47,33 +101,3 @@ def looks_at(view: DepthView, low: _Numbers, high: _Numbers) -> NDArray[np.int8]
     hidden = (shown < SHOWN) | np.isnan(measured).any(axis=1)
     free = clear.sum(axis=1) >= RAYS * shown
     return np.where(hidden, HIDDEN, np.where(free, CLEAR, FILLED)).astype(np.int8)
-
-
-def found_again(tracks: Sequence[ObjectTrack]) -> list[tuple[ObjectTrack, ObjectTrack]]:
-    """Return what is missing, each with what it became: one that came after it was seen last."""
-    missing = [track for track in tracks if track.confirmed and track.missing]
-    since_ns = min((track.surely_seen_ns for track in missing), default=0)
-    new = [track for track in tracks if track.confirmed and not track.missing and track.span[0] > since_ns]
-    if not missing or not new:
-        return []
-    cost = np.array([[_cost(old, track) for track in new] for old in missing])
-    return [(missing[i], new[j]) for i, j in cheapest(cost)]
-
-
-def _cost(old: ObjectTrack, new: ObjectTrack) -> float:
-    """Return how unlikely it is that a missing thing was found elsewhere, as the cost of a pair.
-
-    That something alike came right after it was seen last, long before its place was found empty, is no sign
-    of it: they are two. The sooner the likelier: what is missing since yesterday was nowhere to be seen.
-    """
-    seen_ns, came_ns = old.surely_seen_ns, new.span[0]
-    if (
-        came_ns - seen_ns < AFTER * max(old.absences[-1][0] - seen_ns, 0)
-        or old.beside[new.id]
-        or new.beside[old.id]
-    ):
-        return NEW_COST
-    share, look = old.share(new.labels), alike(old.appearance, new.appearance)
-    if share < SAME_LABEL or look < LEAST_LOOK or abs(math.log(old.extent / new.extent)) > MOST_LOG_RATIO:
-        return NEW_COST
-    return LOOK * (1.0 - look) - math.log(share) + math.log(1.0 + (came_ns - seen_ns) / DAY_NS)

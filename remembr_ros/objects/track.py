@@ -27,9 +27,7 @@ from remembr_ros.memory.objects import (
     thinned,
 )
 from remembr_ros.objects.lifting import Lifted
-
-HIDDEN, FILLED, CLEAR = 0, 1, 2
-"""What a look at its place says: out of sight, or something is in front; something is there; nothing is."""
+from remembr_ros.objects.presence import Presence
 
 Vector = NDArray[np.float64]
 """Shape (3,) [m] in the map."""
@@ -49,9 +47,6 @@ KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
 MARGIN = 1.1  # of how far away it was recognised, from where it can be, too
 SURE_SIGHTS = 3  # so often something else is not taken for it
-MISSING_DOUBT, MOST_DOUBT = 8.0, 9.0  # doubts from which on it is missing, and beyond which they do not grow
-LOOK_WORTH = 2.5  # of a look at an empty place, at most: several are needed
-LOOK_EVERY_NS = 400_000_000  # looks nearer to each other are one
 POSE_STD_M = 0.02  # of what many sightings come to: localisation errs alike in all of them
 
 
@@ -88,19 +83,15 @@ class ObjectTrack:
         self.crop: bytes | None = None
         """The best picture of it since it was stored, JPEG; None: there is no better one."""
         self.moves: tuple[Move, ...] = ()
-        self.absences: tuple[Interval, ...] = ()
+        self.presence = Presence()
         self.covered: tuple[Interval, ...] = ()
         """When it was seen before this program began: what is of these times is known."""
         self._crop_worth = 0.0
         self._intervals: tuple[Interval, ...] = ()
         self._sightings: tuple[Sighting, ...] = ()
         self._colours: Counter[str] = Counter()
-        self._doubt = 0.0
         self._latest: deque[int] = deque(maxlen=SURE_SIGHTS)
         self.reach_m = 0.0
-        self._known_ns = self._looked_ns = self._emptied_ns = self._first_empty_ns = 0
-        self._looks = np.array([5.0, 3.5, 4.0, 1.0])
-        """Looks at it, of these seen, looks while it was seen, of these clear: with what is usual."""
         self._parts: deque[_Box] = deque(maxlen=BOXES)
         self._whole: deque[_Box] = deque(maxlen=BOXES)
 
@@ -118,12 +109,9 @@ class ObjectTrack:
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.reach_m = MARGIN * max((math.dist(at, eye) for _, at, eye in known.sightings), default=0.0)
-        track.covered, track.absences, track.moves = facts.intervals, facts.absences, known.moves
+        track.covered, track.moves = facts.intervals, known.moves
+        track.presence = Presence(facts.intervals[-1][1], facts.looked, facts.absences)
         track._latest.extend([facts.intervals[-1][1]] * SURE_SIGHTS)
-        track._looked_ns = facts.looked
-        # Looks that told of nothing in the end are worth as much when the recording is read again.
-        track._known_ns = max(facts.intervals[-1][1], *(last for _, last in facts.absences), 0)
-        track._doubt = MOST_DOUBT if track.missing else 0.0
         if facts.colour:
             track._colours[facts.colour] = max(1, facts.observations // 2)
         track._crop_worth = np.inf if track.keyframes else 0.0
@@ -158,7 +146,7 @@ class ObjectTrack:
     @property
     def missing(self) -> bool:
         """Whether it is not where it was seen last."""
-        return bool(self.absences) and self.absences[-1][1] > self.span[1]
+        return self.presence.missing
 
     @property
     def surely_seen_ns(self) -> int:
@@ -185,7 +173,7 @@ class ObjectTrack:
         :param eye: where the camera was [m] in the map
         """
         detection = placed.detection
-        self._doubt, self._first_empty_ns = 0.0, 0
+        self.presence.see(detection.stamp_ns)
         self.hits += 1
         self.evidence += CUT_WORTH if placed.cut else 1.0
         self.camera = detection.camera
@@ -215,37 +203,11 @@ class ObjectTrack:
         self.reach_m = max(self.reach_m, MARGIN * math.dist((x, y, z), eye))
         self.changed = True
 
-    def look(self, stamp_ns: int, what: int, *, seen: bool) -> None:
-        """Take what rays through its place say.
-
-        What they are worth is learned: of what a detector often overlooks, or what rays pass through while it
-        is there, little.
-
-        :param what: HIDDEN, FILLED or CLEAR
-        :param seen: it was seen in that frame
-        """
-        if what == HIDDEN or stamp_ns <= self._known_ns:
-            return
-        self._looked_ns, self.changed = max(self._looked_ns, stamp_ns), True
-        looks, hits, rays, passed = self._looks
-        if seen or self._doubt == 0.0:
-            self._looks += np.array([1.0, seen, seen, seen and what == CLEAR])
-        if not seen and what == CLEAR and stamp_ns - self._emptied_ns >= LOOK_EVERY_NS:
-            self._first_empty_ns = self._first_empty_ns or stamp_ns
-            self._doubt += min(LOOK_WORTH, -math.log(passed / rays * max(1.0 - hits / looks, 0.05)))
-            self._emptied_ns = stamp_ns
-            if self._doubt >= MISSING_DOUBT or self.missing:
-                since_ns = self.absences[-1][0] if self.missing else self._first_empty_ns
-                before = self.absences[:-1] if self.missing else self.absences
-                self.absences = fewer((*before, (since_ns, stamp_ns)))
-                self._doubt = min(self._doubt, MOST_DOUBT)
-
     def was_found(self, other: 'ObjectTrack') -> None:
         """Be where another one is, which turned out to be this one after it was moved."""
         move = (min(self.span[1], other.span[0]), other.span[0], self._place, other._place)
         self.moves = (*self.moves, move)[-MOVES:]
-        # From then on its old place is nobody's.
-        self.absences = tuple((a, min(b, other.span[0])) for a, b in self.absences if a < other.span[0])
+        self.presence.end(other.span[0])
         self._whole.clear()
         self._parts.clear()
         self.take_in(other)
@@ -271,7 +233,7 @@ class ObjectTrack:
         aliases = (*self.aliases, *other.aliases, *((other.id,) if other.confirmed else ()))
         self.aliases = aliases[-ALIASES:]
         self.confirmed = self.confirmed or other.confirmed
-        self._doubt, self._first_empty_ns = 0.0 if not self.missing else self._doubt, 0
+        self.presence.see(other.span[1])
         self.changed = True
 
     def memory(self, robot: str, map_id: str, frame_id: str, near: str) -> Memory:
@@ -295,8 +257,8 @@ class ObjectTrack:
             colour=colour,
             appearance=base64.b64encode(look).decode(),
             aliases=self.aliases,
-            looked=self._looked_ns,
-            absences=self.absences,
+            looked=self.presence.looked_ns,
+            absences=self.presence.absences,
             moves=tuple(
                 (left, came, _rounded(a - middle), _rounded(b - middle)) for left, came, a, b in self.moves
             ),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.objects.track import LOOK_EVERY_NS
+from remembr_ros.objects.presence import LOOK_EVERY_NS
 from remembr_ros.timestamps import NS
 from test.object_home import BOARD, BOWL, FURTHER_M, HOUR_NS, MUG, VASE, WALL_M, Home, home_of
 from test.object_scene import CAMERA, T0, Scene

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from remembr_ros.objects.appearance import Appearance
+from remembr_ros.objects.assignment import found_again
 from remembr_ros.objects.lifting import Lifted
-from remembr_ros.objects.presence import found_again
 from remembr_ros.objects.track import SURE_SIGHTS, ObjectTrack
 from remembr_ros.timestamps import NS
 from test.object_scene import T0, detection
@@ -54,7 +54,7 @@ def seen(
 def missing(identity: str, *hours: float, empty: tuple[float, float], **changes: Any) -> ObjectTrack:
     """Return an object whose place was found empty from one time to another."""
     track = seen(identity, *hours, **changes)
-    track.absences = ((at(empty[0]), at(empty[1])),)
+    track.presence.absences = ((at(empty[0]), at(empty[1])),)
     assert track.missing
     return track
 
@@ -176,7 +176,7 @@ def test_nothing_is_found_twice() -> None:
 
 def test_it_was_found_before_and_is_missing_again() -> None:
     old = seen('old', 0.0, 1.0, 5.0)
-    old.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
+    old.presence.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
     assert found(old, seen('new', 3.0, y=5.0)) == []
     assert found(old, seen('new', 7.0, y=5.0)) == [('old', 'new')]
 
