@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 from remembr_ros.images import Bgr, encode_jpeg, scaled_down
 from remembr_ros.objects.detection import Detection
 
-HUES, TONES = 12, 4  # bins of the colour histogram: of what has a colour, and of what is grey
+HUES, TONES = (
+    12,
+    4,
+)  # bins of the colour histogram: of what has a colour, pale and full ones, and of what is grey
 CROP_PX, MARGIN = 320, 0.1  # longest side of a picture; of the box's sides, what is shown around it
 LEAST_PX = 4  # of a box's sides: less shows no colours
 SIDE = 20  # pixels along each side of a box that are looked at
-VIVID, DARK = 70, 50  # of 255: from this saturation on it has a colour; below this value it is black
+VIVID, FULL, DARK = (
+    70,
+    200,
+    50,
+)  # of 255: from this saturation on it has a colour; below this value it is black
 SHARE = 0.4  # of the pixels that have to agree on a colour
 _NAMES = ('red', 'orange', 'yellow', 'green', 'blue', 'purple', 'pink', 'brown', 'black', 'grey', 'white')
 _ORANGE, _BROWN, _BLACK = 1, 7, 8
@@ -47,7 +54,7 @@ def appearances_of(detections: Sequence[Detection], image: Bgr) -> list[Appearan
         return []
     import cv2
 
-    n, bins = len(detections), HUES + TONES
+    n, bins = len(detections), 2 * HUES + TONES
     boxes = np.array([detection.box for detection in detections])
     sides = boxes[:, 2:] - boxes[:, :2]
     at = (boxes[:, :2, None] + sides[:, :, None] * ((np.arange(SIDE) + 0.5) / SIDE)).astype(np.intp)
@@ -61,13 +68,17 @@ def appearances_of(detections: Sequence[Detection], image: Bgr) -> list[Appearan
     of, row, _ = np.nonzero(own)
     hue, saturation, value = hsv.reshape(n, SIDE, SIDE, 3)[own].astype(np.int32).T
     vivid = (saturation >= VIVID) & (value >= DARK)
-    # Hues are a circle; tones go from black to white. A pixel between two bins counts for both.
-    tone = np.where(vivid, hue * (HUES / 180.0), HUES + value * ((TONES - 1) / 255.0))
+    # Hues are a circle; tones go from black to white. A pixel between bins counts for all of them.
+    tone = np.where(vivid, hue * (HUES / 180.0), 2 * HUES + value * ((TONES - 1) / 255.0))
+    pale = np.where(vivid, np.clip((FULL - saturation) / (FULL - VIVID), 0.0, 1.0), 0.0)
     low = np.floor(tone).astype(np.int64)
     high = np.where(vivid, (low + 1) % HUES, np.minimum(low + 1, bins - 1))
     half = bins * (2 * of + (row >= SIDE // 2))
+    into = np.concatenate((half + low, half + high))
+    into = np.concatenate((into, np.where(np.tile(vivid, 2), into + HUES, into)))
     weights = np.concatenate((1.0 - (tone - low), tone - low))
-    counts = np.bincount(np.concatenate((half + low, half + high)), weights, 2 * bins * n).reshape(n, 2, bins)
+    weights = np.concatenate((np.tile(1.0 - pale, 2) * weights, np.tile(pale, 2) * weights))
+    counts = np.bincount(into, weights, 2 * bins * n).reshape(n, 2, bins)
     roots = np.sqrt(counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0)).reshape(n, -1)
     vectors = np.asarray(roots / np.linalg.norm(roots, axis=1, keepdims=True), np.float32)
     # The plain name of the colour that enough of the pixels have.
