@@ -44,6 +44,15 @@ def test_what_looks_alike_is_near_and_what_does_not_is_far() -> None:
     assert float(red @ blue) < 0.3
 
 
+def test_a_pale_colour_is_not_a_full_one_of_the_same_hue() -> None:
+    full, pale, shaded = (seen(bgr).vector for bgr in ((40, 44, 186), (150, 152, 222), (32, 35, 149)))
+    assert full is not None
+    assert pale is not None
+    assert shaded is not None
+    assert float(full @ shaded) > 0.95
+    assert float(full @ pale) < 0.6
+
+
 def test_an_embedding_of_the_detector_counts_more() -> None:
     given = np.array([0.6, 0.8], np.float32)
     assert appearances_of([detection(BOX, embedding=given)], Scene().bgr)[0].vector is given
