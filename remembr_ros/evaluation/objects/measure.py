@@ -117,12 +117,11 @@ class Changes:
         self._left = np.array(left).reshape(-1, 3)
         self._shown: list[NDArray[np.bool_]] = []
 
-    def show(self, frame: HomeFrame) -> None:
-        """Note whether a frame shows the place that a thing has left, and the thing."""
+    def show(self, frame: HomeFrame, shows: NDArray[np.int64]) -> None:
+        """Note whether a frame shows the places that things have left, and which of all things it shows."""
         measured, z = DepthView(frame.depth, CAMERA, camera_pose(frame.base)).measured(self._left)
         through = (measured > z) & (z < SEEN_M)
-        shown = frame.shows(len(self._home.items)) > 0
-        there = [shown[number] or number not in self._now for number in self._since_s]
+        there = [shows[number] > 0 or number not in self._now for number in self._since_s]
         self._shown.append(np.array((through, there), np.bool_))
 
     def look(self, beliefs: Sequence[Belief]) -> None:

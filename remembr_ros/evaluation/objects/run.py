@@ -79,13 +79,14 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
             course.changes = Changes(home, shown, number, course.before)
         shown.append(np.zeros(len(home.items) + 1, np.int64))
         for at, frame in enumerate(frames_of(home, visit), start=1):
-            shown[-1] += frame.shows(len(home.items))
+            shows = frame.shows(len(home.items))
+            shown[-1] += shows
             for level in levels:
                 view, placed = detected(home, frame, level, rngs[level.name], labels)
                 things = [_thing(one, frame) for one in placed]
                 for course in (courses[level.name, rule] for rule in rules):
                     course.take(view, placed, things)
-                    course.changes.show(frame)
+                    course.changes.show(frame, shows)
                     if at % LOOK_EVERY == 0:
                         course.changes.look(course.rule.beliefs())
         for course in courses.values():

@@ -82,19 +82,18 @@ def test_what_was_hardly_shown_since_it_came_there_could_not_be_known() -> None:
     assert figures(tally) == (1, 0, 0, 0)
 
 
-def frame(*, shown: bool = True) -> HomeFrame:
+def frame(*, shown: bool = True) -> tuple[HomeFrame, np.ndarray]:
     """What is seen from where the places that things have left are ahead; or through a covered lens."""
     depth = np.full((CAMERA.height, CAMERA.width), 9.0 if shown else 0.0, np.float32)
-    instances = np.zeros(depth.shape, np.uint16)
-    instances[:10, :10] = 1 if shown else 0
-    return HomeFrame(10, Pose(-1.0, 0.0), np.zeros((*depth.shape, 3), np.uint8), depth, instances)
+    bgr, instances = np.zeros((*depth.shape, 3), np.uint8), np.zeros(depth.shape, np.uint16)
+    return HomeFrame(10, Pose(-1.0, 0.0), bgr, depth, instances), np.full(5, shown)
 
 
 def changes(shown: int = 24) -> Changes:
     """What changed, after five seconds that show nothing, and so many frames that show it all."""
     change = Changes(HOME, SHOWN[:1], 1, {n: believed(n) for n in (1, 2, 3)})
     for number in range(10 + shown):
-        change.show(frame(shown=number >= 10))
+        change.show(*frame(shown=number >= 10))
     return change
 
 
@@ -112,7 +111,7 @@ def test_how_long_it_took_to_know_what_happened() -> None:
         [believed(1, 1, moved_ns=11), believed(2, missing=True), believed(3)],
     ):
         for _ in range(8):
-            change.show(frame())
+            change.show(*frame())
         change.look(known)
     tally = closed(change, *known)
     assert tally.changed == {'moved': [4.0], 'missing': [8.0]}
@@ -162,6 +161,6 @@ def test_what_nobody_could_see_does_not_count() -> None:
 
 def test_before_the_first_visit_nothing_changes() -> None:
     change = Changes(HOME, [], 0, {})
-    change.show(frame())
+    change.show(*frame())
     tally = closed(change, *ALL)
     assert (tally.changed, tally.still) == ({'moved': [], 'missing': []}, [0, 0])
