@@ -19,7 +19,7 @@ from remembr_ros.geometry import Transform
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation, memory_id
 from remembr_ros.memory.objects import KnownObject, known_objects
 from remembr_ros.memory.opening import open_store
-from remembr_ros.objects.appearance import Appearance
+from remembr_ros.objects.appearance import HUES, TONES, Appearance
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.detection import Detection, get_detector
 from remembr_ros.objects.keeper import ObjectKeeper
@@ -143,7 +143,7 @@ def _objects(rng: np.random.Generator, count: int, looks: int) -> list[KnownObje
     for number in range(count):
         label, colour = NAMES[number % len(NAMES)], COLOURS[number % len(COLOURS)]
         at = np.array((*rng.uniform(0.0, HALL_M, 2), rng.uniform(0.2, 2.0)))
-        look = np.abs(rng.standard_normal(32)).astype(np.float32)
+        look = np.abs(rng.standard_normal(2 * (2 * HUES + TONES))).astype(np.float32)
         appearance = Appearance(look / np.float32(np.linalg.norm(look)), colour)
         track = ObjectTrack(memory_id('bench', OBJECT, T0 + number))
         for sight in range(looks):
