@@ -10,18 +10,12 @@ from numpy.typing import NDArray
 from remembr_ros.images import Bgr, encode_jpeg, scaled_down
 from remembr_ros.objects.detection import Detection
 
-HUES, TONES = (
-    12,
-    4,
-)  # bins of the colour histogram: of what has a colour, pale and full ones, and of what is grey
+HUES, TONES = 12, 4  # bins of the histogram: of full colours, as many of pale ones, and of what is grey
 CROP_PX, MARGIN = 320, 0.1  # longest side of a picture; of the box's sides, what is shown around it
 LEAST_PX = 4  # of a box's sides: less shows no colours
 SIDE = 20  # pixels along each side of a box that are looked at
-VIVID, FULL, DARK = (
-    70,
-    200,
-    50,
-)  # of 255: from this saturation on it has a colour; below this value it is black
+VIVID, FULL = 70, 200  # of 255: from these saturations on it has a colour, and is not pale at all
+DARK = 50  # of 255: below this value it is black
 SHARE = 0.4  # of the pixels that have to agree on a colour
 _NAMES = ('red', 'orange', 'yellow', 'green', 'blue', 'purple', 'pink', 'brown', 'black', 'grey', 'white')
 _ORANGE, _BROWN, _BLACK = 1, 7, 8
@@ -74,10 +68,10 @@ def appearances_of(detections: Sequence[Detection], image: Bgr) -> list[Appearan
     low = np.floor(tone).astype(np.int64)
     high = np.where(vivid, (low + 1) % HUES, np.minimum(low + 1, bins - 1))
     half = bins * (2 * of + (row >= SIDE // 2))
-    into = np.concatenate((half + low, half + high))
-    into = np.concatenate((into, np.where(np.tile(vivid, 2), into + HUES, into)))
-    weights = np.concatenate((1.0 - (tone - low), tone - low))
-    weights = np.concatenate((np.tile(1.0 - pale, 2) * weights, np.tile(pale, 2) * weights))
+    full, up = 1.0 - pale, tone - low
+    pales = half + np.where(vivid, HUES, 0)
+    into = np.concatenate((half + low, half + high, pales + low, pales + high))
+    weights = np.concatenate((full * (1.0 - up), full * up, pale * (1.0 - up), pale * up))
     counts = np.bincount(into, weights, 2 * bins * n).reshape(n, 2, bins)
     roots = np.sqrt(counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0)).reshape(n, -1)
     vectors = np.asarray(roots / np.linalg.norm(roots, axis=1, keepdims=True), np.float32)

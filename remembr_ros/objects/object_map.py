@@ -24,7 +24,7 @@ TENTATIVE_NS = 1800 * NS  # what is not confirmed is forgotten after that
 REVIEW_FRAMES = 10  # between two looks for those that are one
 TOUCH_M, TOUCH_PART = 0.08, 0.15  # boxes are one where they miss each other by less, and a part of their size
 SAME_LOOK = 0.6  # least cosine of two that are one
-MOST_LOG_RATIO = 2.0  # of the volumes of two that are one, while it is not sure that the larger one is one
+SAME_SIZE = 2.0  # most logarithm of the volumes of two that are one, until the larger one is sure to be one
 TOGETHER = 0.2  # share of its frames: what was seen more often beside another one is not that one
 NEAR_M = 0.5  # an object is near a larger one
 
@@ -189,7 +189,7 @@ class ObjectMap:
             if (
                 other is not track
                 and not two
-                and (abs(log_ratio[j]) < MOST_LOG_RATIO or (track if log_ratio[j] > 0.0 else other).confirmed)
+                and (abs(log_ratio[j]) < SAME_SIZE or (track if log_ratio[j] > 0.0 else other).confirmed)
                 and other.measured == track.measured
                 and together <= TOGETHER * min(track.hits, other.hits)
                 and track.share(other.labels) >= SAME_LABEL
