@@ -164,7 +164,7 @@ def test_what_a_nav2_that_has_gone_will_not_answer_is_not_awaited_for_ever(robot
     sent = asker.send('Take me to the lift', navigate=True)
     robot.wait(lambda: nav2.runs, 'the robot drives')
     awaited = agent._navigator._nav2._one._commander._awaited
-    assert awaited
+    robot.wait(lambda: awaited, 'the commander has heard that its goal was accepted')
     nav2.go_away()
     assert asker.result(sent).result.error_code in (CODES.NAV_UNAVAILABLE, CODES.NAV_TIMEOUT)
     robot.wait(lambda: not awaited, 'the thread rests')
