@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from remembr_ros.objects.alignment import FIRST_STD, MOST_STD, PLACE_STD_M, Correction, learned
 from remembr_ros.objects.boxes import Boxes
 from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.presence import Presence
 from remembr_ros.objects.track import ObjectTrack
 from remembr_ros.timestamps import NS
 
@@ -26,7 +27,11 @@ BASE_STD_M = 0.06  # of boxes beside what is said of each: poses are some centim
 SIZE_STD = 0.08  # of a box's middle, as a part of its side: one side is seen at a time
 LEARN_FROM = 4  # pairs of a frame, before they tell how wrong poses are
 SAME_LABEL = 0.3  # least share of labels that two have in common which are one
-LEAST_LOOK, MOST_LOG_RATIO = 0.8, 0.5  # least cosine, and most logarithm of their extents, of what was moved
+LEAST_LOOK = 0.8  # least cosine of what was moved and what it became
+EXTENT_STD = 0.18  # of the logarithm of how many times as large one and the same thing may seem
+LEAST_DOUBT = 0.5  # from which on something is found elsewhere that need not be missing
+DOUBTFUL = 5.0  # cost of that, where there is no reason to doubt it
+LEFT_NS = 20 * NS  # after which nobody is about to look at a place once more
 AFTER = 0.1  # of the time in which it was moved: what came before that was there before
 DAY_NS = 24 * 3600 * NS
 
@@ -139,20 +144,31 @@ def moved(placed: Sequence[Lifted], correction: Correction) -> list[Lifted]:
     return [replace(one, low=one.low + by, high=one.high + by, shift=by) for one, by in shifted]
 
 
-def alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None) -> float:
-    """Return the cosine of two appearances; 1: one is not known, or of another kind."""
-    return 1.0 if a is None or b is None or a.shape != b.shape else float(a @ b)
+def alike(a: NDArray[np.float32] | None, b: NDArray[np.float32] | None, unknown: float = 1.0) -> float:
+    """Return the cosine of two appearances.
+
+    :param unknown: what is returned where one is not known, or they are of two kinds
+    """
+    return unknown if a is None or b is None or a.shape != b.shape else float(a @ b)
 
 
-def found_again(tracks: Sequence[ObjectTrack]) -> list[tuple[ObjectTrack, ObjectTrack]]:
-    """Return what is missing, each with what it became: one that came after it was seen last."""
-    missing = [track for track in tracks if track.confirmed and track.missing]
-    since_ns = min((track.surely_seen_ns for track in missing), default=0)
-    new = [track for track in tracks if track.confirmed and not track.missing and track.span[0] > since_ns]
-    if not missing or not new:
+def found_again(tracks: Sequence[ObjectTrack], now_ns: int) -> list[tuple[ObjectTrack, ObjectTrack]]:
+    """Return what is missing, each with what it became: one that came after it was seen last.
+
+    So is what is likely to be missing, and was left with that: for a new look there may be days to wait.
+    """
+    gone = [track for track in tracks if track.confirmed and _is_gone(track.presence, now_ns)]
+    since_ns = min((track.surely_seen_ns for track in gone), default=0)
+    new = [track for track in tracks if track.confirmed and track.span[0] > since_ns and track not in gone]
+    if not gone or not new:
         return []
-    cost = np.array([[_cost_of_move(old, track) for track in new] for old in missing])
-    return [(missing[i], new[j]) for i, j in cheapest(cost)]
+    cost = np.array([[_cost_of_move(old, track) for track in new] for old in gone])
+    return [(gone[i], new[j]) for i, j in cheapest(cost)]
+
+
+def _is_gone(presence: Presence, now_ns: int) -> bool:
+    left = now_ns - presence.looked_ns >= LEFT_NS
+    return presence.missing or (left and presence.doubt > LEAST_DOUBT)
 
 
 def _cost_of_move(old: ObjectTrack, new: ObjectTrack) -> float:
@@ -161,14 +177,17 @@ def _cost_of_move(old: ObjectTrack, new: ObjectTrack) -> float:
     That something alike came right after it was seen last, long before its place was found empty, is no sign
     of it: they are two. The sooner the likelier: what is missing since yesterday was nowhere to be seen.
     """
-    seen_ns, came_ns = old.surely_seen_ns, new.span[0]
+    after_ns = new.span[0] - old.surely_seen_ns
     if (
-        came_ns - seen_ns < AFTER * max(old.presence.absences[-1][0] - seen_ns, 0)
+        after_ns <= 0
+        or after_ns < AFTER * (old.presence.emptied_ns - old.surely_seen_ns)
         or old.beside[new.id]
         or new.beside[old.id]
     ):
         return NEW_COST
-    share, look = old.share(new.labels), alike(old.appearance, new.appearance)
-    if share < SAME_LABEL or look < LEAST_LOOK or abs(math.log(old.extent / new.extent)) > MOST_LOG_RATIO:
+    share, look = old.share(new.labels), alike(old.appearance, new.appearance, unknown=0.0)
+    if share < SAME_LABEL or look < LEAST_LOOK:
         return NEW_COST
-    return LOOK * (1.0 - look) - math.log(share) + math.log(1.0 + (came_ns - seen_ns) / DAY_NS)
+    days, larger = after_ns / DAY_NS, math.log(old.extent / new.extent)
+    unlike = LOOK * (1.0 - look) - math.log(share) + 0.5 * (larger / EXTENT_STD) ** 2
+    return unlike + math.log(1.0 + days) + DOUBTFUL * (1.0 - old.presence.doubt)

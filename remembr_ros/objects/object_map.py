@@ -95,7 +95,7 @@ class ObjectMap:
             other = self._twin(track)
             if other is not None:
                 self._merge(*sorted((track, other), key=lambda t: (not t.confirmed, t.span[0], t.id)))
-        for missing, new in found_again(self._tracks):
+        for missing, new in found_again(self._tracks, now_ns):
             missing.was_found(new)
             if new.stored:
                 self._gone.append(new.id)

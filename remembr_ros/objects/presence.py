@@ -50,6 +50,16 @@ class Presence:
         """Whether it is not where it was seen last."""
         return bool(self.absences) and self.absences[-1][1] > self._seen_ns
 
+    @property
+    def doubt(self) -> float:
+        """Whether it is still there: 0, no reason to doubt it, to 1, it is missing."""
+        return min(self._doubt / MISSING_DOUBT, 1.0)
+
+    @property
+    def emptied_ns(self) -> int:
+        """When its place was found empty first, since it was seen last; 0: it was not."""
+        return self._emptied[0]
+
     def see(self, stamp_ns: int) -> None:
         """Take that it was seen: that ends all doubts."""
         self._seen_ns = max(self._seen_ns, stamp_ns)

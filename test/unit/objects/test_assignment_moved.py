@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from remembr_ros.objects.appearance import Appearance
 from remembr_ros.objects.assignment import found_again
 from remembr_ros.objects.lifting import Lifted
+from remembr_ros.objects.presence import CLEAR, Presence
 from remembr_ros.objects.track import SURE_SIGHTS, ObjectTrack
 from remembr_ros.timestamps import NS
 from test.object_scene import T0, detection
@@ -18,6 +19,7 @@ from test.object_scene import T0, detection
 Look = NDArray[np.float32]
 
 HOUR_NS = 3600 * NS
+LATE_NS = T0 + 2000 * HOUR_NS
 EYE = (0.0, 0.0, 1.2)
 
 
@@ -54,13 +56,22 @@ def seen(
 def missing(identity: str, *hours: float, empty: tuple[float, float], **changes: Any) -> ObjectTrack:
     """Return an object whose place was found empty from one time to another."""
     track = seen(identity, *hours, **changes)
-    track.presence.absences = ((at(empty[0]), at(empty[1])),)
+    track.presence = Presence(at(hours[-1]), at(empty[1]), ((at(empty[0]), at(empty[1])),))
     assert track.missing
     return track
 
 
+def doubtful(looks: int, **changes: Any) -> ObjectTrack:
+    """Return an object whose place was found empty in so many frames at two hours."""
+    track = seen('old', 0.0, 1.0, **changes)
+    for number in range(looks):
+        track.presence.look(at(2.0) + number * NS // 2, CLEAR, seen=False)
+    assert not track.missing
+    return track
+
+
 def found(*tracks: ObjectTrack) -> list[tuple[str, str]]:
-    return [(old.id, new.id) for old, new in found_again(tracks)]
+    return [(old.id, new.id) for old, new in found_again(tracks, LATE_NS)]
 
 
 def a_missing_mug(**changes: Any) -> ObjectTrack:
@@ -87,8 +98,22 @@ def test_nothing_is_found_where_nothing_is_missing_or_nothing_is_new() -> None:
 
 @pytest.mark.parametrize(
     'changes',
-    [{'label': 'cup'}, {'look': turned(60.0)}, {'size': 0.2}, {'size': 0.05}],
-    ids=['another label', 'another look', 'twice as large', 'half as large'],
+    [
+        {'label': 'cup'},
+        {'look': turned(60.0)},
+        {'look': None},
+        {'look': np.ones(7, np.float32)},
+        {'size': 0.2},
+        {'size': 0.05},
+    ],
+    ids=[
+        'another label',
+        'another look',
+        'a look that is not known',
+        'a look of another kind',
+        'twice as large',
+        'half as large',
+    ],
 )
 def test_what_is_otherwise_is_another_thing(changes: dict[str, Any]) -> None:
     assert found(a_missing_mug(), seen('new', 3.0, y=5.0, **changes)) == []
@@ -96,8 +121,8 @@ def test_what_is_otherwise_is_another_thing(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     'changes',
-    [{'look': turned(25.0)}, {'look': None}, {'look': np.ones(7, np.float32)}, {'size': 0.13}],
-    ids=['a similar look', 'a look that is not known', 'a look of another kind', 'a little larger'],
+    [{'look': turned(25.0)}, {'size': 0.13}],
+    ids=['a similar look', 'a little larger'],
 )
 def test_what_may_be_the_same_from_another_side_is_the_same(changes: dict[str, Any]) -> None:
     assert found(a_missing_mug(), seen('new', 3.0, y=5.0, **changes)) == [('old', 'new')]
@@ -176,7 +201,7 @@ def test_nothing_is_found_twice() -> None:
 
 def test_it_was_found_before_and_is_missing_again() -> None:
     old = seen('old', 0.0, 1.0, 5.0)
-    old.presence.absences = ((at(2.0), at(2.1)), (at(6.0), at(6.1)))
+    old.presence = Presence(at(5.0), at(6.1), ((at(2.0), at(2.1)), (at(6.0), at(6.1))))
     assert found(old, seen('new', 3.0, y=5.0)) == []
     assert found(old, seen('new', 7.0, y=5.0)) == [('old', 'new')]
 
@@ -192,3 +217,38 @@ def test_what_came_long_before_an_absence_in_which_it_was_seen_is_another_one() 
     old = missing('old', 0.0, 960.0, empty=(240.0, 961.0))
     bowl = missing('bowl', 0.0, empty=(1.0, 2.0), label='bowl')
     assert found(old, bowl, seen('new', 900.0, y=5.0)) == []
+
+
+def test_what_is_not_surely_missing_and_was_left_so_is_found_too() -> None:
+    old, new = doubtful(2), seen('new', 3.0, y=5.0)
+    assert found(old, new) == [('old', 'new')]
+    assert found(new, old) == [('old', 'new')]
+
+
+def test_it_is_not_found_while_somebody_is_there_to_look_once_more() -> None:
+    old, new = doubtful(2), seen('new', 3.0, y=5.0)
+    assert found_again((old, new), at(2.0) + 10 * NS) == []
+    assert found_again((old, new), at(2.0) + 30 * NS) == [(old, new)]
+
+
+def test_one_look_at_an_empty_place_is_not_enough_and_a_sight_ends_the_doubt() -> None:
+    new = seen('new', 3.0, y=5.0)
+    assert found(doubtful(1), new) == []
+    old = doubtful(2)
+    old.presence.see(at(2.5))
+    assert found(old, new) == []
+
+
+def test_of_one_that_may_be_missing_and_one_that_is_the_one_that_is_missing_is_found() -> None:
+    gone = missing('gone', 0.0, 1.0, y=1.0, empty=(2.0, 2.1))
+    new = seen('new', 3.0, y=5.0)
+    for tracks in permutations((doubtful(2), gone, new)):
+        assert found(*tracks) == [('gone', 'new')]
+
+
+def test_what_may_be_missing_itself_is_not_what_another_one_became() -> None:
+    between = seen('between', 1.5, y=3.0)
+    for number in range(2):
+        between.presence.look(at(2.5) + number * NS // 2, CLEAR, seen=False)
+    assert found(a_missing_mug(), between) == []
+    assert found(between, seen('new', 3.0, y=5.0)) == [('between', 'new')]
