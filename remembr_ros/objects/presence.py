@@ -16,6 +16,8 @@ SHOWN, RAYS = 4, 0.7  # so many rays have to go past what is in front, and such 
 PASSED = 0.6  # of its way through the box, a ray has to go on for: things do not fill their boxes
 DEPTH_STD = (0.01, 0.0025)  # [m], and per m2: of stereo and structured light
 MISSING_DOUBT = 8.0  # from which on a thing is missing
+MOST_DOUBT = 14.0  # when it is seen again, however long it was missing
+SIGHT_WORTH = 7.0  # doubt that a sight ends: it may be of another thing
 LOOK_WORTH = 2.5  # doubt of a look at an empty place, at most: several are needed
 LOOK_EVERY_NS = 400_000_000  # looks nearer to each other are one
 
@@ -39,7 +41,7 @@ class Presence:
         self._seen_ns = seen_ns
         # Looks that told of nothing in the end are worth as much when the recording is read again.
         self._known_ns = max(seen_ns, *(last for _, last in absences), 0)
-        self._doubt = MISSING_DOUBT if self.missing else 0.0
+        self._doubt = MOST_DOUBT if self.missing else 0.0
         self._emptied = absences[-1] if self.missing else (0, 0)
         """First and last look at its empty place since it was seen."""
         self._looks = np.array([5.0, 3.5, 4.0, 1.0])
@@ -52,8 +54,8 @@ class Presence:
 
     @property
     def doubt(self) -> float:
-        """Whether it is still there: 0, no reason to doubt it, to 1, it is missing."""
-        return min(self._doubt / MISSING_DOUBT, 1.0)
+        """Whether it is still there: from 0, no look since it was seen speaks against it, to 1, missing."""
+        return min(self._doubt / MISSING_DOUBT, 1.0) if self.emptied_ns else 0.0
 
     @property
     def emptied_ns(self) -> int:
@@ -61,10 +63,11 @@ class Presence:
         return self._emptied[0]
 
     def see(self, stamp_ns: int) -> None:
-        """Take that it was seen: that ends all doubts."""
+        """Take that it was seen: it is not missing. What was so for long, is so again after fewer looks."""
         self._seen_ns = max(self._seen_ns, stamp_ns)
         if not self.missing:
-            self._doubt, self._emptied = 0.0, (0, 0)
+            self._doubt = max(min(self._doubt, MOST_DOUBT) - SIGHT_WORTH, 0.0)
+            self._emptied = (0, 0)
 
     def look(self, stamp_ns: int, what: int, *, seen: bool) -> bool:
         """Take what rays through its place say; tell whether that was news.
@@ -90,6 +93,7 @@ class Presence:
     def end(self, stamp_ns: int) -> None:
         """Take that from then on it was elsewhere: its old place is nobody's."""
         self.absences = tuple((a, min(b, stamp_ns)) for a, b in self.absences if a < stamp_ns)
+        self._doubt = 0.0
 
 
 def looks_at(view: DepthView, low: _Numbers, high: _Numbers) -> NDArray[np.int8]:
