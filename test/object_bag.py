@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Point, Transform, compose, quaternion_from_yaw
 from remembr_ros.images import Bgr
 from remembr_ros.objects.camera import Pinhole, to_parent
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.timestamps import NS
 from test.object_scene import AHEAD, CAMERA, T0
 from test.unit.bags.conftest import BagBuilder

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembr_ros.images import Bgr, encode_jpeg, scaled_down
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 
 HUES, TONES = 12, 4  # bins of the histogram: of full colours, as many of pale ones, and of what is grey
 CROP_PX, MARGIN = 320, 0.1  # longest side of a picture; of the box's sides, what is shown around it

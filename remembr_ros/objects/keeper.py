@@ -7,7 +7,7 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 from remembr_ros.memory.objects import known_objects
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS

@@ -17,7 +17,7 @@ from remembr_ros.geometry import Transform, compose, inverse
 from remembr_ros.images import Bgr
 from remembr_ros.objects.appearance import Appearance, appearances_of, picture_of
 from remembr_ros.objects.camera import Depth, Pinhole, Points, rotation_matrix, to_parent
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 
 MOST = 300  # detections of a frame that are looked at, the most certain ones
 LEAST_POINTS = 4  # fewer are noise

@@ -87,7 +87,7 @@ VENDORS = {
     'torch': ('captioning/captioners/vlm_loading.py', 'captioning/captioners/vlm_model.py'),
     'transformers': ('embedding/sentence_transformer.py', 'captioning/captioners/vlm_loading.py'),
     'rapidocr': ('captioning/',),
-    'onnxruntime': ('captioning/', 'objects/yolox.py'),
+    'onnxruntime': ('captioning/', 'objects/detectors/yolox.py'),
     'faster_whisper': ('speech/whisper.py',),
     'ctranslate2': ('speech/whisper.py',),
     'sounddevice': ('speech/sound/microphone.py',),

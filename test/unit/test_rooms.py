@@ -60,6 +60,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'captioners': {'frame_choice'},
         '': {'frame_choice', 'captioners'},
     },
+    'objects': {'detectors': set(), '': {'detectors'}},
     'speech': {'sound': set(), '': {'sound'}},
     'simulation': {'': set(), 'homes': {''}},
     'web': {

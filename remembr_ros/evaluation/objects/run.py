@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from remembr_ros.evaluation.objects.measure import Changes, Tally, count
 from remembr_ros.evaluation.objects.rules import RULES, Belief, ObjectRule
+from remembr_ros.objects.detectors.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
-from remembr_ros.objects.simulated import NO_ERRORS, DetectorErrors, SimulatedDetector
 from remembr_ros.simulation.homes.home import Home, misplaced
 from remembr_ros.simulation.homes.renderer import CAMERA, HomeFrame, camera_pose, frames_of
 

@@ -15,7 +15,7 @@ from remembr_ros.memory.model.record import OBJECT, Memory, Observation
 from remembr_ros.memory.objects import KnownObject, known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.keeper import EVERY_NS, ObjectKeeper
 from remembr_ros.timestamps import NS
 from test.object_scene import T0, PixelRect, Scene, detection, known_object

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from remembr_ros.geometry import Transform, compose, quaternion_from_yaw
 from remembr_ros.objects.camera import Pinhole
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.lifting import MOST, SIGHT_M, CameraView, DepthView, Lifted, lift
 from test.object_scene import AHEAD, CAMERA, T0, PixelRect, Scene, detection
 

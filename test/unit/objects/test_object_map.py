@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.memory.objects import KnownObject, known_objects
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.lifting import lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS

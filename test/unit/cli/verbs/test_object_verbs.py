@@ -14,7 +14,7 @@ from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.timestamps import NS
 from test.object_bag import (
     DEPTH_INFO,

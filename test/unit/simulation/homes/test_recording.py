@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
+from remembr_ros.objects.detectors.simulated import recorded_detector
 from remembr_ros.objects.recorded import RecordedViews
-from remembr_ros.objects.simulated import recorded_detector
 from remembr_ros.simulation.homes.layout import generate_home
 from remembr_ros.simulation.homes.recording import record_home
 from remembr_ros.simulation.homes.renderer import camera_pose, frames_of

@@ -7,11 +7,11 @@ import pytest
 
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
-from remembr_ros.objects.yolox import YoloxDetector, read_labels
+from remembr_ros.objects.detectors.yolox import YoloxDetector, read_labels
 from test.object_scene import T0
-from test.unit.objects.detector_contract import DetectorContract
+from test.unit.objects.detectors.detector_contract import DetectorContract
 
-SHARED = Path(__file__).resolve().parents[3] / '../shared/data'
+SHARED = Path(__file__).resolve().parents[4] / '../shared/data'
 MODEL = SHARED / 'models/yolox_nano.onnx'
 pytest.importorskip('onnxruntime', reason='onnxruntime is not installed')
 needs_model = pytest.mark.skipif(not MODEL.is_file(), reason='needs yolox_nano.onnx of ../shared/data/models')

@@ -3,7 +3,7 @@
 import numpy as np
 
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detection import Detector
+from remembr_ros.objects.detectors.detection import Detector
 from test.object_scene import T0
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import DetectorFailed
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detection import MIN_SCORE, Detection
+from remembr_ros.objects.detectors.detection import MIN_SCORE, Detection
 
 STRIDES = (8, 16, 32)
 GREY = 114

@@ -5,11 +5,11 @@ import pytest
 
 from remembr_ros.errors import DetectorFailed, InvalidRequest
 from remembr_ros.images import Bgr
-from remembr_ros.objects.detection import get_detector
-from remembr_ros.objects.simulated import DetectorErrors, SimulatedDetector
+from remembr_ros.objects.detectors.detection import get_detector
+from remembr_ros.objects.detectors.simulated import DetectorErrors, SimulatedDetector
 from remembr_ros.timestamps import NS
 from test.object_scene import T0
-from test.unit.objects.detector_contract import DetectorContract
+from test.unit.objects.detectors.detector_contract import DetectorContract
 
 LABELS = {1: 'cup', 2: 'book', 3: 'ball', 7: 'cup'}
 IMAGE = np.zeros((60, 80, 3), np.uint8)
@@ -89,7 +89,7 @@ def test_by_name_it_reads_a_recorded_home(tmp_path: Path) -> None:
 
 def test_masks_of_a_recording_are_found_by_their_stamps_in_any_order(tmp_path: Path) -> None:
     from remembr_ros.bags.writer import BagWriter
-    from remembr_ros.objects.simulated import INSTANCES
+    from remembr_ros.objects.detectors.simulated import INSTANCES
 
     with BagWriter(tmp_path / 'bag') as bag:
         for i in range(4):

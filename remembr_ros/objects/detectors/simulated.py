@@ -12,7 +12,7 @@ from remembr_ros.bags.poses import stamp_of
 from remembr_ros.bags.recording import Recording
 from remembr_ros.errors import DetectorFailed, InvalidRequest
 from remembr_ros.images import Bgr, raw_values
-from remembr_ros.objects.detection import Detection
+from remembr_ros.objects.detectors.detection import Detection
 
 INSTANCES = '/camera/instances/image_raw'
 LEAST_PX = 20  # of a mask: less is nothing to any detector

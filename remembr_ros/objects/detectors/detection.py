@@ -85,11 +85,11 @@ def get_detector(name: str, labels: str | None = None) -> Detector:
     """
     kind, _, model = name.partition(':')
     if kind == 'onnx' and model:
-        from remembr_ros.objects.yolox import YoloxDetector
+        from remembr_ros.objects.detectors.yolox import YoloxDetector
 
         return YoloxDetector(model, labels)
     if kind == 'simulation' and model:
-        from remembr_ros.objects.simulated import recorded_detector
+        from remembr_ros.objects.detectors.simulated import recorded_detector
 
         return recorded_detector(model)
     raise InvalidRequest(

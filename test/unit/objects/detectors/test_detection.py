@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.objects.detection import get_detector
-from remembr_ros.objects.yolox import YoloxDetector
+from remembr_ros.objects.detectors.detection import get_detector
+from remembr_ros.objects.detectors.yolox import YoloxDetector
 from test.object_scene import detection
 
 BOX = (1.0, 2.0, 3.0, 4.0)
