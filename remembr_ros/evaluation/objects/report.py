@@ -114,6 +114,6 @@ def draw(path: Path, told: Mapping[str, Any]) -> None:
         axes.set_xticks(range(len(levels)), [level.replace(' ', '\n', 1) for level in levels], fontsize=8)
         axes.set_ylim(0.0, 1.02)
         axes.set_ylabel(title, fontsize=9)
-    axes.legend(loc='upper right', fontsize=8)
+    axes.legend(loc='lower left', bbox_to_anchor=(0.0, 1.0), ncols=len(rules), frameon=False, fontsize=8)
     figure.tight_layout()
     figure.savefig(path)
