@@ -44,7 +44,7 @@ class ObjectMap:
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
         self._again: list[tuple[ObjectTrack, ObjectTrack]] = []
-        self._frames = 0
+        self._frames = self._latest_ns = 0
         self._assignment = Assignment()
         self._boxes = Boxes(self._tracks)
 
@@ -58,6 +58,9 @@ class ObjectMap:
         :return: the id of the object that each detection is; empty: of none that is confirmed
         """
         stamp_ns = view.stamp_ns
+        if stamp_ns - self._latest_ns > TENTATIVE_NS:  # a mistake of then would take what is seen now
+            self.review(stamp_ns)
+        self._latest_ns = max(self._latest_ns, stamp_ns)
         # What was followed where a known one was, see _new, is over with the times in which that was seen.
         over = [track for track, known in self._again if not known.was_known(stamp_ns, stamp_ns)]
         if over:

@@ -279,11 +279,13 @@ def test_without_depth_a_thing_is_one_and_depth_puts_it_in_its_place() -> None:
     assert known.facts.std < 0.1
 
 
-def test_a_mistake_of_the_detector_is_forgotten() -> None:
+@pytest.mark.parametrize('reviewed', [False, True])
+def test_a_mistake_of_the_detector_is_forgotten(*, reviewed: bool) -> None:
     watched = Watched()
     watched.show(scene_with((LEFT, RED)), at(LEFT), times=2)
     watched.now_ns += 3600 * NS
-    watched.objects.review(watched.now_ns)
+    if reviewed:
+        watched.objects.review(watched.now_ns)
     watched.show(scene_with((LEFT, RED)), at(LEFT), times=2)
     assert len(watched.objects) == 0
 
