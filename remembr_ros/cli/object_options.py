@@ -69,6 +69,9 @@ class RecordedObjects:
         views = tqdm(self._views, 'objects', self._views.frame_count, unit='frame', disable=None)
         try:
             for view in views:
+                if keeper.has_read(view.stamp_ns, self._args.camera):
+                    keeper.dropped['images that were read before'] += 1
+                    continue
                 keeper.see(view, self._detector.detect(view.image, view.stamp_ns, self._args.camera))
         finally:
             keeper.keep()

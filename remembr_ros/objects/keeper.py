@@ -12,6 +12,7 @@ from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS
 
+AGAIN_NS = 60 * NS  # of what is known, the last part, of which something may not have been stored
 EVERY_NS = 10 * NS  # objects that changed are stored so often: each is rewritten as a whole
 
 
@@ -48,6 +49,13 @@ class ObjectKeeper:
     def __len__(self) -> int:
         """Return how many objects there are."""
         return len(self._map)
+
+    def has_read(self, stamp_ns: int, camera: str) -> bool:
+        """Tell whether an image was read before: it tells nothing new.
+
+        Of the last minute that is known, not all may have been stored: that is to be read again.
+        """
+        return self._map.has_read(stamp_ns, camera, AGAIN_NS)
 
     def see(self, view: CameraView, detections: list[Detection]) -> None:
         """Take what a detector found in an image; now and then, store what has changed."""

@@ -1,6 +1,7 @@
 """The objects that a robot knows, frame by frame: which are new, one and the same, missing, or were moved."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from remembr_ros.geometry import inverse
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
-from remembr_ros.memory.objects import KnownObject
+from remembr_ros.memory.objects import ONE_INTERVAL_NS, Interval, KnownObject, joined
 from remembr_ros.objects.assignment import SAME_LABEL, Assignment, alike, found_again, moved
 from remembr_ros.objects.boxes import Boxes, distinct
 from remembr_ros.objects.camera import to_parent
@@ -32,8 +33,8 @@ NEAR_M = 0.5  # an object is near a larger one
 class ObjectMap:
     """Follows the objects of one robot in one map. Used by one thread at a time.
 
-    :param known: what is stored already; what is seen of one in the times in which it was seen tells nothing
-        new, so that a recording counts once however often it is read
+    :param known: what is stored already; what a camera saw in the times in which it saw these, tells
+        nothing new: a recording counts once however often it is read
     """
 
     def __init__(
@@ -43,7 +44,11 @@ class ObjectMap:
         self._tracks = [ObjectTrack.of(one) for one in known]
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
-        self._again: list[tuple[ObjectTrack, ObjectTrack]] = []
+        times: defaultdict[str, list[Interval]] = defaultdict(list)
+        for track in self._tracks:
+            times[track.camera] += [*track.covered, (track.presence.looked_ns,) * 2]
+        self._read = {camera: joined(of, ONE_INTERVAL_NS) for camera, of in times.items()}
+        self._has_news = not self._tracks
         self._frames = self._latest_ns = 0
         self._assignment = Assignment()
         self._boxes = Boxes(self._tracks)
@@ -51,6 +56,11 @@ class ObjectMap:
     def __len__(self) -> int:
         """Return how many objects there are."""
         return sum(track.confirmed for track in self._tracks)
+
+    def has_read(self, stamp_ns: int, camera: str, later_ns: int = 0) -> bool:
+        """Tell whether a camera saw known things then, and so much later still: that is read again."""
+        read = self._read.get(camera, ((0, 0),))
+        return stamp_ns + later_ns <= read[-1][1] and any(a <= stamp_ns <= b for a, b in read)
 
     def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
         """Take what a frame shows.
@@ -61,11 +71,9 @@ class ObjectMap:
         if stamp_ns - self._latest_ns > TENTATIVE_NS:  # a mistake of then would take what is seen now
             self.review(stamp_ns)
         self._latest_ns = max(self._latest_ns, stamp_ns)
-        # What was followed where a known one was, see _new, is over with the times in which that was seen.
-        over = [track for track, known in self._again if not known.was_known(stamp_ns, stamp_ns)]
-        if over:
-            self._again = [pair for pair in self._again if pair[0] not in over]
-            self._drop(over)
+        # What is read again changes nothing; what had not come to anything when it was cut off goes on later.
+        cameras = {one.detection.camera for one in placed} or self._read
+        again = any(self.has_read(stamp_ns, camera) for camera in cameras)
         things = distinct(placed)
         eye, seen = np.array(view.pose[0]), [*things.values()]
         matched, correction = self._assignment.match(seen, self._tracks, self._boxes, eye)
@@ -75,18 +83,18 @@ class ObjectMap:
         for row, (i, one) in enumerate(zip(things, moved(seen, correction), strict=True)):
             track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
             at = pairs[row] if row in pairs else self._tracks.index(track)
-            if not track.was_known(stamp_ns, stamp_ns):
+            if not (track.was_known(stamp_ns) or (again and track.covered)):
                 track.see(one, pose[0])
                 self._boxes.set(at, track)
-                again = any(track is other for other, _ in self._again)
                 track.confirmed = track.confirmed or (_is_sure(track) and not again)
+            self._has_news |= track.confirmed and not again
             there.append(track)
             found[i] = track.id if track.confirmed else ''
         for track in there:
             track.beside.update({other.id for other in there} - {track.id})
         if view.depth is not None:
             deep = replace(view.depth, pose=correction.pose(view.depth.pose))
-            self._look(stamp_ns, deep, there)
+            self._has_news |= self._look(stamp_ns, deep, there) and not again
         self._frames += 1
         if self._frames % REVIEW_FRAMES == 0:
             self.review(stamp_ns)
@@ -94,6 +102,14 @@ class ObjectMap:
 
     def review(self, now_ns: int) -> None:
         """Make one of those that turned out to be one, and forget what was seen by mistake."""
+        if self._has_news:
+            self._unite(now_ns)
+        old = [t for t in self._tracks if not t.confirmed and now_ns - t.span[1] > TENTATIVE_NS]
+        if old:
+            self._drop(old)
+
+    def _unite(self, now_ns: int) -> None:
+        """Make one of those that turned out to be one."""
         for track in [track for track in self._tracks if track.changed]:
             other = self._twin(track)
             if other is not None:
@@ -103,12 +119,9 @@ class ObjectMap:
             if new.stored:
                 self._gone.append(new.id)
             self._replace(missing, new)
-        old = [t for t in self._tracks if not t.confirmed and now_ns - t.span[1] > TENTATIVE_NS]
-        if old:
-            self._drop(old)
 
-    def _look(self, stamp_ns: int, view: DepthView, there: Sequence[ObjectTrack]) -> None:
-        """Look whether what should be there is."""
+    def _look(self, stamp_ns: int, view: DepthView, there: Sequence[ObjectTrack]) -> bool:
+        """Look whether what should be there is; tell whether that was news."""
         ahead = to_parent((self._boxes.low + self._boxes.high) / 2.0, inverse(view.pose))
         away = np.linalg.norm(ahead, axis=1)
         near = np.flatnonzero((ahead[:, 2] > 0.0) & (away < FARTHEST_M))
@@ -123,14 +136,17 @@ class ObjectMap:
         taken = boxes.taken_by(Boxes([track for track in there if track.confirmed]))
         seen = np.array([track in there for track in expected], np.bool_)
         looks[taken & ~seen & (looks == FILLED)] = CLEAR
+        news = False
         for track, what, was_seen in zip(expected, looks.tolist(), seen.tolist(), strict=True):
-            track.changed |= track.presence.look(stamp_ns, what, seen=was_seen)
+            if track.presence.look(stamp_ns, what, seen=was_seen):
+                track.changed = news = True
+        return news
 
     def changed(self) -> list[tuple[Memory, bytes | None]]:
         """Return every object that changed since the last time, with its new picture, if any."""
         found = []
         for track in self._tracks:
-            if track.confirmed and track.changed:
+            if track.confirmed and track.changed and self._has_news:
                 found.append((self._current(track), track.crop))
                 track.changed, track.stored, track.crop = False, True, None
         return found
@@ -152,28 +168,11 @@ class ObjectMap:
         detection = placed.detection
         origin = f'{detection.camera}/{self._map_id}/{number}'
         identity = memory_id(self._robot, OBJECT, detection.stamp_ns, origin)
-        known, track = self._by_id.get(identity) or self._moved_since(placed), ObjectTrack(identity)
-        if known is None:
-            self._by_id[identity] = track
-        elif known.was_known(detection.stamp_ns, detection.stamp_ns):
-            # A recording is read again: it turned out to be a known one, which lies elsewhere by now. Until
-            # that is over it is followed where it was, or what comes of it would be another object.
-            self._again.append((track, known))
-        else:
-            return known
-        self._tracks.append(track)
-        self._boxes.add(placed)
-        return track
-
-    def _moved_since(self, placed: Lifted) -> ObjectTrack | None:
-        """Return what was known to be at a place then, and was moved since: a recording is read again."""
-        stamp_ns, middle = placed.detection.stamp_ns, (placed.low + placed.high) / 2.0
-        for track in (track for track in self._tracks if track.was_known(stamp_ns, stamp_ns)):
-            then = next((place for left_ns, _, place, _ in track.moves if stamp_ns <= left_ns), None)
-            near = then is not None and math.dist(then, middle) < max(NEAR_M, track.extent / 2.0)
-            if near and track.share(placed.detection.scores) >= SAME_LABEL:
-                return track
-        return None
+        if identity not in self._by_id:
+            self._by_id[identity] = track = ObjectTrack(identity)
+            self._tracks.append(track)
+            self._boxes.add(placed)
+        return self._by_id[identity]
 
     def _twin(self, track: ObjectTrack) -> ObjectTrack | None:
         """Return a track that is the same thing: it lies in it, is called alike, and looks alike."""
@@ -202,7 +201,7 @@ class ObjectMap:
         return None
 
     def _merge(self, older: ObjectTrack, younger: ObjectTrack) -> None:
-        if younger.stored or not older.was_known(*younger.span):
+        if younger.stored or not (older.covered and self.has_read(younger.span[1], younger.camera)):
             older.take_in(younger)
         if younger.stored:
             self._gone.append(younger.id)

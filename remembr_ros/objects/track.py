@@ -158,9 +158,9 @@ class ObjectTrack:
         """Whether it should stay where it is, as far as anybody knows where."""
         return self.confirmed and self.measured and self.label not in TRANSIENT
 
-    def was_known(self, start_ns: int, end_ns: int) -> bool:
-        """Tell whether all that is seen of it in a time is known from before this program began."""
-        return any(start <= start_ns and end_ns <= end for start, end in self.covered)
+    def was_known(self, stamp_ns: int) -> bool:
+        """Tell whether what is seen of it at a time is known from before this program began."""
+        return any(start <= stamp_ns <= end for start, end in self.covered)
 
     def share(self, scores: Mapping[str, float]) -> float:
         """Return how much of what these scores call something it was called, too, from 0 to 1."""

@@ -254,6 +254,23 @@ def test_a_real_model_finds_things(command: Run, command_json: RunJson, memory: 
     assert found['position'] == pytest.approx(SQUARE, abs=0.06)
 
 
+def test_what_was_read_is_not_read_again_until_it_is_forgotten(
+    ingest: RunJson, objects: Any, command: Run, memory: Path, tmp_path: Path
+) -> None:
+    bag = Drive(stamps=lambda number: 15 * NS * number).write(tmp_path)
+    assert ingest(bag, *DEEP)['objects_images'] == 8
+    found = objects()
+    assert found[0]['observations'] == 8
+    again = ingest(bag, *DEEP)
+    assert again['objects_left_out'] == {'images that were read before': 4}
+    assert (again['objects'], again['objects_images']) == (1, 4)  # those of the last minute
+    assert objects() == found
+    assert ingest(bag, *DEEP, '--camera', 'rear')['objects_images'] == 8
+    command('forget', '--memory', memory, '--source', 'object', '--yes')
+    assert ingest(bag, *DEEP)['objects_images'] == 8
+    assert objects() == found
+
+
 def test_tf_names_the_map(ingest: RunJson, objects: Any, tmp_path: Path) -> None:
     bag = Drive(map_frame='floor').write(tmp_path)
     assert ingest(bag, *DEEP, '--tf', 'floor', 'base_link')['objects'] == 1
