@@ -41,6 +41,7 @@ INNER = 0.15  # share of the edges at each end that is left out
 LARGE_M = 0.7  # wider things are hardly ever seen whole
 STRAY = 0.04  # as INNER, for them
 PART, PART_OFF_M = 0.6, 0.15  # of its extent: what is so small, and no further outside, is a part of it
+SELDOM = 5  # so many times as often seen in part, what seemed to be the whole may have been a part, too
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
@@ -299,7 +300,8 @@ class ObjectTrack:
             self._whole = deque(whole[-third:], BOXES)  # it moves
         boxes = [*self._whole] or [*self._parts]
         self._bound(boxes, INNER)
-        self.cut = not self._whole or float((self.high - self.low)[:2].max()) > LARGE_M
+        seldom = SELDOM * len(self._whole) < len(self._parts)
+        self.cut = seldom or float((self.high - self.low)[:2].max()) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = [*self._whole, *self._parts]
             self._bound(boxes, STRAY)

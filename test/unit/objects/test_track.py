@@ -102,6 +102,19 @@ def test_a_long_thing_that_was_seen_whole_stays_one_however_little_is_seen_of_it
     assert known.size[1] > 3.0
 
 
+@pytest.mark.parametrize(('wholes', 'width'), [(1, 0.5), (8, 0.15)])
+def test_what_once_seemed_to_be_the_whole_of_what_is_seen_in_part_was_a_part(
+    wholes: int, width: float
+) -> None:
+    track = ObjectTrack('tv')
+    for _ in range(16):
+        track.see(lifted((2.0, 0.0, 1.0), (2.1, 0.5, 1.4), 'tv', cut=True), (0.0, 0.0, 1.0))
+    for _ in range(wholes):  # but for a few pixels, it is at the image's border
+        track.see(lifted((2.0, 0.1, 1.1), (2.05, 0.25, 1.3), 'tv'), (0.0, 0.0, 1.0))
+    assert (track.high - track.low)[1] == pytest.approx(width, abs=0.05)
+    assert track.cut == (wholes == 1)
+
+
 @pytest.mark.xfail(strict=True, reason='what is known of a thing is its front: its back is another one')
 def test_a_deep_thing_that_is_seen_from_the_other_side_is_the_same() -> None:
     watched = Watched()
