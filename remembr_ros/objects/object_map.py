@@ -48,7 +48,9 @@ class ObjectMap:
         for track in self._tracks:
             times[track.camera] += [*track.covered, (track.presence.looked_ns,) * 2]
         self._read = {camera: joined(of, ONE_INTERVAL_NS) for camera, of in times.items()}
+        """By camera, the times of which what it saw is known from before this program began."""
         self._has_news = not self._tracks
+        """Something was seen that is not: until then all stays as it is stored."""
         self._frames = self._latest_ns = 0
         self._assignment = Assignment()
         self._boxes = Boxes(self._tracks)
@@ -83,6 +85,7 @@ class ObjectMap:
         for row, (i, one) in enumerate(zip(things, moved(seen, correction), strict=True)):
             track = self._tracks[pairs[row]] if row in pairs else self._new(one, i)
             at = pairs[row] if row in pairs else self._tracks.index(track)
+            # What another camera saw of it in that time counts for both.
             if not (track.was_known(stamp_ns) or (again and track.covered)):
                 track.see(one, pose[0])
                 self._boxes.set(at, track)

@@ -301,6 +301,8 @@ class ObjectTrack:
         boxes = [*self._whole] or [*self._parts]
         self._bound(boxes, INNER)
         seldom = SELDOM * len(self._whole) < len(self._parts)
+        if self._whole and self.covered:  # one box is stored, of however many sights
+            seldom = False
         self.cut = seldom or float((self.high - self.low)[:2].max()) > LARGE_M
         if self.cut:  # each sight is of a part: the box goes as far as any of them, but for stray ones
             boxes = [*self._whole, *self._parts]

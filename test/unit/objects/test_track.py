@@ -115,6 +115,14 @@ def test_what_once_seemed_to_be_the_whole_of_what_is_seen_in_part_was_a_part(
     assert track.cut == (wholes == 1)
 
 
+def test_what_is_stored_stays_as_large_as_it_is_however_often_it_is_seen_in_part() -> None:
+    track = ObjectTrack.of(known_object(0))
+    low, high = track.low.copy(), track.high.copy()
+    for _ in range(20):
+        track.see(lifted(tuple(low + 0.06), tuple(high + 0.06), cut=True), (0.0, 0.0, 1.0))
+    assert np.allclose((track.low, track.high), (low, high), atol=0.01)
+
+
 @pytest.mark.xfail(strict=True, reason='what is known of a thing is its front: its back is another one')
 def test_a_deep_thing_that_is_seen_from_the_other_side_is_the_same() -> None:
     watched = Watched()
