@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from remembr_ros.memory.objects import KnownObject, known_objects
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.objects.lifting import CameraView, lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from remembr_ros.geometry import Pose, Transform
 from remembr_ros.images import Bgr
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.memory.objects import KnownObject, ObjectFacts, known_objects
+from remembr_ros.memory.objects.known import KnownObject, ObjectFacts, known_objects
 from remembr_ros.objects.camera import Pinhole
 from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.lifting import CameraView, DepthView

@@ -27,8 +27,12 @@ from remembr_ros.errors import (
     ReplyInvalid,
     StoreUnavailable,
 )
-from remembr_ros.memory.model.recall import Query, Recall, Scope
+from remembr_ros.memory.model.recall import (
+    Query,
+    Scope,
+)
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.recall import Recall
 
 logger = logging.getLogger(__name__)
 

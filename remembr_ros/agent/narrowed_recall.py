@@ -9,8 +9,16 @@ from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    Query,
+    Scope,
+    Survey,
+)
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.recall import Recall
 
 _T = TypeVar('_T')
 OVERFETCH = 4  # Times as many memories are recalled where some are left out afterwards
@@ -86,6 +94,13 @@ class NarrowedRecall:
         """Return what there is in the scope and the times; left out places count."""
         inside = self._inside(scope)
         return Survey(0) if inside is None else self._wait(lambda: self.recall.survey(inside))
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        """Return the objects in the scope and the times; left out places count."""
+        inside = self._inside(query.scope)
+        if inside is None:
+            return FoundObjects()
+        return self._wait(lambda: self.recall.find_objects(replace(query, scope=inside)))
 
     def _inside(self, scope: Scope) -> Scope | None:
         met = scope.meet(self.scope)

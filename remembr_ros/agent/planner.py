@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.usage import Ledger
 from remembr_ros.errors import BudgetExceeded, Cancelled
-from remembr_ros.memory.model.recall import Recall
+from remembr_ros.memory.recall import Recall
 
 logger = logging.getLogger(__name__)
 

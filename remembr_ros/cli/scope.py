@@ -47,7 +47,7 @@ def scope_of(args: argparse.Namespace, near: Point | None = None) -> Scope:
         radius_m=args.radius,
         robots=tuple(args.robot),
         map_id=args.map_id,
-        source=args.source,
+        source=getattr(args, 'source', None),
     )
 
 

@@ -25,7 +25,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, SOURCES, Memory
-from remembr_ros.memory.objects import seen_in
+from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.timestamps import NS, format_duration
 
 CELL_M = 1.0  # side of a place

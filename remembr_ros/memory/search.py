@@ -23,6 +23,8 @@ from remembr_ros.memory.model.recall import (
     offset_ns,
 )
 from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery, choose_objects
 from remembr_ros.timestamps import MAX_NS, NS
 
 MAX_LIMIT = 1_000  # more hits than this are no recall any more
@@ -32,7 +34,7 @@ WORDED = 30  # fewest that it looks for by their words, which decide where numbe
 
 
 class StoreSearch(ABC):
-    """Recall over an engine; see remembr_ros.memory.model.recall.Recall."""
+    """Recall over an engine; see remembr_ros.memory.recall.Recall."""
 
     @property
     @abstractmethod
@@ -86,6 +88,20 @@ class StoreSearch(ABC):
         :raises StoreUnavailable: the database does not work
         """
         return self.engine.survey(_happened(scope))
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        """Return the objects that a query asks for, in its order.
+
+        :raises InvalidRequest: there is no such source, or a name cannot be one
+        :raises StoreUnavailable: the database does not work
+        """
+        whole = Scope(robots=query.scope.robots, map_id=query.scope.map_id, source=OBJECT)
+        known = known_objects(self.engine.select(whole))
+        scores = None
+        if query.text:
+            hits = self.find(Query(query.text, scope=whole, limit=MAX_LIMIT))
+            scores = {hit.memory.id: hit.score for hit in hits}
+        return choose_objects(query, known, scores)
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]

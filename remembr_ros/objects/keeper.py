@@ -5,7 +5,7 @@ from collections import Counter
 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.lifting import CameraView, lift

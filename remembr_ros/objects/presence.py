@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory.objects import Interval, fewer
+from remembr_ros.memory.objects.known import Interval, fewer
 from remembr_ros.objects.lifting import NEAREST_M, DepthView
 
 HIDDEN, FILLED, CLEAR = 0, 1, 2

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.memory.objects import (
+from remembr_ros.memory.objects.known import (
     ALIASES,
     MOVES,
     TRANSIENT,
@@ -23,9 +23,9 @@ from remembr_ros.memory.objects import (
     fewer,
     interval_added,
     joined,
-    sentence,
     thinned,
 )
+from remembr_ros.memory.objects.wording import sentence
 from remembr_ros.objects.lifting import Lifted
 from remembr_ros.objects.presence import Presence
 

@@ -13,9 +13,12 @@ from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnava
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.milvus.client import database_path
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import Recall, Scope
+from remembr_ros.memory.model.recall import (
+    Scope,
+)
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import store_note
+from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.store_info import StoreInfo
 from remembr_ros.navigation.grid import Grid

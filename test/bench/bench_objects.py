@@ -17,7 +17,7 @@ import numpy as np
 from remembr_ros.evaluation.objects.run import LEVELS, PROMISED, detected
 from remembr_ros.geometry import Transform
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation, memory_id
-from remembr_ros.memory.objects import KnownObject, known_objects
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.objects.appearance import HUES, TONES, Appearance
 from remembr_ros.objects.camera import Pinhole

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT
-from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.opening import open_store
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from test.kills.verbs import START_NS

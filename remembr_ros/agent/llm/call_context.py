@@ -16,7 +16,12 @@ from remembr_ros.agent.times.time_expression import parse_moment
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import Hit, Recall, Scope, Survey
+from remembr_ros.memory.model.recall import (
+    Hit,
+    Scope,
+    Survey,
+)
+from remembr_ros.memory.recall import Recall
 
 MAX_LOOKS = 4  # Memories looked at again for one question: each is a call of a vision model
 

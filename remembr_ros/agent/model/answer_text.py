@@ -6,7 +6,7 @@ from dataclasses import replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.memory_prompt import ago, from_here
 from remembr_ros.memory.model.record import CAPTIONER
-from remembr_ros.memory.objects import presence_note
+from remembr_ros.memory.objects.wording import presence_note
 from remembr_ros.timestamps import format_clock, format_duration
 
 EVEN = 0.5  # An answer that is rather wrong than right says so

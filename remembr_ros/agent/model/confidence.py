@@ -51,7 +51,7 @@ def how_well(score: float, embedder: str) -> str:
     """Return in one word how well a hit of a recall by text fits: surely, likely, perhaps or hardly.
 
     :param score: of the hit, 0 to 1
-    :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
+    :param embedder: see :attr:`remembr_ros.memory.recall.Recall.embedder_name`
     """
     return in_a_word(logistic(calibration_of(embedder).fits, (score,)))
 

@@ -14,9 +14,13 @@ from remembr_ros.agent.overview.highlights import readable
 from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
-from remembr_ros.memory.model.record import PERSON, Memory
-from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.model.recall import (
+    Hit,
+    Query,
+    Scope,
+)
+from remembr_ros.memory.model.record import PERSON
+from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock
 
 NOTHING_READ = 'No readable text.'
@@ -64,23 +68,6 @@ def what_is_there(hits: Sequence[Hit], where: str) -> str:
     """
     told = dict.fromkeys(s for hit in hits for s in split_sentences(hit.memory.caption) if s != NOTHING_READ)
     return f'{where[0].upper()}{where[1:]}: {" ".join(list(told)[:SENTENCES_TOLD])}'
-
-
-def bearing_only(memory: Memory) -> str:
-    """Return what has to be said of an object of which only the direction was seen; empty: nothing."""
-    measured = memory.facts.get('measured', True)
-    return '' if measured else ' in this direction, how far away is not known'
-
-
-def count_things(request: Request, objects: Sequence[Hit]) -> Claim:
-    """Say how many objects there are of what was asked for; what is missing counts no more."""
-    missing = {one.id for one in known_objects(hit.memory for hit in objects) if one.missing_ns is not None}
-    gone, objects = (
-        f', {len(missing)} more gone' if missing else '',
-        [h for h in objects if h.memory.id not in missing],
-    )
-    number = 'one is known' if len(objects) == 1 else f'{len(objects) or "none"} are known'
-    return Claim(Kind.TEXT, f'{request.thing}: {number}, each at a place of its own{gone}.', objects)
 
 
 def count_places(request: Request, hits: Sequence[Hit], same_place: SamePlace, limit: int) -> Claim:

@@ -11,7 +11,7 @@ from remembr_ros.agent.offline.question_terms import ROOMS
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects import of_itself
+from remembr_ros.memory.objects.wording import of_itself
 
 MIN_ALIKE = 0.8  # Share of letters in which a name and a word read by OCR agree, if they are the same
 

@@ -11,8 +11,12 @@ from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sighting
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import Query, Recall, Scope
-from remembr_ros.memory.model.record import CAPTIONER
+from remembr_ros.memory.model.recall import (
+    Query,
+    Scope,
+)
+from remembr_ros.memory.model.record import CAPTIONER, OBJECT
+from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock
 
 UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it
@@ -85,6 +89,8 @@ def _why_untold(request: Request, recall: Recall, scope: Scope, total: int) -> s
 def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
     """Tell whether anything looked that could have seen the thing: signs are read by whatever looks."""
     if request.numbered or request.identifiers or (request.names and not request.now):
+        return True
+    if recall.count(replace(scope, source=OBJECT)):  # a detector looked
         return True
     seen = replace(scope, source=CAPTIONER)
     queries = (Query(request.target, scope=seen, limit=POOL), Query(scope=seen, limit=POOL))

@@ -3,20 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
-from remembr_ros.memory.matching.terms import stem, words
-
-_SAME = tuple(
-    tuple(same.split())
-    for same in (
-        'lift elevator, toilet restroom bathroom washroom, sofa couch, bicycle bike, '
-        'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
-        # what detectors call it, and people
-        'cup mug, tv television, refrigerator fridge, phone telephone, motorbike motorcycle, '
-        'aeroplane airplane, '
-        'person people man woman pedestrian someone somebody anyone anybody men women human'
-    ).split(',')
-)
-"""Stems of words that people and signs use for the same thing."""
+from remembr_ros.memory.matching.terms import stem, synonyms, words
 
 _PURPOSES = {
     ('throw', 'dispose', 'recycle'): 'trash can bin recycling',
@@ -52,6 +39,6 @@ def same(stemmed: str, *, deed: bool = False) -> Sequence[str]:
 
     :param deed: the word says what somebody did with a thing: who left a parcel asks for no exit
     """
-    found = [other for group in _SAME if stemmed in group for other in group]
+    found = [*synonyms(stemmed)]
     found += [] if deed else [stem(thing) for thing in _THINGS.get(stemmed, ())]
     return tuple(other for other in dict.fromkeys(found) if other != stemmed)

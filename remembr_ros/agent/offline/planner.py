@@ -15,10 +15,8 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose, ground
 from remembr_ros.agent.model.same_place import stay_of
 from remembr_ros.agent.offline.anchored_search import Findings, search_by_anchors
 from remembr_ros.agent.offline.answer_sentences import (
-    bearing_only,
     cite_every_place,
     count_places,
-    count_things,
     count_visits,
     read_texts,
     seen_most_often,
@@ -31,6 +29,7 @@ from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import named_scope
 from remembr_ros.agent.offline.not_seen import FOREIGN, absent, beyond_rules, not_understood, untold
+from remembr_ros.agent.offline.objects.answers import answer_by_objects
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     PERHAPS,
@@ -40,14 +39,18 @@ from remembr_ros.agent.offline.relevance_model import (
     as_unsure,
     find_outermost,
     find_sightings,
-    objects_among,
     sure_ones,
 )
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import (
+    Hit,
+    Query,
+    Scope,
+)
 from remembr_ros.memory.model.record import OBJECT, PERSON
+from remembr_ros.memory.recall import Recall
 
 NAME = 'offline'
 STAY_POOL = 300  # Memories looked at for a question about how long: a stay may have many
@@ -92,10 +95,11 @@ class OfflinePlanner:
         if (day := parse_day(request, question)) is not None:
             day = replace(day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id))
             return ground(claim_of_day(day, question, recall), question, NAME)
-        moved = answer_motion(request, question, recall, scope)
-        if moved is not None:
-            return with_facts(ground(moved, question, NAME), question)
-        if why := named.unknown or beyond_rules(request):
+        why = named.unknown or beyond_rules(request)
+        told = answer_motion(request, question, recall, scope)
+        if told := told or (None if why else answer_by_objects(request, question, recall, scope)):
+            return with_facts(ground(told, question, NAME), question)
+        if why:
             return ground(untold(why), question, NAME)
         scope = _around_here(request, question, scope)
         total = recall.count(scope)
@@ -255,18 +259,13 @@ def _sureness(claim: Claim, found: Findings, question: Question) -> float:
 
 
 # One return per kind of answer.
-def _claim(  # noqa: PLR0911, PLR0912
+def _claim(  # noqa: PLR0911
     found: Findings, question: Question, recall: Recall
 ) -> Claim:
     request, hits = found.request, found.hits
-    # Where a thing is and when it was seen, its own memory knows better than those of scenes that show it.
-    things = objects_among(request, hits) if request.target else []
-    if things and (request.kind in (Kind.POSITION, Kind.TIME) or request.counting):
-        hits = things
     last = _choice(request, hits) is Choice.LATEST
-    best = hits if hits is things else sure_ones(hits) if last else as_good_as_best(hits)
+    best = sure_ones(hits) if last else as_good_as_best(hits)
     note = f' ({found.note})' if found.note else ''
-    note += bearing_only(best[0].memory) if hits is things else ''
     if request.kind is Kind.POSITION:
         every = request.choice in (Choice.EVERY, Choice.MOST_OFTEN)
         placed = [hit for hit in (hits if every else best) if hit.memory.pose is not None]
@@ -301,11 +300,7 @@ def _claim(  # noqa: PLR0911, PLR0912
     if request.visits:
         return count_visits(request, hits, question, recall, ALL)
     if request.counting:
-        return (
-            count_things(request, hits)
-            if hits is things
-            else count_places(request, hits, question.same_place, ALL)
-        )
+        return count_places(request, hits, question.same_place, ALL)
     if request.relation is not None and request.relation.kind is RelationKind.NEAR and not request.target:
         return Claim(Kind.TEXT, what_is_there(hits, found.note), hits)
     first = choose(best, request.choice, question)

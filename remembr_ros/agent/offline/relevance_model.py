@@ -19,9 +19,15 @@ from remembr_ros.agent.offline.matching import (
 )
 from remembr_ros.agent.offline.other_words import things_for
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.memory.model.recall import Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import (
+    Hit,
+    Query,
+    Scope,
+)
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.memory.objects import of_itself, seen_in
+from remembr_ros.memory.objects.known import seen_in
+from remembr_ros.memory.objects.wording import of_itself
+from remembr_ros.memory.recall import Recall
 
 POOL = 30  # Memories looked at for one thing
 SHOWN = 0.02  # What is less likely than this was not seen; what is likelier is shown, with how sure it is
@@ -63,11 +69,11 @@ def how_likely(request: Request, hit: Hit, embedder: str) -> float:
     """Return how likely a memory shows what was asked for, 0 to 1; 0: it lacks a number, a name or a colour.
 
     :param hit: of a recall by the target
-    :param embedder: see :attr:`remembr_ros.memory.model.recall.Recall.embedder_name`
+    :param embedder: see :attr:`remembr_ros.memory.recall.Recall.embedder_name`
     """
     memory = of_itself(hit.memory)
     found = words_found(request, memory)
-    if (memory.source == OBJECT and not any(found)) or not has_what_it_must(request, memory):
+    if (memory.source == OBJECT and not all(found)) or not has_what_it_must(request, memory):
         return 0.0  # what a detector names by one word is not another thing
     likely = shown_confidence(hit, sum(found) / max(len(found), 1), embedder)
     return as_unsure(likely) if another_thing(request, memory) else likely
@@ -112,13 +118,6 @@ def find_outermost(
             break
         found = sorted([*found, *more], key=lambda hit: -hit.score)
     return found
-
-
-def objects_among(request: Request, hits: Iterable[Hit]) -> list[Hit]:
-    """Return the objects that have all the asked words, the one seen last first."""
-    objects = (hit for hit in hits if hit.memory.source == OBJECT)
-    found = [hit for hit in objects if all(words_found(request, of_itself(hit.memory)))]
-    return sorted(found, key=lambda hit: (-hit.memory.end_ns, -hit.score))
 
 
 def best_of_each(hits: Iterable[Hit]) -> list[Hit]:

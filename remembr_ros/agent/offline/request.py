@@ -31,6 +31,7 @@ from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words
 class Request:
     """A question, understood.
 
+    :param plain: the question without politeness and times
     :param kind: what the answer shall consist of
     :param target: what is asked about, in the asker's words; empty: whatever was there
     :param thing: as an answer names it: the target of 'Is there a room 117?' is 117, this 'a room 117'
@@ -57,6 +58,7 @@ class Request:
     :param relation: what narrows down where or when the target is looked for
     """
 
+    plain: str
     kind: Kind
     target: str
     thing: str
@@ -230,6 +232,7 @@ def parse_request(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Re
     numbers = numbered(about)
     owners = {name for _, name in numbers if name not in ROOMS and name}
     return Request(
+        plain=plain,
         kind=kind,
         target=target,
         thing=noun_phrase(about, ' '.join([target_of(bare, rooms=True), *texts]).strip(), deed),

@@ -2,8 +2,14 @@
 
 from dataclasses import replace
 
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    Query,
+    Scope,
+)
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.recall import Recall
 
 PAGE = 1_000  # Memories that one recall gives at most
 MOST = 20_000  # Of a day of driving there are 10,000

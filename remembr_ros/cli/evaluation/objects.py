@@ -11,6 +11,7 @@ from remembr_ros.cli.options import add_json, count, sequence
 from remembr_ros.cli.output import print_result, progress, stdout_for_json
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.evaluation.objects.measure import Tally
+from remembr_ros.evaluation.objects.questions import ask_home
 from remembr_ros.evaluation.objects.report import draw, results, table
 from remembr_ros.evaluation.objects.rules import RULES
 from remembr_ros.evaluation.objects.run import LEVELS, drive_through
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('--rules', nargs='+', choices=list(RULES), default=list(RULES), help='(default: all)')
     add('--noise', nargs='+', choices=levels, default=levels, metavar='LEVEL', help='(default: all)')
     add('--jobs', type=count, default=1, metavar='N', help='homes at once (default: %(default)s)')
+    add('--questions', action='store_true', help='ask questions to each home, by rules: questions.json')
     add('--bags', action='store_true', help='record each home as a rosbag, too: DIR/home_SEED')
     add('--out', type=Path, required=True, metavar='DIR', help='results.json, results.md, objects.png')
     add_json(parser)
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     seeds = list(dict.fromkeys(args.homes))
-    drive = partial(_drive, visits=args.visits, noise=args.noise, rules=args.rules)
+    drive = partial(_drive, visits=args.visits, noise=args.noise, rules=args.rules, ask=args.questions)
     try:
         args.out.mkdir(parents=True, exist_ok=True)
         with stdout_for_json(args.json), progress('homes', len(seeds), unit='home') as show:
@@ -48,6 +50,21 @@ def run(args: argparse.Namespace) -> int:
             told = results(seeds, {key: [of[key] for of in driven] for key in driven[0]})
             draw(args.out / 'objects.png', told)
         (args.out / 'results.json').write_text(json.dumps(told, indent=2) + '\n', encoding='utf-8')
+        if args.questions:
+            asked = [
+                {
+                    'home': seed,
+                    'noise': level,
+                    'kind': kind,
+                    'question': text,
+                    'answer': answer,
+                    'right': right,
+                }
+                for seed, of in zip(seeds, driven, strict=True)
+                for (level, _), tally in of.items()
+                for kind, text, answer, right in tally.asked
+            ]
+            (args.out / 'questions.json').write_text(json.dumps(asked, indent=1) + '\n', encoding='utf-8')
         (args.out / 'results.md').write_text(table(told) + '\n', encoding='utf-8')
     except OSError as error:
         raise InvalidRequest(f'{args.out} cannot be written: {error}') from error
@@ -55,7 +72,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _drive(seed: int, visits: int, noise: list[str], rules: list[str]) -> dict[tuple[str, str], Tally]:
-    levels = [level for level in LEVELS if level.name in noise]
-    courses = drive_through(generate_home(seed, visits), levels, rules)
+def _drive(
+    seed: int, visits: int, noise: list[str], rules: list[str], *, ask: bool
+) -> dict[tuple[str, str], Tally]:
+    levels, home = [level for level in LEVELS if level.name in noise], generate_home(seed, visits)
+    courses = drive_through(home, levels, rules)
+    for (_, rule), course in courses.items():
+        if ask and rule == 'remembr':
+            course.tally.asked = ask_home(home, course)
     return {key: course.tally for key, course in courses.items()}

@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Progress, Run
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey, survey_of
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    Query,
+    Scope,
+    Survey,
+    survey_of,
+)
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.recall import Recall
 
 
 class OneCallPlanner:
@@ -60,3 +69,6 @@ class _Found:
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         return survey_of(hit.memory for hit in self.hits if scope.admits(hit.memory))
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        return FoundObjects()

@@ -28,6 +28,7 @@ class Tally:
     :ivar changed: of each thing that was moved or taken away while nobody looked, how long after the first
         look that was known [s]; None: not by the end of that visit
     :ivar still: of things that stayed, how many there were, and were called moved or missing
+    :ivar asked: of each question to the home its kind, text, answer, and whether that is right
     """
 
     found: int = 0
@@ -40,6 +41,7 @@ class Tally:
     iou: list[float] = field(default_factory=list)
     changed: dict[str, list[float | None]] = field(default_factory=lambda: {'moved': [], 'missing': []})
     still: list[int] = field(default_factory=lambda: [0, 0])
+    asked: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
 
 def knowable(home: Home, shown: Shown, visit: int) -> tuple[list[Item], list[Item]]:
@@ -131,8 +133,8 @@ class Changes:
             known = self._is_known(number, self._belief(number, beliefs))
             self._since_s[number] = after_s if known else None
 
-    def close(self, tally: Tally, beliefs: Sequence[Belief]) -> None:
-        """Add what is known at the end of the visit, of changes that were shown often enough."""
+    def close(self, tally: Tally, beliefs: Sequence[Belief]) -> frozenset[int]:
+        """Add what is known at the end of the visit, of changes that were shown well enough; return these."""
         self.look(beliefs)
         shown = np.array(self._shown)
         frames, first_s = shown.sum(axis=0).min(axis=0), shown.argmax(axis=0).max(axis=0) / RATE_HZ
@@ -144,6 +146,7 @@ class Changes:
             belief = self._belief(number, beliefs)
             tally.still[0] += 1
             tally.still[1] += belief is None or belief.missing or belief.moved_ns >= self._start_ns
+        return frozenset(number for i, number in enumerate(self._since_s) if frames[i] >= SHOWN_FRAMES)
 
     def _belief(self, number: int, beliefs: Sequence[Belief]) -> Belief | None:
         """Return what is believed now of what a thing was taken for."""

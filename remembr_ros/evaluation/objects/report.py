@@ -13,7 +13,7 @@ from remembr_ros.evaluation.objects.run import PROMISED
 
 COLUMNS = (
     *('f1', 'precision', 'recall', 'duplicates', 'identity_switches', 'centre_error_m', 'iou'),
-    *('moved_known', 'missing_known', 'falsely_changed'),
+    *('moved_known', 'missing_known', 'falsely_changed', 'answers_right'),
 )
 _COLOURS = ('#1f6fb2', '#d1495b', '#e08e1b', '#8e5ea2')
 
@@ -62,6 +62,15 @@ def _figures(homes: Sequence[Tally]) -> dict[str, Any]:
         'changes_known_interval': _interval(known, list(map(len, delays))),
         'still': still,
         'falsely_changed': _share(wrong, still),
+    }
+    right = [[one[3] for one in home.asked] for home in homes]
+    figures['questions'] = sum(map(len, right))
+    figures['answers_right'] = _share(sum(map(sum, right)), figures['questions'])
+    figures['answers_right_interval'] = _interval(list(map(sum, right)), list(map(len, right)))
+    kinds = dict.fromkeys(one[0] for home in homes for one in home.asked)
+    figures['answers_right_by_kind'] = {
+        kind: statistics.fmean(one[3] for home in homes for one in home.asked if one[0] == kind)
+        for kind in kinds
     }
     for kind in ('moved', 'missing'):
         of_kind = [delay for home in homes for delay in home.changed[kind]]

@@ -11,7 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from remembr_ros.memory.objects import known_objects
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.objects.assignment import alike
 from remembr_ros.objects.lifting import CameraView, Lifted
 from remembr_ros.objects.object_map import ObjectMap
@@ -73,14 +74,18 @@ class RemembrRule:
 
     def beliefs(self) -> list[Belief]:
         """Return all objects as they are now."""
-        self._map.review(self._now_ns)  # as before it is stored
         found = []
-        for known in known_objects(self._map.memories()):
+        for known in known_objects(self.memories()):
             middle, half = np.array(known.position), np.array(known.size) / 2.0
             names, missing = (known.id, *known.facts.aliases), known.missing_ns is not None
             moved_ns = known.moves[-1][1] if known.moves else 0
             found.append(Belief(names, known.name, middle - half, middle + half, missing, moved_ns))
         return found
+
+    def memories(self) -> list[Memory]:
+        """Return all objects as they are now, as before they are stored."""
+        self._map.review(self._now_ns)
+        return self._map.memories()
 
 
 class PublishedRule:

@@ -53,6 +53,9 @@ class Course:
 
     :ivar ids: by thing, those that it was given, in their order
     :ivar before: what was believed of each thing at the end of the last visit in which it was found
+    :ivar shown: of each visit, how many frames show each thing, by its number
+    :ivar seen_ns: when each thing was shown last, by its number; 0: never
+    :ivar changed: of each visit, what was moved or taken away before it, and that was shown often enough
     """
 
     rule: ObjectRule
@@ -60,6 +63,9 @@ class Course:
     ids: dict[int, list[str]] = field(default_factory=dict)
     before: dict[int, Belief] = field(default_factory=dict)
     changes: Changes = field(init=False)
+    shown: list[NDArray[np.int64]] = field(default_factory=list)
+    seen_ns: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    changed: list[frozenset[int]] = field(default_factory=list)
 
     def take(self, view: CameraView, placed: Sequence[Lifted], things: Sequence[int]) -> None:
         """Take a frame, and which thing each detection shows."""
@@ -74,6 +80,7 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
     courses = {(level.name, rule): Course(RULES[rule]()) for level in levels for rule in rules}
     rngs = {level.name: random.Random(f'{home.seed} {level.name}') for level in levels}
     shown: list[NDArray[np.int64]] = []
+    seen_ns = np.zeros(len(home.items) + 1, np.int64)
     for number, visit in enumerate(home.visits):
         for course in courses.values():
             course.changes = Changes(home, shown, number, course.before)
@@ -81,6 +88,7 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
         for at, frame in enumerate(frames_of(home, visit), start=1):
             shows = frame.shows(len(home.items))
             shown[-1] += shows
+            seen_ns[shows > 0] = frame.stamp_ns
             for level in levels:
                 view, placed = detected(home, frame, level, rngs[level.name], labels)
                 things = [_thing(one, frame) for one in placed]
@@ -92,9 +100,10 @@ def drive_through(home: Home, levels: Sequence[Noise], rules: Sequence[str]) -> 
         for course in courses.values():
             beliefs = course.rule.beliefs()
             course.tally = Tally(changed=course.tally.changed, still=course.tally.still)
-            course.changes.close(course.tally, beliefs)
+            course.changed.append(course.changes.close(course.tally, beliefs))
             course.before |= count(course.tally, beliefs, home, shown, number)
     for course in courses.values():
+        course.shown, course.seen_ns = shown, seen_ns
         left = {name: belief.names[0] for belief in course.rule.beliefs() for name in belief.names}
         for names in course.ids.values():
             course.tally.seen += len(names)

@@ -9,7 +9,15 @@ from remembr_ros.agent.chat.pacing import PacedChat
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    Query,
+    Scope,
+    Survey,
+)
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.recall import Recall
 
 MAX_HITS = 50  # of one recall that are written down
 
@@ -84,3 +92,6 @@ class TracedRecall:
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         return self.recall.survey(scope)
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        return self.recall.find_objects(query)

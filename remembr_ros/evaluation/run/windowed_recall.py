@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass, replace
 
-from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Recall, Scope, Survey, survey_of
+from remembr_ros.memory.model.recall import (
+    ANYTHING,
+    Hit,
+    Query,
+    Scope,
+    Survey,
+    survey_of,
+)
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.search import StoreSearch
 
 ALL = 1_000  # more memories than the longest sequence has
@@ -33,6 +42,9 @@ class TunedRecall:
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         return self.store.survey(scope)
 
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        return self.store.find_objects(query)
+
 
 @dataclass(frozen=True, slots=True)
 class WindowedRecall:
@@ -61,6 +73,10 @@ class WindowedRecall:
         inside = scope.meet(self.window)
         return Survey(0) if inside is None else self.recall.survey(inside)
 
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        inside = query.scope.meet(self.window)
+        return FoundObjects() if inside is None else self.recall.find_objects(replace(query, scope=inside))
+
 
 @dataclass(frozen=True, slots=True)
 class OracleRecall:
@@ -86,3 +102,6 @@ class OracleRecall:
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         return survey_of(hit.memory for hit in self.find(Query(scope=scope, limit=ALL)))
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        return FoundObjects()

@@ -1,7 +1,7 @@
 """The words of a text: what they are, which carry meaning, and which of them must be there literally."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 # Words of which questions are made, whatever they are about.
@@ -16,6 +16,19 @@ STOP_WORDS = frozenset(
     'today told too under until up us very want was way we went were what when where whether which '
     'while who whom whose why will with would yesterday you your'.split(' ')
 )
+
+_SAME = tuple(
+    tuple(same.split())
+    for same in (
+        'lift elevator, toilet restroom bathroom washroom, sofa couch, bicycle bike, '
+        'stair staircase stairway, bin trash garbage, picture painting, car vehicle, '
+        # what detectors call it, and people
+        'cup mug, tv television, refrigerator fridge, phone telephone, motorbike motorcycle, '
+        'aeroplane airplane, shelf shelve, knife knive, scarf scarve, '
+        'person people man woman pedestrian someone somebody anyone anybody men women human'
+    ).split(',')
+)
+"""Stems of words that people and signs use for the same thing."""
 
 MOST_IDENTIFIERS = 50  # of a text: each is looked for in every memory that was found
 
@@ -42,6 +55,13 @@ def stem(word: str) -> str:
     if len(word) > 3 and word.endswith('s') and not word.endswith(('ss', 'us', 'is')):
         return word[:-1]
     return word
+
+
+@cache
+def synonyms(stemmed: str) -> tuple[str, ...]:
+    """Return the other stems for the same thing."""
+    found = (other for group in _SAME if stemmed in group for other in group)
+    return tuple(other for other in dict.fromkeys(found) if other != stemmed)
 
 
 def content_stems(text: str) -> frozenset[str]:

@@ -1,10 +1,10 @@
-"""What is asked of a memory, what it finds, and whoever finds it."""
+"""What is asked of a memory, and what it finds."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, check_point, distance
@@ -267,26 +267,3 @@ def survey_of(memories: Iterable[Memory]) -> Survey:
         driven_m,
         tuple(sorted(areas.values(), key=lambda area: (-area.memories, area.map_id))),
     )
-
-
-class Recall(Protocol):
-    """Finds memories; implemented by the store itself and by the client of the memory node.
-
-    All methods raise InvalidRequest for a source or a name without sense, StoreUnavailable without a store.
-    """
-
-    @property
-    def embedder_name(self) -> str:
-        """The name of the model that scores by text come from; empty: not known yet."""
-
-    def find(self, query: Query) -> list[Hit]:
-        """Return the memories that a query asks for, in its order."""
-
-    def count(self, scope: Scope = ANYTHING) -> int:
-        """Return how many memories the scope admits.
-
-        Not an answer to a query: it has no limit and reads no memory, and tells "no" from "not seen".
-        """
-
-    def survey(self, scope: Scope = ANYTHING) -> Survey:
-        """Return what there is in the scope."""

@@ -14,14 +14,17 @@ from rclpy.client import Client
 from rclpy.node import Node
 
 from remembr_msgs.action import Ask
-from remembr_msgs.srv import GetKeyframe
+from remembr_msgs.srv import FindObjects, GetKeyframe
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
+from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope, Survey
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
+from remembr_ros.nodes.objects.conversion import found_from_msg, object_query_to_msg
 
 MAX_LIMIT = 1000  # as many memories as one request may ask for
 REASON_S = 0.1  # before the deadline of a question, to tell that it was the memory that did not answer [s]
@@ -40,7 +43,7 @@ _found: contextvars.ContextVar[dict[str, Hit] | None] = contextvars.ContextVar('
 
 
 class RecallClient:
-    """Implements memory.model.recall.Recall and agent.llm.second_look.Keyframes; may be called from any
+    """Implements memory.recall.Recall and agent.llm.second_look.Keyframes; may be called from any
     thread but the executor's.
 
     :param node: has to be spinning while a call waits
@@ -59,10 +62,15 @@ class RecallClient:
             GetKeyframe, 'get_keyframe', qos_profile=qos.SERVICES, callback_group=group
         )
 
+        self._objects = node.create_client(
+            FindObjects, 'find_objects', qos_profile=qos.SERVICES, callback_group=group
+        )
+
     def close(self) -> None:
         """Give the clients back."""
         self._node.destroy_client(self._client)
         self._node.destroy_client(self._pictures)
+        self._node.destroy_client(self._objects)
 
     def give_up(self) -> None:
         """Have whoever waits, and whoever calls later, get StoreUnavailable at once; from any thread."""
@@ -116,6 +124,19 @@ class RecallClient:
         driven_m = None if math.isnan(told.driven) else told.driven
         return Survey(told.total, *times, driven_m, tuple(areas))
 
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        """Return the objects that a query asks for; raises as find does.
+
+        A request has one place: what is to be nearest to one within a radius of another, is ranked here.
+        """
+        near, place = query.scope.near, query.place
+        if place is None or near is None or tuple(near) == tuple(place):
+            request = object_query_to_msg(query)
+            return found_from_msg(self._answered(lambda: self.call(self._objects, request)))
+        found = self.find_objects(replace(query, place=None, order=None, limit=None))
+        ordered = sorted(found.objects, key=lambda one: distance(one.known.position, place))
+        return replace(found, objects=tuple(ordered[: query.limit]))
+
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
 
@@ -154,8 +175,14 @@ class RecallClient:
         return hits
 
     def _recall(self, request: RecallSrv.Request) -> RecallSrv.Response:
+        response = self._answered(lambda: self.call(self._client, request))
+        self.embedder_name = response.embedder
+        return response
+
+    def _answered(self, call: Callable[[], Any]) -> Any:
+        """Return the response of a service of the memory node, whose error codes are those of recall."""
         while True:
-            response = self.call(self._client, request)
+            response = call()
             if response.error_code != RecallSrv.Response.LOADING:
                 break
             _on_wait.get()(response.error_msg)
@@ -166,7 +193,6 @@ class RecallClient:
             raise InvalidRequest(response.error_msg)
         if response.error_code != RecallSrv.Response.NONE:
             raise StoreUnavailable(response.error_msg)
-        self.embedder_name = response.embedder
         return response
 
     def call(self, client: Client, request: Any, whose: str = 'memory') -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Ask, Forget, Recall
+from remembr_msgs.srv import Ask, FindObjects, Forget, Recall
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.search import MAX_LIMIT
 
@@ -28,6 +28,14 @@ def check_caption(msg: MemoryMsg) -> None:
     _length('keyframe_images', len(msg.keyframe_images), MAX_KEYFRAMES, 'images')
     size = sum(len(image.data) for image in msg.keyframe_images)
     _length('keyframe_images', size, MAX_KEYFRAME_BYTES, 'bytes')
+
+
+def check_find_objects(request: FindObjects.Request) -> None:
+    """Raise InvalidRequest if a text of a request is too long."""
+    _length('text', len(request.text), MAX_QUERY, 'characters')
+    check_names(called=request.called, anchor=request.anchor, map_id=request.map_id)
+    check_names(relation=request.relation, order=request.order)
+    _list('robots', request.robots)
 
 
 def check_recall(request: Recall.Request) -> None:

@@ -1,4 +1,4 @@
-"""The services of the memory node: recall, remember, forget, get_keyframe, outline."""
+"""The services of the memory node: recall, find_objects, remember, forget, get_keyframe, outline."""
 
 import math
 import threading
@@ -10,14 +10,14 @@ from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import MapArea
-from remembr_msgs.srv import Forget, GetKeyframe, Outline, Recall, Remember
+from remembr_msgs.srv import FindObjects, Forget, GetKeyframe, Outline, Recall, Remember
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import MAX_IDS, check_forget, check_names, check_recall
+from remembr_ros.nodes.base.bounds import MAX_IDS, check_find_objects, check_forget, check_names, check_recall
 from remembr_ros.nodes.base.conversions import (
     frame_name,
     point_to_msg,
@@ -32,6 +32,7 @@ from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
+from remembr_ros.nodes.objects.conversion import fill_found, object_query_from_msg
 
 THREADS = 4
 LOADING_S = 2.0  # [s] what needs the embedder waits for it so long; then it has to be asked again
@@ -75,6 +76,7 @@ class MemoryServices:
             (Forget, 'forget', self._forget),
             (GetKeyframe, 'get_keyframe', self._get_keyframe),
             (Outline, 'outline', self._outline),
+            (FindObjects, 'find_objects', self._find_objects),
         ):
             service = node.create_service(
                 kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
@@ -106,7 +108,8 @@ class MemoryServices:
             if not noting and (away := self._gauge.reading.away):
                 _refuse(response, StoreUnavailable(away))
                 return response
-            if noting or (isinstance(request, Recall.Request) and order_of(request) == 'text'):
+            by_text = isinstance(request, Recall.Request) and order_of(request) == 'text'
+            if noting or by_text or (isinstance(request, FindObjects.Request) and request.text):
                 await self._embedder_loaded()
             return await self._pool.call(guarded, request, response)
 
@@ -136,6 +139,10 @@ class MemoryServices:
         response.memories = [hit_to_msg(hit) for hit in hits]
         if request.survey:
             _tell(self._store.survey(scope_of(request)), response)
+
+    def _find_objects(self, request: FindObjects.Request, response: FindObjects.Response) -> None:
+        check_find_objects(request)
+        fill_found(self._store.find_objects(object_query_from_msg(request)), response)
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
         self._refuse_if_read_only()

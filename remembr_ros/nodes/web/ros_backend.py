@@ -19,8 +19,11 @@ from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import Recall, Scope
+from remembr_ros.memory.model.recall import (
+    Scope,
+)
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.nodes.agent.answer_conversion import answer_from_msg

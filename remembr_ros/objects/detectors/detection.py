@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.images import Bgr
-from remembr_ros.memory.objects import best_label
+from remembr_ros.memory.objects.known import best_label
 
 PixelBox = tuple[float, float, float, float]
 """Left, top, right and bottom [px] of the image; the right and bottom edges lie outside."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from remembr_msgs.srv import FindObjects
 from remembr_ros.agent.llm.in_parallel import in_parallel
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -14,9 +15,11 @@ from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
+from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import MAX_NS, NS
+from test.object_room import ROOM, VISITS, thing
 from test.patience import patiently
 from test.unit.memory.recall_contract import DRIVE, RecallContract
 
@@ -26,7 +29,7 @@ THINGS = ('red mug', 'green chair', 'blue lift', 'white door', 'black bin', 'yel
 
 def memories() -> list[Memory]:
     made = []
-    for i, thing in enumerate(THINGS):
+    for i, seen in enumerate(THINGS):
         robot, start = 'ab'[i % 2], T0 + i * 10 * NS + i
         pose = Pose(2.0 * i, 1.0, 0.0, 0.1 * i) if i != 3 else None
         map_id, source = ('', 'cellar')[i // 4], ('captioner', 'person')[i == 5]
@@ -36,7 +39,7 @@ def memories() -> list[Memory]:
                 robot,
                 start,
                 start + 3 * NS,
-                f'A {thing}.',
+                f'A {seen}.',
                 pose,
                 map_id=map_id,
                 source=source,
@@ -159,3 +162,51 @@ def test_memories_are_got_by_their_ids(recalls):
     asked = [there[3], 'nobody', there[0]]
     assert client.get(asked) == store.get(asked) != []
     assert client.get([]) == []
+
+
+OBJECT_QUERIES = [
+    ObjectQuery(),
+    ObjectQuery('mug'),
+    ObjectQuery(text='something to drink from', limit=2),
+    ObjectQuery(relation='on', anchor='table'),
+    ObjectQuery('book', relation='on', anchor='table', scope=Scope(before_ns=VISITS[0][1])),
+    ObjectQuery(missing=True),
+    ObjectQuery(missing=False, order=ObjectOrder.LARGEST, limit=3),
+    ObjectQuery(moved=True),
+    ObjectQuery(changed_since_ns=VISITS[0][1]),
+    ObjectQuery(place=(2.0, 0.0, 1.0), scope=Scope(near=(0.0, 0.0, 0.5), radius_m=1.0)),
+    ObjectQuery(scope=Scope(robots=('nobody',))),
+]
+
+
+@pytest.mark.parametrize('query', OBJECT_QUERIES)
+def test_objects_are_those_that_the_store_finds(objects, query):
+    client, store = objects
+    assert client.find_objects(query) == store.find_objects(query)
+
+
+@pytest.fixture
+def objects(robot, tmp_path):
+    """The client, and the store that the node behind it has open, of a room with things."""
+    node = robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
+    gone = thing('vase', (0.4, 0.2, 0.76), (0.1, 0.1, 0.2), intervals=VISITS[:1], absences=(VISITS[1],))
+    node._store.add([Observation(one.memory) for one in (*ROOM, gone)])
+    client = RecallClient(robot.client, 20.0)
+    yield client, node._store
+    client.close()
+
+
+@pytest.mark.parametrize(
+    ('request_fields', 'why'),
+    [
+        ({'relation': 'above', 'anchor': 'table'}, 'no relation'),
+        ({'order': 'prettiest'}, 'order is'),
+        ({'missing': True, 'present': True}, 'both missing and present'),
+        ({'called': 'c' * 1000}, 'called'),
+    ],
+)
+def test_a_request_for_objects_that_makes_no_sense_is_refused(objects, request_fields, why):
+    client, _ = objects
+    response = client.call(client._objects, FindObjects.Request(**request_fields))
+    assert response.error_code == FindObjects.Response.INVALID_REQUEST
+    assert why in response.error_msg

@@ -7,6 +7,8 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery, choose_objects
 from remembr_ros.timestamps import NS
 
 _ASKED = {'place': 'position', 'around': 'time'}
@@ -14,7 +16,7 @@ _ASKED = {'place': 'position', 'around': 'time'}
 
 @dataclass
 class ListedRecall:
-    """Implements remembr_ros.memory.model.recall.Recall, and keeps what it was asked.
+    """Implements remembr_ros.memory.recall.Recall, and keeps what it was asked.
 
     :param before: called before each search, such as to hang
     """
@@ -44,6 +46,10 @@ class ListedRecall:
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
         return survey_of(memory for memory in self.memories if scope.admits(memory))
+
+    def find_objects(self, query: ObjectQuery) -> FoundObjects:
+        self.before()
+        return choose_objects(query, known_objects(self.memories))
 
 
 def _hit(memory: Memory, query: Query) -> Hit:

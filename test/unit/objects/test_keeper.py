@@ -12,7 +12,7 @@ from remembr_ros.errors import StoreUnavailable
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects import KnownObject, known_objects
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.objects.detectors.detection import Detection

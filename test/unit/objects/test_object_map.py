@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from remembr_ros.memory.objects import KnownObject, known_objects
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.objects.detectors.detection import Detection
 from remembr_ros.objects.lifting import lift
 from remembr_ros.objects.object_map import ObjectMap

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from remembr_ros.evaluation.objects.run import LEVELS, PROMISED, detected
-from remembr_ros.memory.objects import KnownObject, known_objects
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.objects.keeper import AGAIN_NS
 from remembr_ros.objects.lifting import CameraView, Lifted
 from remembr_ros.objects.object_map import ObjectMap

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from remembr_ros.memory.milvus.schema import storable
-from remembr_ros.memory.objects import ALIASES, INTERVALS, known_objects
+from remembr_ros.memory.objects.known import ALIASES, INTERVALS, known_objects
 from remembr_ros.objects.appearance import Appearance
 from remembr_ros.objects.lifting import CameraView, DepthView, Lifted, lift
 from remembr_ros.objects.object_map import TENTATIVE_NS, ObjectMap

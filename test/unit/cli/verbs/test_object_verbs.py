@@ -37,6 +37,7 @@ OBJECT_FIELDS = {
     'robot',
     'map_id',
     'name',
+    'recognised_as',
     'colour',
     'position',
     'size',

@@ -9,18 +9,16 @@ import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timezone, tzinfo
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remembr_ros.geometry import Point, Pose
-from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
-from remembr_ros.timestamps import NS, format_clock, format_iso
+from remembr_ros.timestamps import NS
 
 _log = logging.getLogger(__name__)
 
@@ -28,8 +26,6 @@ SIGHTINGS = 16  # of an object that are kept, the first and the last among them
 ALIASES = 500  # ids that are remembered, the latest ones
 MOVES = 100  # that are remembered, the latest ones
 INTERVALS = 100  # in which it was seen that are kept, the first one and the newest ones
-_SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
-_NEAR = ' near the '
 TRANSIENT = frozenset((
     *('person', 'man', 'woman', 'child', 'cat', 'dog', 'bird', 'horse', 'sheep', 'cow', 'elephant', 'bear'),
     *('zebra', 'giraffe', 'bicycle', 'car', 'motorcycle', 'motorbike', 'bus', 'truck', 'train', 'boat'),
@@ -66,6 +62,10 @@ class ObjectFacts(BaseModel):
     :param looked: when its place was last in sight [ns]
     :param absences: in which its place was empty, first and last look [ns] at that, oldest first
     :param moves: when it was seen last where it was, and first where it came to [ns], and both places
+    :param named: what a person calls it; empty: nobody said
+    :param taken: when a person said that it is not there any more [ns]; 0: nobody did
+    :param deleted: when a person said that there is no such thing [ns]: it stays, lest it is found again
+    :param apart: ids of others that a person told from it
     """
 
     model_config = ConfigDict(extra='ignore', allow_inf_nan=False, frozen=True)
@@ -82,6 +82,10 @@ class ObjectFacts(BaseModel):
     looked: _Time = 0
     absences: tuple[tuple[_Time, _Time], ...] = ()
     moves: tuple[tuple[_Time, _Time, _Place, _Place], ...] = ()
+    named: Annotated[str, Field(max_length=200)] = ''
+    taken: _Time = 0
+    deleted: _Time = 0
+    apart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,12 @@ class KnownObject:
 
     @property
     def name(self) -> str:
-        """What it was called most surely and most often."""
+        """What a person calls it, else the detector."""
+        return self.facts.named or self.recognised_as
+
+    @property
+    def recognised_as(self) -> str:
+        """What the detector called it most surely and most often."""
         return best_label(self.facts.labels)
 
     @property
@@ -132,6 +141,13 @@ class KnownObject:
         since = [first for first, last in self.facts.absences[-1:] if last > self.facts.intervals[-1][1]]
         return since[0] if since else None
 
+    @property
+    def presence(self) -> Literal['present', 'missing', 'seen']:
+        """Whether it is there, as far as anybody knows; 'seen' of what is not expected to stay."""
+        if self.name in TRANSIENT:
+            return 'seen'
+        return 'present' if self.missing_ns is None else 'missing'
+
     def _in_map(self, place: Point) -> Point:
         (ox, oy, oz), yaw = self._pose.position, self._pose.yaw
         cosine, sine = math.cos(yaw), math.sin(yaw)
@@ -149,10 +165,12 @@ class KnownObject:
         return self.memory.pose or Pose(0.0, 0.0)
 
 
-def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:
+def known_objects(memories: Iterable[Memory], *, deleted: bool = False) -> list[KnownObject]:
     """Return the objects among memories, seen last first, without those that turned out to be another one.
 
     One whose facts are damaged is left out, and logged.
+
+    :param deleted: those, too, of which a person said that there is no such thing
     """
     found = []
     for memory in memories:
@@ -168,9 +186,8 @@ def known_objects(memories: Iterable[Memory]) -> list[KnownObject]:
         found.append(KnownObject(memory, facts))
     # A kill between the two writes of a merger leaves both.
     merged = {alias for known in found for alias in known.facts.aliases}
-    return sorted(
-        (known for known in found if known.id not in merged), key=lambda k: (-k.memory.end_ns, k.id)
-    )
+    there = [one for one in found if one.id not in merged and (deleted or not one.facts.deleted)]
+    return sorted(there, key=lambda one: (-one.memory.end_ns, one.id))
 
 
 def seen_in(memory: Memory, scope: Scope) -> list[Memory]:
@@ -192,38 +209,6 @@ def seen_in(memory: Memory, scope: Scope) -> list[Memory]:
 def best_label(scores: Mapping[str, float]) -> str:
     """Return the label with the best score, of equal ones the first of the alphabet."""
     return min(scores, key=lambda label: (-scores[label], label))
-
-
-def sentence(name: str, colour: str, near: str, *, measured: bool = True, missing: bool = False) -> str:
-    """Return what an object is and near what, without numbers: it changes seldom, and so do its vectors.
-
-    :param near: what a larger object beside it is called; empty: there is none
-    :param missing: it is not there any more
-    """
-    what = f'{colour} {_spelled(name)}'.strip()
-    where = _NEAR + _spelled(near) if near else ''
-    if not measured:
-        where = ', how far away is not known'
-    where += ', which is gone' if missing else ''
-    return f'{"An" if what[0].lower() in "aeiou" else "A"} {what}{where}.'
-
-
-def _spelled(label: str) -> str:
-    return _SPELLED.get(label, label)
-
-
-def of_itself(memory: Memory) -> Memory:
-    """Return a memory; of an object without what it is near, which is another thing."""
-    if memory.source != OBJECT:
-        return memory
-    return replace(memory, caption=memory.caption.partition(_NEAR)[0])
-
-
-def is_called(known: KnownObject, text: str) -> bool:
-    """Tell whether a text, such as 'red cups', names an object by its label, and its colour if it has one."""
-    asked = content_stems(text)
-    label = content_stems(_spelled(known.name))
-    return bool(asked & label) and asked <= label | content_stems(known.facts.colour)
 
 
 def interval_added(intervals: Sequence[Interval], stamp_ns: int) -> tuple[Interval, ...]:
@@ -256,56 +241,3 @@ def thinned(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
         gaps = [kept[i + 1][0] - kept[i - 1][0] for i in range(1, len(kept) - 1)]
         del kept[1 + gaps.index(min(gaps))]
     return tuple(kept)
-
-
-def presence_note(memory: Memory, now_ns: int, zone: tzinfo = timezone.utc) -> str:
-    """Return what is known of whether an object is still where it was seen last; empty: there is no news."""
-    known = known_objects([memory])
-    if not known or known[0].name in TRANSIENT:
-        return ''
-    seen_ns, looked_ns = known[0].facts.intervals[-1][1], known[0].facts.looked
-    if known[0].missing_ns is not None:
-        return f'it was gone when I passed at {format_clock(known[0].missing_ns, zone)}'
-    if looked_ns - seen_ns > ONE_INTERVAL_NS:
-        return f'at {format_clock(looked_ns, zone)} I passed and did not recognise it'
-    return 'nobody has looked since' if now_ns - seen_ns > ONE_INTERVAL_NS else ''
-
-
-def history(known: KnownObject) -> list[dict[str, Any]]:
-    """Return what happened to an object, oldest first: when it was seen, gone and moved, as JSON."""
-    events: list[tuple[int, dict[str, Any]]]
-    events = [(start, {'event': 'seen', 'until': format_iso(end)}) for start, end in known.facts.intervals]
-    events += [(start, {'event': 'gone', 'until': format_iso(end)}) for start, end in known.facts.absences]
-    events += [
-        (left, {'event': 'moved', 'until': format_iso(came), 'from': list(a), 'to': list(b)})
-        for left, came, a, b in known.moves
-    ]
-    return [{'at': format_iso(at), **event} for at, event in sorted(events, key=lambda pair: pair[0])]
-
-
-def object_json(known: KnownObject) -> dict[str, Any]:
-    """Return an object as `remembr objects --json` prints it: times in UTC, the rest metres in the map."""
-    memory, facts, missing_ns = known.memory, known.facts, known.missing_ns
-    presence = 'seen' if known.name in TRANSIENT else 'present' if missing_ns is None else 'missing'
-    return {
-        'id': known.id,
-        'robot': memory.robot,
-        'map_id': memory.map_id,
-        'name': known.name,
-        'colour': facts.colour,
-        'position': list(known.position),
-        'size': list(known.size),
-        'uncertainty': facts.std,
-        'measured': facts.measured,
-        'first_seen': format_iso(memory.start_ns),
-        'last_seen': format_iso(memory.end_ns),
-        'presence': presence,
-        'missing_since': None if missing_ns is None else format_iso(missing_ns),
-        'last_looked': format_iso(max(facts.looked, facts.intervals[-1][1])),
-        'history': history(known),
-        'state': 'unknown',
-        'relations': [],
-        'observations': facts.observations,
-        'keyframes': list(memory.keyframes),
-        'aliases': list(facts.aliases),
-    }

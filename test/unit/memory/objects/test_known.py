@@ -19,7 +19,8 @@ from remembr_ros.geometry import Pose, RigidTransform, quaternion_from_yaw
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects import (
+from remembr_ros.memory.objects.json_form import object_json
+from remembr_ros.memory.objects.known import (
     INTERVALS,
     ONE_INTERVAL_NS,
     SIGHTINGS,
@@ -27,14 +28,11 @@ from remembr_ros.memory.objects import (
     Sighting,
     best_label,
     interval_added,
-    is_called,
     joined,
     known_objects,
-    object_json,
-    of_itself,
-    sentence,
     thinned,
 )
+from remembr_ros.memory.objects.wording import is_called, of_itself, sentence
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.retention import RetentionPolicy, doomed
 from remembr_ros.memory.spool.spool import Spool

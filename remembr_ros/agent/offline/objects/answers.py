@@ -1,0 +1,308 @@
+"""What the rules answer about objects: by reference, every place, time and number from what is known."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim, choose
+from remembr_ros.agent.model.memory_prompt import ago
+from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.model.recall import (
+    Hit,
+    Scope,
+)
+from remembr_ros.memory.objects.changes import changes_of, visits_among
+from remembr_ros.memory.objects.known import KnownObject, seen_in
+from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery
+from remembr_ros.memory.objects.relations import stays_of
+from remembr_ros.memory.objects.wording import described, listed, presence_note
+from remembr_ros.memory.recall import Recall
+from remembr_ros.timestamps import format_clock
+
+ONE = 0.9  # how surely a thing that was seen often, and called the same each time, is what it is called
+_SHADES = {
+    'white': ('grey',),
+    'grey': ('white', 'black'),
+    'gray': ('grey', 'white', 'black'),
+    'black': ('grey',),
+    'red': ('orange', 'pink'),
+    'orange': ('red', 'yellow', 'brown'),
+    'yellow': ('orange',),
+    'green': (),
+    'blue': ('purple',),
+    'purple': ('blue', 'pink'),
+    'pink': ('purple', 'red'),
+    'brown': ('orange', 'black'),
+}
+"""Colours, and those that they look like in another light."""
+_SAID = {'appeared': 'seen for the first time', 'moved': 'moved', 'missing': 'gone', 'returned': 'back'}
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What an answer is about.
+
+    :param request: the question, understood
+    :param objects: what of it is about objects
+    :param scope: the times, robots and maps that count
+    """
+
+    request: Request
+    objects: ObjectRequest
+    question: Question
+    recall: Recall
+    scope: Scope
+
+    @property
+    def in_time(self) -> bool:
+        """Whether a time is asked about."""
+        return self.scope.after_ns is not None or self.scope.before_ns is not None
+
+    def find(self, called: str = '', **conditions: object) -> FoundObjects:
+        """Return the objects of the asked robots and map."""
+        scope = conditions.pop('scope', replace(self.scope, after_ns=None, before_ns=None))
+        return self.recall.find_objects(ObjectQuery(called, scope=scope, **conditions))  # type: ignore[arg-type]
+
+
+def answer_by_objects(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
+    """Return what the objects say to a question; None: it asks for something else, or for what is none."""
+    asked = parse_object_request(request)
+    if asked is None:
+        return None
+    about = _About(request, asked, question, recall, scope)
+    if asked.asked is Asked.CHANGES:
+        return _changes(about)
+    if asked.relation:
+        return _related(about)
+    found = about.find(asked.thing).objects or _of_another_shade(about)
+    return _ANSWERS[asked.asked](about, found) if found else None
+
+
+def _of_another_shade(about: _About) -> tuple[FoundObject, ...]:
+    """Return what is asked for by a colour that it may have: of none that could be told, or in the shade."""
+    colours = [word for word in words(about.objects.thing) if word in _SHADES]
+    thing = ' '.join(word for word in words(about.objects.thing) if word not in colours)
+    may_be = {'', *(shade for colour in colours for shade in _SHADES[colour])}
+    found = about.find(thing).objects if colours and thing else ()
+    return tuple(one for one in found if one.known.facts.colour in may_be)
+
+
+def _related(about: _About) -> Claim | None:
+    """Say what lies so to the anchor, or whether, where, when and how many of the asked ones do."""
+    asked = about.objects
+    found = about.find(asked.thing, relation=asked.relation, anchor=asked.anchor, scope=about.scope)
+    if not found.anchors:
+        return None
+    known = about.find(asked.thing).objects if asked.thing else ()
+    if asked.thing and not known:
+        return None
+    where = f'{asked.relation} the {asked.anchor}'
+    if asked.asked is Asked.IS:
+        return _is_there(about, found, known, where)
+    if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
+        return _ANSWERS[asked.asked](about, found.objects)
+    verb = (
+        ('was' if about.in_time else 'is') if len(found.objects) < 2 else ('were' if about.in_time else 'are')
+    )
+    evidence = _hits(found.objects or found.anchors)
+    if not found.objects:
+        thing = f'no {asked.thing}' if asked.thing else 'nothing'
+        text = f'{thing[0].upper()}{thing[1:]} that I know of {verb} {where}.'
+    elif asked.asked is Asked.HOW_MANY:
+        text = f'{len(found.objects)} that I know of {verb} {where}: {_listed(found.objects)}.'
+    else:
+        text = f'{_capital(where)}{" there was" if about.in_time else ""}: {_listed(found.objects)}.'
+    return Claim(Kind.TEXT, text, evidence, confidence=_sure(found.objects or found.anchors))
+
+
+def _is_there(about: _About, found: FoundObjects, known: Sequence[FoundObject], where: str) -> Claim:
+    if found.objects:
+        verb = 'was' if about.in_time else 'is'
+        text = f'Yes: {_listed(found.objects)} {verb} {where}{_since(found.objects[0], about)}.'
+        return Claim(Kind.BINARY, text, _hits(found.objects), binary=True, confidence=_sure(found.objects))
+    one = known[0]
+    text = f'No: {_the(one)} {"is gone" if one.known.missing_ns else f"is {_lies(one)}"}{_since(one, about)}.'
+    return Claim(Kind.BINARY, text, _hits(known[:3]), binary=False, confidence=_sure(known[:1]))
+
+
+def _where(about: _About, found: Sequence[FoundObject]) -> Claim | None:
+    request, question = about.request, about.question
+    hits = _hits(found)
+    if about.in_time:
+        hits = [hit for one in found for hit in _seen_in(one.known, about.scope)]
+    elif any(one.known.missing_ns is None for one in found):
+        hits = _hits([one for one in found if one.known.missing_ns is None])
+    if not hits:
+        return None
+    choice = Choice.LATEST if request.choice is Choice.CITED_FIRST else request.choice
+    decisive = choose(hits, choice, question)
+    one = next(one for one in found if one.known.id == decisive.memory.id)
+    lies = '' if about.in_time or one.known.missing_ns else _lies(one, ' ')
+    others = f', one of {len(hits)}' if len(hits) > 1 else ''
+    bearing = '' if one.known.facts.measured else ' in this direction, how far away is not known'
+    text = f'{_capital(_the(one))} was {"" if about.in_time else "last "}seen{lies}{others}{bearing}'
+    return Claim(Kind.POSITION, text, hits, choice=choice, confidence=_sure([one]))
+
+
+def _before(about: _About, found: Sequence[FoundObject]) -> Claim:
+    moved = [one for one in found if one.known.moves]
+    if not moved:
+        one = found[0]
+        text = f'{_capital(_the(one))} has not been moved, as far as I know'
+        return Claim(Kind.POSITION, text, _hits(found[:1]), confidence=_sure(found[:1]))
+    one = max(moved, key=lambda one: one.known.moves[-1][1])
+    left_ns, came_ns, at, _ = one.known.moves[-1]
+    memory = one.known.memory
+    there = replace(memory, pose=Pose(*at), start_ns=min(memory.start_ns, left_ns), end_ns=left_ns)
+    zone = about.question.zone
+    text = f'{_capital(_the(one))}, which was moved by {format_clock(came_ns, zone)}, was before'
+    return Claim(Kind.POSITION, text, [Hit(there, 1.0)], confidence=_sure([one]))
+
+
+def _when(about: _About, found: Sequence[FoundObject]) -> Claim | None:
+    choice = Choice.EARLIEST if about.request.choice is Choice.EARLIEST else Choice.LATEST
+    hits = [Hit(seen, 1.0) for one in found for seen in seen_in(one.known.memory, about.scope)]
+    if not hits:
+        return None
+    last = choose(hits, choice, about.question)
+    one = next(one for one in found if one.known.id == last.memory.id)
+    return Claim(Kind.TIME, f'{_capital(_the(one))} was seen', hits, choice=choice, confidence=_sure([one]))
+
+
+def _how_many(about: _About, found: Sequence[FoundObject]) -> Claim:
+    there = [one for one in found if one.known.missing_ns is None]
+    gone = f', {len(found) - len(there)} more gone' if len(there) < len(found) else ''
+    number = 'one is known' if len(there) == 1 else f'{len(there) or "none"} are known'
+    text = f'{about.request.thing}: {number}, each at a place of its own{gone}.'
+    return Claim(Kind.TEXT, text, _hits(there or found), confidence=_sure(found))
+
+
+def _colour(about: _About, found: Sequence[FoundObject]) -> Claim:
+    colours = Counter(one.known.facts.colour or 'of no one colour' for one in found)
+    told = ', '.join(f'{number} {colour}' for colour, number in colours.items())
+    one = next(iter(colours))
+    text = f'{_capital(about.objects.thing)}: {told if len(found) > 1 else one}.'
+    return Claim(Kind.TEXT, text, _hits(found), confidence=_sure(found))
+
+
+def _still(about: _About, found: Sequence[FoundObject]) -> Claim:
+    gone = [one for one in found if one.known.missing_ns is not None]
+    asked_gone = about.objects.changes == ('missing',)
+    one = (gone or found)[0]
+    there = not gone
+    if gone:
+        text = f'{_the(one)} {"are" if len(found) > 1 else "is"} not there any more{_since(one, about)}'
+        text = (
+            f'{len(gone)} of {len(found)} are not there any more{_since(one, about)}'
+            if len(found) > 1
+            else text
+        )
+    else:
+        text = f'{_the(one)} is {_lies(one) or "there"}, as far as I know{_since(one, about)}'
+    yes = not there if asked_gone else there
+    text = f'{"Yes" if yes else "No"}: {text}.'
+    return Claim(Kind.BINARY, text, _hits(gone or found), binary=yes, confidence=_sure([one]))
+
+
+def _moved(about: _About, found: Sequence[FoundObject]) -> Claim:
+    since_ns = about.scope.after_ns or 0
+    moves = [change for one in found for change in changes_of(one.known, since_ns) if change.kind == 'moved']
+    if not moves:
+        gone = [one for one in found if one.known.missing_ns is not None]
+        one = (gone or found)[0]
+        text = f'{_the(one)} {"is gone" if gone else "is where it was"}{_since(one, about)}'
+        return Claim(Kind.BINARY, f'No: {text}.', _hits([one]), binary=False, confidence=_sure([one]))
+    last = max(moves, key=lambda change: change.at_ns)
+    one = next(one for one in found if one.known is last.known)
+    by = format_clock(last.at_ns, about.question.zone)
+    text = f'Yes: {_the(one)} was moved by {by}, and is {_lies(one) or "elsewhere"}.'
+    return Claim(Kind.BINARY, text, _hits([one]), binary=True, confidence=_sure([one]))
+
+
+def _changes(about: _About) -> Claim | None:
+    """Say what appeared, moved, came back and was missed since a time, or the visit before the latest."""
+    asked, zone = about.objects, about.question.zone
+    everything = [one.known for one in about.find().objects]
+    if not everything:
+        return None
+    since_ns, until_ns = about.scope.after_ns, about.scope.before_ns
+    visits = visits_among(everything)
+    if since_ns is None and (asked.since_visit or not asked.changes or 'appeared' in asked.changes):
+        since_ns = visits[-2][1] if len(visits) > 1 else visits[0][1]
+    latest = [changes[-1] for one in everything if (changes := changes_of(one, since_ns or 0, until_ns))]
+    found = [change for change in latest if change.kind in (asked.changes or tuple(_SAID))]
+    found.sort(key=lambda change: list(_SAID).index(change.kind) if change.kind != 'appeared' else len(_SAID))
+    since = f'since {format_clock(since_ns, zone)}' if since_ns else 'ever'
+    if not found:
+        what = ' or '.join(_SAID[kind] for kind in asked.changes) or 'changed'
+        return Claim(
+            Kind.TEXT, f'Nothing is known to be {what} {since}.', _hits(everything[:1]), confidence=ONE
+        )
+    told = [
+        f'{_SAID[kind]}: {listed(change.known for change in found if change.kind == kind)}'
+        for kind in dict.fromkeys(change.kind for change in found)
+    ]
+    text = _capital(f'{since}, {"; ".join(told)}.')
+    return Claim(Kind.TEXT, text, [Hit(change.known.memory, 1.0) for change in found], confidence=ONE)
+
+
+_ANSWERS: dict[Asked, Callable[[_About, Sequence[FoundObject]], Claim | None]] = {
+    Asked.WHERE: _where,
+    Asked.BEFORE: _before,
+    Asked.WHEN: _when,
+    Asked.HOW_MANY: _how_many,
+    Asked.COLOUR: _colour,
+    Asked.STILL: _still,
+    Asked.MOVED: _moved,
+}
+
+
+def _hits(found: Iterable[FoundObject | KnownObject]) -> list[Hit]:
+    known = (one.known if isinstance(one, FoundObject) else one for one in found)
+    return [Hit(one.memory, 1.0) for one in known]
+
+
+def _seen_in(known: KnownObject, scope: Scope) -> list[Hit]:
+    """Return where an object was seen in a time, and when."""
+    stays = stays_of(known)
+    return [
+        Hit(replace(seen, pose=Pose(*stay.at)), 1.0)
+        for seen in seen_in(known.memory, scope)
+        for stay in [one for one in stays if one.since_ns <= seen.end_ns][-1:]
+    ]
+
+
+def _the(one: FoundObject) -> str:
+    return f'the {described(one.known)}'
+
+
+def _capital(text: str) -> str:
+    return f'{text[:1].upper()}{text[1:]}'
+
+
+def _lies(one: FoundObject, before: str = '') -> str:
+    """Return what an object lies on, in or under, else next to; empty: nobody knows."""
+    return next((f'{before}{of.name} the {of.other_name}' for of in one.relations), '')
+
+
+def _listed(found: Iterable[FoundObject]) -> str:
+    return listed(one.known for one in found)
+
+
+def _since(one: FoundObject, about: _About) -> str:
+    """Return what became of an object since it was seen, in words."""
+    note = presence_note(one.known.memory, about.question.now_ns, about.question.zone)
+    seen = f'seen {ago(one.known.memory.end_ns, about.question.now_ns)}'
+    return f', {seen}, {note}' if note else f', {seen}'
+
+
+def _sure(found: Iterable[FoundObject | KnownObject]) -> float:
+    """Return how surely the first of some objects is what it is called."""
+    known = next(one.known if isinstance(one, FoundObject) else one for one in found)
+    labels, seen = known.facts.labels, known.facts.observations
+    agreed = 1.0 if known.facts.named else labels[known.recognised_as] / sum(labels.values())
+    return ONE * agreed * seen / (seen + 1)

@@ -1,0 +1,184 @@
+"""Reading a question about objects: what of them it asks, and how they lie to others."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from remembr_ros.agent.model.answer import Kind
+from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.matching.terms import words
+
+
+class Asked(Enum):
+    """What a question asks of objects."""
+
+    WHERE = 'where'
+    BEFORE = 'before'
+    WHEN = 'when'
+    HOW_MANY = 'how many'
+    COLOUR = 'colour'
+    RELATED = 'related'
+    IS = 'is'
+    STILL = 'still'
+    MOVED = 'moved'
+    CHANGES = 'changes'
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRequest:
+    """A question about objects, understood.
+
+    :param thing: what they are called, in the asker's words; empty: whatever they are
+    :param relation: one of RELATION_NAMES: how they lie to the anchor; empty: none is asked for
+    :param changes: which kinds of changes; empty: all
+    :param since_visit: what changed since the visit before the latest
+    """
+
+    asked: Asked
+    thing: str = ''
+    relation: str = ''
+    anchor: str = ''
+    changes: tuple[str, ...] = ()
+    since_visit: bool = False
+
+
+_RELATIONS = {
+    'on': r'on\s+top\s+of|upon|atop|on',
+    'in': r'inside(?:\s+of)?|within|into|in',
+    'under': r'under(?:neath)?|below|beneath',
+    'next to': r'(?:right\s+)?next\s+to|beside|alongside|adjacent\s+to|close\s+to|near(?:\s+to)?|by|around',
+}
+_RELATION = '|'.join(f'(?P<{name.replace(" ", "_")}>{said})' for name, said in _RELATIONS.items())
+_ANCHOR = rf'\b(?:{_RELATION})\s+(?P<anchor>\w.*)$'
+_BE = r'(?:is|are|was|were)'
+_THINGS = r'(?:things?|objects?|items?|stuff|ones?)'
+_PUT = r'(?:there|lying|standing|sitting|located|placed|put|kept|else|now|currently|still)'
+_SEE = (
+    r'(?:can|could|do|did|have|had)\s+(?:you|we|i|one)\s+(?:see|seen|find|found|have|had|noticed?|know\s+of)'
+)
+_SOMEBODY = r'(?:any|some)(?:one|body)'
+_PLACE = r'(?:place|position|location|spot)'
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern whose lines and spaces are for its reader."""
+    return re.compile(''.join(pattern.split()), re.IGNORECASE)
+
+
+_WHAT_IS = _compiled(rf"""
+    ^(?:what(?:ever)? | which(?:\s+other)?\s+{_THINGS} | (?:all|every)(?:thing)?(?:\s+(?:that|which))?
+    | (?:list|name|tell\s+me|show\s+me|enumerate)\s+(?:all|every(?:thing)?|what(?:ever)?|the)
+      (?:\s+(?:the\s+)?{_THINGS})?(?:\s+(?:that|which))?)
+    (?:\s+(?:{_THINGS}|else))?(?:\s+(?:{_BE}|lies?|stands?|stood|sits?|sat|{_SEE}))?(?:\s+{_PUT})*\s+{_ANCHOR}
+    """)
+_IS_THERE = _compiled(
+    rf'^(?:{_BE}|{_SEE})\s+(?:there\s+)?(?P<thing>(?!there\b).+?)(?:\s+{_PUT})*\s+{_ANCHOR}'
+)
+_THING_AT = _compiled(rf'^(?P<thing>.*?\w)(?:\s+(?:that|which))?(?:\s+{_BE})?(?:\s+{_PUT})*\s+{_ANCHOR}')
+_STILL = _compiled(rf"""
+    ^{_BE}\s+(?P<thing>.+?)\s+(?:still|yet)(?:\s+(?:there|here|around|present|where\b.*
+    | (?:in|at)\s+(?:its|their|the(?:\s+same)?)\s+{_PLACE}))?$
+    | ^(?:do|does)\s+(?P<thing_2>.+?)\s+still\s+(?:exist|stand|lie|be)\b.*$
+    | ^(?:is|are)\s+(?P<thing_3>.+?)\s+(?:where\s+(?:it|they)\s+(?:was|were)\b.*|there)$
+    """)
+_GONE = _compiled(rf"""
+    ^(?:{_BE}|has|have|did|does)\s+(?!(?:any|some)(?:thing|one|body)?\b)(?P<thing>.+?)\s+(?:been\s+)?
+    (?P<what>gone|missing|away|lost|disappear(?:ed)?|vanish(?:ed)?|(?:taken|removed)(?:\s+away)?
+    | moved?|displaced|relocated|changed?(?:\s+(?:its\s+)?places?)?)$
+    | ^(?:did|has|have)\s+{_SOMEBODY}\s+(?P<what_2>moved?|taken?|removed?)\s+(?P<thing_2>.+?)(?:\s+away)?$
+    """)
+_BEFORE = _compiled(rf"""
+    ^where\s+(?:was|were|had|has|have|did)\s+(?P<thing>.+?)\s+(?:been\s+)?
+    (?:before(?:\s+(?:that|it|they|then|now|the)\b.*)?|earlier|previously|originally|formerly|at\s+first
+    | until\s+then|in\s+the\s+past|used?\s+to\s+\w+|come\s+from|until\s+it\s+(?:was\s+)?moved)$
+    | ^what\s+(?:is|was)\s+the\s+(?:previous|former|old|last|original)\s+{_PLACE}\s+of\s+(?P<thing_2>.+)$
+    | ^where\s+(?:was|were)\s+(?P<thing_3>.+?)\s+moved\s+from$
+    """)
+_COLOUR = _compiled(rf"""
+    ^(?:what|which)\s+colou?r\s+(?:{_BE}|has|have|does)\s+(?P<thing>.+?)(?:\s+have)?$
+    | ^what\s+is\s+the\s+colou?r\s+of\s+(?P<thing_2>.+)$
+    """)
+_CHANGED = {
+    'moved': r'moved?|displaced|relocated|(?:at|in)\s+(?:another|a\s+(?:different|new))\s+place|elsewhere',
+    'missing': r'missing|gone|disappear(?:ed)?|vanished|taken(?:\s+away)?|removed|lost',
+    'appeared': r'new|appear(?:ed)?|added|brought(?:\s+here)?|arrived|come|came',
+    '': r'chang(?:ed?|es)|different|differ',
+}
+_CHANGES = _compiled(rf"""
+    ^(?:(?:what|which|has|have|did|does|{_BE}|any|something|anything|list|show|me|the|all|there|been|it|here|else
+    | {_THINGS})\s+)+ (?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
+    """)
+_OF_CHANGES = frozenset(
+    'apartment around been before compared flat from here home house i in last latest look looked my our '
+    'place previous room round since the this time to tour trip visit was we went were with you your thing '
+    'things object objects item items'.split()
+)
+_VISIT = _compiled(r"""
+    \b(?:since|from|to|with|between)\s+(?:(?:the|your|my|our)\s+)*(?:last|previous|latest)\s+
+    (?:visit|time|round|tour|trip|patrol|drive|look|inspection)\b
+    | \bsince\s+(?:you|we|i)\s+(?:were|was|came|looked)\b
+    """)
+_LATER = _compiled(r'\s+(?:now|currently|right\s+now|at\s+the\s+moment|please|again)$')
+_SHORT = _compiled(r"^(what|where|which)'s\b")
+
+
+def parse_object_request(request: Request) -> ObjectRequest | None:
+    """Return what a question asks of objects; None: it is about something else."""
+    text = _LATER.sub('', _SHORT.sub(r'\1 is', request.plain.strip(' ?!.,')))
+    found = _CHANGES.match(text)
+    if found and _OF_CHANGES.issuperset(words(found['rest'])):
+        kinds = tuple(
+            kind for kind, said in _CHANGED.items() if kind and re.fullmatch(said, found['what'], re.I)
+        )
+        return ObjectRequest(Asked.CHANGES, changes=kinds, since_visit=bool(_VISIT.search(text)))
+    if request.here:
+        return None
+    for asked, pattern in ((Asked.BEFORE, _BEFORE), (Asked.COLOUR, _COLOUR), (Asked.STILL, _STILL)):
+        if (found := pattern.match(text)) and (thing := _said(found, 'thing')):
+            return ObjectRequest(asked, target_of(thing))
+    if (found := _GONE.match(text)) and (thing := target_of(_said(found, 'thing'))):
+        moved = _said(found, 'what').lower().startswith(('mov', 'displ', 'reloc', 'chang'))
+        return ObjectRequest(
+            Asked.MOVED if moved else Asked.STILL, thing, changes=() if moved else ('missing',)
+        )
+    return _related(text, request) or _plain(request)
+
+
+def _related(text: str, request: Request) -> ObjectRequest | None:
+    """Return a question about what lies on, in, under or next to something."""
+    if found := _WHAT_IS.match(text):
+        return _with_anchor(Asked.RELATED, '', found)
+    if found := _IS_THERE.match(text):
+        return _with_anchor(Asked.IS, target_of(found['thing']), found)
+    if request.counting or request.kind in (Kind.POSITION, Kind.TIME):
+        asked = (
+            Asked.HOW_MANY
+            if request.counting
+            else Asked.WHERE
+            if request.kind is Kind.POSITION
+            else Asked.WHEN
+        )
+        if (found := _THING_AT.match(text)) and (thing := target_of(found['thing'])):
+            return _with_anchor(asked, thing, found)
+    return None
+
+
+def _with_anchor(asked: Asked, thing: str, found: re.Match[str]) -> ObjectRequest | None:
+    relation = next(name for name in _RELATIONS if found[name.replace(' ', '_')])
+    anchor = target_of(found['anchor'])
+    return ObjectRequest(asked, thing, relation, anchor) if anchor else None
+
+
+def _plain(request: Request) -> ObjectRequest | None:
+    """Return a question about the place, the time or the number of things alone."""
+    if request.relation is not None or not request.phrase or request.deed or request.comparing:
+        return None
+    asked = {Kind.POSITION: Asked.WHERE, Kind.TIME: Asked.WHEN}.get(request.kind)
+    asked = Asked.HOW_MANY if request.counting and not request.visits else asked
+    return ObjectRequest(asked, request.target) if asked else None
+
+
+def _said(found: re.Match[str], name: str) -> str:
+    """Return what a group of this name, with a number or without, has."""
+    return next((said for group, said in found.groupdict().items() if group.startswith(name) and said), '')

@@ -1,0 +1,177 @@
+"""What is asked of objects, and what is found: by the command line, services, tools and rules alike."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Point, distance
+from remembr_ros.memory.model.recall import ANYTHING, Scope
+from remembr_ros.memory.objects.changes import changes_of
+from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.memory.objects.relations import ObjectRelation, Relations, relation_named
+from remembr_ros.memory.objects.wording import is_called
+
+
+class ObjectOrder(str, Enum):
+    """Which objects come first: those that fit a text best, are nearest to a place, were seen last, first,
+    or most often, or are the largest."""
+
+    TEXT = 'text'
+    NEAREST = 'nearest'
+    LAST_SEEN = 'last seen'
+    FIRST_SEEN = 'first seen'
+    MOST_SEEN = 'most seen'
+    LARGEST = 'largest'
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectQuery:
+    """Which objects are asked for. Conditions combine with "and".
+
+    :param called: what they are called, with a colour if it counts: 'cup', 'red cups'; an id is as good
+    :param text: what fits it best first, whatever it is called
+    :param relation: one of RELATION_NAMES: how they lie to the anchor
+    :param anchor: what that is called, or its id
+    :param missing: not there at the last look; False: still there, as far as anybody knows
+    :param moved: found elsewhere than before
+    :param changed_since_ns: that appeared, moved, came back or were missed since then
+    :param place: for the order: what is nearest to it first [m] in the map
+    :param order: None: by the text, else by the place, else the one seen last first
+    :param scope: seen in this time (of a relation: when it held), within this place, by these robots, on
+        this map
+    :param limit: so many at most, 1 or more; None: all
+    :raises InvalidRequest: that makes no sense
+    """
+
+    called: str = ''
+    text: str = ''
+    relation: str = ''
+    anchor: str = ''
+    missing: bool | None = None
+    moved: bool | None = None
+    changed_since_ns: int | None = None
+    place: Point | None = None
+    order: ObjectOrder | None = None
+    scope: Scope = ANYTHING
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.relation:
+            relation_named(self.relation)
+        if bool(self.relation) != bool(self.anchor.strip()):
+            raise InvalidRequest('a relation goes with the object that others are on, in, under or next to')
+        if self.limit is not None and self.limit < 1:
+            raise InvalidRequest(f'the limit is {self.limit}; ask for at least one object')
+        if self.order is ObjectOrder.NEAREST and self.place is None:
+            raise InvalidRequest('the nearest needs a place to be near to')
+        if self.order is ObjectOrder.TEXT and not self.text.strip():
+            raise InvalidRequest('what fits a text best needs a text')
+
+    @property
+    def ordered_by(self) -> ObjectOrder:
+        """What comes first."""
+        if self.order is not None:
+            return self.order
+        if self.text:
+            return ObjectOrder.TEXT
+        return ObjectOrder.LAST_SEEN if self.place is None else ObjectOrder.NEAREST
+
+
+@dataclass(frozen=True, slots=True)
+class FoundObject:
+    """An object that a query found.
+
+    :param relations: how it lies to others, in the time that was asked for; without one, now
+    """
+
+    known: KnownObject
+    relations: tuple[ObjectRelation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundObjects:
+    """What a query found.
+
+    :param objects: in its order, no more than its limit
+    :param total: how many there are in all
+    :param anchors: what the relation is to
+    """
+
+    objects: tuple[FoundObject, ...] = ()
+    total: int = 0
+    anchors: tuple[KnownObject, ...] = ()
+
+
+def choose_objects(
+    query: ObjectQuery, known: Sequence[KnownObject], scores: Mapping[str, float] | None = None
+) -> FoundObjects:
+    """Return what a query finds among all objects.
+
+    :param known: all of the scope's robots and map, whenever they were seen
+    :param scores: by id, how well those that fit the text do
+    """
+    of_map: dict[tuple[str, str, str], list[KnownObject]] = {}
+    for one in known:
+        of_map.setdefault(_map_of(one), []).append(one)
+    relations = {where: Relations(those) for where, those in of_map.items()}
+    window = query.scope.after_ns, query.scope.before_ns
+    anchors = tuple(one for one in known if query.anchor and is_meant(one, query.anchor))
+    candidates: Iterable[KnownObject] = known
+    if query.relation:
+        pairs = (pair for anchor in anchors for pair in relations[_map_of(anchor)].to(anchor, query.relation))
+        candidates = {one.id: one for one, relation in pairs if relation.held(*window)}.values()
+    found = [one for one in candidates if _is_asked(one, query, scores)]
+    found = _ordered(found, query, scores or {})
+    shown = found[: query.limit]
+    told = [
+        FoundObject(one, tuple(of for of in relations[_map_of(one)].of(one) if of.held(*window)))
+        for one in shown
+    ]
+    return FoundObjects(tuple(told), len(found), anchors)
+
+
+def is_meant(known: KnownObject, name: str) -> bool:
+    """Tell whether a name is that of an object, or its id."""
+    return name in (known.id, *known.facts.aliases) or is_called(known, name)
+
+
+def _map_of(known: KnownObject) -> tuple[str, str, str]:
+    return known.memory.robot, known.memory.map_id, known.memory.frame_id
+
+
+def _is_asked(known: KnownObject, query: ObjectQuery, scores: Mapping[str, float] | None) -> bool:
+    missing = known.missing_ns is not None
+    return (
+        (not query.called or is_meant(known, query.called))
+        and (scores is None or known.id in scores)
+        and query.missing in (None, missing)
+        and query.moved in (None, bool(known.moves))
+        and (query.changed_since_ns is None or bool(changes_of(known, query.changed_since_ns)))
+        and query.scope.reaches(known.position)
+        and _was_seen(known, query.scope)
+    )
+
+
+def _was_seen(known: KnownObject, scope: Scope) -> bool:
+    after_ns, before_ns = scope.after_ns, scope.before_ns
+    return any(
+        (after_ns is None or end >= after_ns) and (before_ns is None or start <= before_ns)
+        for start, end in known.facts.intervals
+    )
+
+
+def _ordered(found: list[KnownObject], query: ObjectQuery, scores: Mapping[str, float]) -> list[KnownObject]:
+    order, place = query.ordered_by, query.place or (0.0, 0.0, 0.0)
+    keys = {
+        ObjectOrder.TEXT: lambda one: -scores.get(one.id, 0.0),
+        ObjectOrder.NEAREST: lambda one: distance(one.position, place),
+        ObjectOrder.LAST_SEEN: lambda one: -one.memory.end_ns,
+        ObjectOrder.FIRST_SEEN: lambda one: one.memory.start_ns,
+        ObjectOrder.MOST_SEEN: lambda one: -one.facts.observations,
+        ObjectOrder.LARGEST: lambda one: -one.size[0] * one.size[1] * one.size[2],
+    }
+    # Without a word about the order, what lies next to something stays by its distance from that.
+    if query.relation and query.order is None and query.place is None and not query.text:
+        return found
+    return sorted(found, key=keys[order])

@@ -1,0 +1,92 @@
+"""Objects in words: their sentences, what they are called, and what became of them."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timezone, tzinfo
+
+from remembr_ros.memory.matching.terms import content_stems, synonyms
+from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.objects.known import ONE_INTERVAL_NS, TRANSIENT, KnownObject, known_objects
+from remembr_ros.timestamps import format_clock
+
+_SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
+_NEAR = ' near the '
+
+
+def sentence(name: str, colour: str, near: str, *, measured: bool = True, missing: bool = False) -> str:
+    """Return what an object is and near what, without numbers: it changes seldom, and so do its vectors.
+
+    :param near: what a larger object beside it is called; empty: there is none
+    :param missing: it is not there any more
+    """
+    what = f'{colour} {spelled(name)}'.strip()
+    where = _NEAR + spelled(near) if near else ''
+    if not measured:
+        where = ', how far away is not known'
+    where += ', which is gone' if missing else ''
+    what = _with_article(what)
+    return f'{what[0].upper()}{what[1:]}{where}.'
+
+
+def described(known: KnownObject) -> str:
+    """Return an object with its colour, without an article; a name that a person gave needs none."""
+    colour = '' if known.facts.named else known.facts.colour
+    return f'{colour} {spelled(known.name)}'.strip()
+
+
+def listed(known: Iterable[KnownObject]) -> str:
+    """Return objects as a sentence has them: 'a red cup, 2 bowls and an apple'."""
+    numbers = Counter(described(one) for one in known)
+    told = [_with_article(one) if n == 1 else f'{n} {plural(one)}' for one, n in numbers.items()]
+    return ' and '.join(filter(None, (', '.join(told[:-1]), *told[-1:])))
+
+
+def plural(name: str) -> str:
+    """Return the name of several things."""
+    if name.endswith(('elf', 'nife', 'carf')):
+        return f'{name.removesuffix("e")[:-1]}ves'
+    return f'{name}es' if name.endswith(('x', 's', 'ch', 'sh')) else f'{name}s'
+
+
+def _with_article(name: str) -> str:
+    return f'{"an" if name[:1].lower() in "aeiou" else "a"} {name}'
+
+
+def spelled(label: str) -> str:
+    """Return a label as people write it."""
+    return _SPELLED.get(label, label)
+
+
+def of_itself(memory: Memory) -> Memory:
+    """Return a memory; of an object without what it is near, which is another thing."""
+    if memory.source != OBJECT:
+        return memory
+    return replace(memory, caption=memory.caption.partition(_NEAR)[0])
+
+
+def is_called(known: KnownObject, text: str) -> bool:
+    """Tell whether a text, such as 'red cups', names an object: by its name or the detector's, or another
+    word for that, and by its colour if the text has one."""
+    asked = [{word, *synonyms(word)} for word in content_stems(text)]
+    colour = content_stems(known.facts.colour)
+    for name in {known.name, known.recognised_as}:
+        label = content_stems(spelled(name))
+        if not label.isdisjoint(set[str]().union(*asked)) and not any(
+            (label | colour).isdisjoint(w) for w in asked
+        ):
+            return True
+    return False
+
+
+def presence_note(memory: Memory, now_ns: int, zone: tzinfo = timezone.utc) -> str:
+    """Return what is known of whether an object is still where it was seen last; empty: there is no news."""
+    known = known_objects([memory])
+    if not known or known[0].name in TRANSIENT:
+        return ''
+    seen_ns, looked_ns = known[0].facts.intervals[-1][1], known[0].facts.looked
+    if known[0].missing_ns is not None:
+        return f'it was gone when I passed at {format_clock(known[0].missing_ns, zone)}'
+    if looked_ns - seen_ns > ONE_INTERVAL_NS:
+        return f'at {format_clock(looked_ns, zone)} I passed and did not recognise it'
+    return 'nobody has looked since' if now_ns - seen_ns > ONE_INTERVAL_NS else ''

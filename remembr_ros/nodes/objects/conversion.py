@@ -1,0 +1,126 @@
+"""Between objects, and what is asked of them, and the messages that carry them."""
+
+from geometry_msgs.msg import Vector3
+
+from remembr_msgs.msg import Object as ObjectMsg
+from remembr_msgs.msg import ObjectRelation as RelationMsg
+from remembr_msgs.srv import FindObjects
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectOrder, ObjectQuery
+from remembr_ros.memory.objects.relations import ObjectRelation, relation_named
+from remembr_ros.memory.search import MAX_LIMIT
+from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
+from remembr_ros.nodes.base.memory_conversion import memory_from_msg, memory_to_msg
+
+
+def object_query_from_msg(request: FindObjects.Request) -> ObjectQuery:
+    """Return what a request asks for.
+
+    :raises InvalidRequest: it makes no sense
+    """
+    orders = [order.value for order in ObjectOrder]
+    if request.order not in ('', *orders):
+        raise InvalidRequest(f'order is {request.order!r}; it has to be empty or one of {", ".join(orders)}')
+    if request.missing and request.present:
+        raise InvalidRequest('no object is both missing and present; ask for one of them, or for neither')
+    place = point_from_msg(request.place) if request.use_place else None
+    scope = Scope(
+        after_ns=time_from_msg(request.after) or None,
+        before_ns=time_from_msg(request.before) or None,
+        near=place if request.radius else None,
+        radius_m=request.radius if place is not None and request.radius else None,
+        robots=tuple(request.robots),
+        map_id=request.map_id if request.map_id or request.match_map else None,
+    )
+    return ObjectQuery(
+        request.called,
+        request.text,
+        request.relation,
+        request.anchor,
+        missing=True if request.missing else False if request.present else None,
+        moved=request.moved or None,
+        changed_since_ns=time_from_msg(request.changed_since) or None,
+        place=place,
+        order=ObjectOrder(request.order) if request.order else None,
+        scope=scope,
+        limit=min(request.limit or MAX_LIMIT, MAX_LIMIT),
+    )
+
+
+def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
+    """Return a query as a request; its place is that of its radius, where it has one."""
+    scope = query.scope
+    request = FindObjects.Request(
+        called=query.called,
+        text=query.text,
+        relation=query.relation,
+        anchor=query.anchor,
+        missing=query.missing is True,
+        present=query.missing is False,
+        moved=query.moved is True,
+        order=query.order.value if query.order else '',
+        robots=list(scope.robots),
+        map_id=scope.map_id or '',
+        match_map=scope.map_id is not None,
+        limit=query.limit or 0,
+    )
+    place = query.place if query.place is not None else scope.near
+    if place is not None:
+        request.use_place, request.place = True, point_to_msg(place)
+        request.radius = 0.0 if scope.radius_m is None else max(float(scope.radius_m), 1e-6)
+    times = {'after': scope.after_ns, 'before': scope.before_ns, 'changed_since': query.changed_since_ns}
+    for name, ns in times.items():
+        if ns is not None:  # a time of zero is none
+            setattr(request, name, time_to_msg(max(ns, 1), clamp=True))
+    return request
+
+
+def fill_found(found: FoundObjects, response: FindObjects.Response) -> None:
+    """Fill what was found into a response."""
+    response.objects = [_object_to_msg(one) for one in found.objects]
+    response.total = found.total
+    response.anchors = [memory_to_msg(anchor.memory) for anchor in found.anchors]
+
+
+def found_from_msg(response: FindObjects.Response) -> FoundObjects:
+    """Return what a response found; an object whose facts are damaged is left out."""
+    known = {one.id: one for one in known_objects(memory_from_msg(msg.memory) for msg in response.objects)}
+    objects = [
+        FoundObject(known[msg.memory.id], tuple(_relation_from_msg(relation) for relation in msg.relations))
+        for msg in response.objects
+        if msg.memory.id in known
+    ]
+    anchors = known_objects(memory_from_msg(msg) for msg in response.anchors)
+    return FoundObjects(tuple(objects), response.total, tuple(anchors))
+
+
+def _object_to_msg(found: FoundObject) -> ObjectMsg:
+    known = found.known
+    x, y, z = known.size
+    msg = ObjectMsg(
+        memory=memory_to_msg(known.memory),
+        name=known.name,
+        colour=known.facts.colour,
+        size=Vector3(x=x, y=y, z=z),
+        uncertainty=known.facts.std,
+        presence=known.presence,
+        relations=[_relation_to_msg(relation) for relation in found.relations],
+    )
+    if known.missing_ns is not None:
+        msg.missing_since = time_to_msg(known.missing_ns, clamp=True)
+    return msg
+
+
+def _relation_to_msg(relation: ObjectRelation) -> RelationMsg:
+    msg = RelationMsg(relation=relation.name, id=relation.other, name=relation.other_name)
+    msg.since = time_to_msg(relation.since_ns, clamp=True)
+    if relation.until_ns is not None:
+        msg.until = time_to_msg(relation.until_ns, clamp=True)
+    return msg
+
+
+def _relation_from_msg(msg: RelationMsg) -> ObjectRelation:
+    until_ns = time_from_msg(msg.until) or None
+    return ObjectRelation(relation_named(msg.relation), msg.id, msg.name, time_from_msg(msg.since), until_ns)

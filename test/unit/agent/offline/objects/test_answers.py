@@ -1,0 +1,143 @@
+"""What the rules answer about objects."""
+
+import time
+
+import pytest
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.planner import Run
+from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.timestamps import NS
+from test.object_room import HOUR_NS, ROOM, VISITS, thing
+from test.object_scene import T0
+from test.unit.agent.listed_recall import ListedRecall
+
+GONE = thing(
+    'vase', (0.4, 0.2, 0.76), (0.1, 0.1, 0.2), intervals=VISITS[:1], absences=(VISITS[1],), colour='blue'
+)
+MOVED = thing(
+    'plant',
+    (3.0, 3.0, 0.0),
+    (0.3, 0.3, 0.6),
+    moves=((VISITS[0][1], VISITS[1][0], (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),),
+)
+NEW = thing('clock', (2.0, -0.1, 1.5), (0.1, 0.1, 0.1), intervals=VISITS[1:])
+NOW = T0 + 3 * HOUR_NS
+
+
+def ask(text: str, *known: KnownObject) -> Answer:
+    recall = ListedRecall([one.memory for one in known or (*ROOM, GONE, MOVED, NEW)])
+    return OfflinePlanner().answer(Question(text, NOW), recall, Run(time.monotonic() + 30.0))
+
+
+def cited(answer: Answer) -> set[str]:
+    return {hit.memory.id for hit in answer.evidence}
+
+
+@pytest.mark.parametrize(
+    ('text', 'said', 'ids'),
+    [
+        ('What is on the table?', 'On the table: a green book and a red cup.', {'cup', 'book'}),
+        ('What is in the fridge?', 'In the fridge: a white milk.', {'milk'}),
+        ('What is under the table?', 'Under the table: a blue bowl.', {'bowl'}),
+        ('What is next to the red mug?', 'Next to the red mug: a green book.', {'book'}),
+        ('What is on the bowl?', 'Nothing that I know of is on the bowl.', {'bowl'}),
+        ('How many cups are on the table?', '1 that I know of is on the table: a red cup.', {'cup'}),
+        ('What colour is the cup?', 'Cup: red.', {'cup'}),
+    ],
+)
+def test_texts(text: str, said: str, ids: set[str]) -> None:
+    answer = ask(text)
+    assert (answer.kind, answer.text, cited(answer)) == (Kind.TEXT, said, ids)
+    assert answer.confidence > 0.7
+
+
+def test_where_a_thing_is() -> None:
+    answer = ask('Where is the cup?')
+    assert answer.text.startswith(
+        'The red cup was last seen on the table: at (0.2, 0.1) in map; 59 minutes ago'
+    )
+    assert answer.pose is not None
+    assert answer.pose.position == pytest.approx((0.2, 0.1, 0.81))
+
+
+def test_where_a_thing_was_before() -> None:
+    answer = ask('Where was the plant before?')
+    assert answer.kind is Kind.POSITION
+    assert answer.pose is not None
+    assert answer.pose.position == pytest.approx((2.0, 3.0, 0.3))
+    assert 'was moved by' in answer.text
+    assert 'has not been moved' in ask('Where was the cup before?').text
+
+
+@pytest.mark.parametrize(
+    ('text', 'yes'),
+    [
+        ('Is the cup still there?', True),
+        ('Is the vase still there?', False),
+        ('Is the vase gone?', True),
+        ('Is the cup gone?', False),
+        ('Has the plant been moved?', True),
+        ('Has the cup been moved?', False),
+        ('Is there a cup on the table?', True),
+        ('Is the milk on the table?', False),
+        ('Is the vase on the table?', False),
+    ],
+)
+def test_yes_and_no(text: str, yes: bool) -> None:
+    answer = ask(text)
+    assert (answer.kind, answer.binary) == (Kind.BINARY, yes)
+    assert answer.text.startswith('Yes' if yes else 'No')
+    assert answer.evidence
+
+
+@pytest.mark.parametrize(
+    ('text', 'ids'),
+    [
+        ('What changed since the last visit?', {'vase', 'plant', 'clock'}),
+        ('Which things are missing?', {'vase'}),
+        ('What was moved?', {'plant'}),
+        ('What is new here?', {'clock'}),
+        ('What changed since 2023-11-14 23:50?', {'vase', 'plant', 'clock'}),
+    ],
+)
+def test_changes(text: str, ids: set[str]) -> None:
+    answer = ask(text)
+    assert (answer.kind, cited(answer)) == (Kind.TEXT, ids)
+
+
+def test_nothing_changed() -> None:
+    answer = ask('What changed since the last visit?', *ROOM)
+    assert answer.text.startswith('Nothing is known to be changed since 2023-11-14 22:14:20')
+
+
+def test_what_was_somewhere_is_told_of_then() -> None:
+    answer = ask('What was on the table on 2023-11-14 at 22:13?')
+    assert cited(answer) == {'cup', 'book', 'vase'}
+    assert answer.text.startswith('On the table there was:')
+
+
+def test_when_it_was_seen_first_and_last() -> None:
+    assert ask('When did you last see the vase?').time_ns == T0 + 60 * NS
+    assert ask('When did you first see the cup?').time_ns == T0
+
+
+def test_a_thing_in_the_shade_is_perhaps_the_one() -> None:
+    grey = thing('laptop', (0.0, 0.0, 0.76), (0.3, 0.2, 0.2), colour='grey')
+    assert cited(ask('Where is the white laptop?', *ROOM, grey)) == {'laptop'}
+    assert ask('Where is the red laptop?', *ROOM, grey).kind is Kind.NOT_SEEN
+
+
+def test_without_objects_nothing_is_said_by_them() -> None:
+    recall = ListedRecall([])
+    answer = OfflinePlanner().answer(
+        Question('What is on the table?', NOW), recall, Run(time.monotonic() + 30.0)
+    )
+    assert answer.kind is Kind.NOT_SEEN
+
+
+def test_what_a_person_named_is_found_by_both_names() -> None:
+    named = thing('cup', (0.2, 0.1, 0.76), (0.08, 0.08, 0.1), named="grandma's chalice")
+    assert "grandma's chalice" in ask('Where is the cup?', *ROOM[:1], named).text
+    assert cited(ask('Where is the chalice?', *ROOM[:1], named)) == {'cup'}
