@@ -31,7 +31,7 @@ ACTIONS = ('rename', 'gone', 'there', 'merge', 'split', 'delete')
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class ObjectCorrection:
     """What a person says of an object.
 
     :param action: one of ACTIONS; 'there' takes back that it is gone, or no thing
@@ -51,7 +51,7 @@ class Correction:
 
 
 def corrected(
-    known: Sequence[KnownObject], correction: Correction, now_ns: int
+    known: Sequence[KnownObject], correction: ObjectCorrection, now_ns: int
 ) -> tuple[list[Memory], list[str]]:
     """Return the memories of objects as they are by a correction, that of the named one first, and the ids of
     those that are no more.
