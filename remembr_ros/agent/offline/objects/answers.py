@@ -9,7 +9,6 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import (
     Hit,
@@ -156,8 +155,7 @@ def _before(about: _About, found: Sequence[FoundObject]) -> Claim:
         return Claim(Kind.POSITION, text, _hits(found[:1]), confidence=_sure(found[:1]))
     one = max(moved, key=lambda one: one.known.moves[-1][1])
     left_ns, came_ns, at, _ = one.known.moves[-1]
-    memory = one.known.memory
-    there = replace(memory, pose=Pose(*at), start_ns=min(memory.start_ns, left_ns), end_ns=left_ns)
+    there = replace(one.known.placed_at(at).memory, end_ns=max(left_ns, one.known.memory.start_ns))
     zone = about.question.zone
     text = f'{_capital(_the(one))}, which was moved by {format_clock(came_ns, zone)}, was before'
     return Claim(Kind.POSITION, text, [Hit(there, 1.0)], confidence=_sure([one]))
@@ -270,7 +268,7 @@ def _seen_in(known: KnownObject, scope: Scope) -> list[Hit]:
     """Return where an object was seen in a time, and when."""
     stays = stays_of(known)
     return [
-        Hit(replace(seen, pose=Pose(*stay.at)), 1.0)
+        Hit(replace(known.placed_at(stay.at).memory, start_ns=seen.start_ns, end_ns=seen.end_ns), 1.0)
         for seen in seen_in(known.memory, scope)
         for stay in [one for one in stays if one.since_ns <= seen.end_ns][-1:]
     ]

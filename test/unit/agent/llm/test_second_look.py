@@ -154,8 +154,8 @@ def test_a_second_look_is_configured(settings: dict[str, str]) -> None:
 
 def test_the_picture_of_an_object_is_looked_at(ask_about: Callable[..., Question], run: Run) -> None:
     cup = replace(CUP.memory, keyframes=('crop.jpg',))
-    look = ModelLook(ScriptedChat([Reply('It has a handle.')]), Album())
+    look = ModelLook(ScriptedChat([Reply('There are 2 doors.')]), Album())
     found = Reply('', (ToolCall('f', 'find_objects', '{"called": "cup"}'),))
     chat = ScriptedChat([found, LOOK, GOOD])
     LoopPlanner(chat, second_look=look).answer(ask_about('Has the cup a handle?'), ListedRecall([cup]), run)
-    assert chat.asked[2][0][-1].content == 'm1: "It has a handle."'
+    assert chat.asked[2][0][-1].content == 'm1: "There are 2 doors."'
