@@ -19,7 +19,6 @@ from remembr_ros.navigation.terrain import Terrain
 from test.object_room import thing
 from test.object_scene import T0
 
-
 OPEN = Terrain()
 
 
