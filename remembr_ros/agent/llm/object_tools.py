@@ -116,6 +116,6 @@ def _line(found: FoundObject, context: CallContext) -> str:
     """Return the line of an object: what it lies on or next to, whether it is still there."""
     memory, question = found.known.memory, context.question
     ((label, *_),) = context.evidence.add([Hit(memory, SURE)])
-    words = [f'{of.name} the {neutral(of.other_name)}' for of in found.relations[:2]]
+    words = [neutral(of.words) for of in found.relations[:2]]
     note = presence_note(memory, question.now_ns, question.zone)
     return describe(label, Hit(memory, SURE), question, words=[*words, *filter(None, (note,))])

@@ -119,5 +119,5 @@ def _line(found: FoundObject) -> str:
         when += f', here since {format_clock(came_ns)}'
     if known.missing_ns is not None:
         when += f', gone at {format_clock(known.missing_ns)}'
-    when += ''.join(f', {of.name} the {of.other_name}' for of in found.relations if of.name != 'next to')
+    when += ''.join(f', {of.words}' for of in found.relations if of.name != 'next to')
     return f'{known.id}  {known.memory.caption}  {where}  {when}'
