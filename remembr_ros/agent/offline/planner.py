@@ -92,12 +92,12 @@ class OfflinePlanner:
         run.on_progress(Progress('recalling', request.target or question.text))
         if why := not_understood(request):
             return ground(untold(why), question, NAME)
-        if (day := parse_day(request, question)) is not None:
+        why = named.unknown or beyond_rules(request)
+        told = None if why else answer_by_objects(request, question, recall, scope)
+        if told is None and (day := parse_day(request, question)) is not None:
             day = replace(day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id))
             return ground(claim_of_day(day, question, recall), question, NAME)
-        why = named.unknown or beyond_rules(request)
-        told = answer_motion(request, question, recall, scope)
-        if told := told or (None if why else answer_by_objects(request, question, recall, scope)):
+        if (told := told or answer_motion(request, question, recall, scope)) is not None:
             return with_facts(ground(told, question, NAME), question)
         if why:
             return ground(untold(why), question, NAME)

@@ -49,6 +49,6 @@ def visits_among(known: Iterable[KnownObject]) -> tuple[Interval, ...]:
             *one.facts.intervals,
             *((at, at) for at in (one.facts.looked, *sum(one.facts.absences, ()))),
         )
-        if span[1]
+        if span[1] not in (0, one.facts.taken)  # a person saw that it was taken
     ]
     return joined(times, VISIT_GAP_NS)

@@ -18,10 +18,11 @@ from remembr_ros.memory.objects.changes import changes_of, visits_among
 from remembr_ros.memory.objects.known import KnownObject, seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery
 from remembr_ros.memory.objects.relations import stays_of
-from remembr_ros.memory.objects.wording import described, listed, presence_note
+from remembr_ros.memory.objects.wording import described, events_of, listed, presence_note
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock
 
+EVENTS = 12  # that are told of an object
 ONE = 0.9  # how surely a thing that was seen often, and called the same each time, is what it is called
 _SHADES = {
     'white': ('grey',),
@@ -161,6 +162,8 @@ def _before(about: _About, found: Sequence[FoundObject]) -> Claim:
 
 def _when(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     choice = Choice.EARLIEST if about.request.choice is Choice.EARLIEST else Choice.LATEST
+    if kinds := about.objects.changes:
+        return _when_changed(about, found, kinds[0])
     hits = [Hit(seen, 1.0) for one in found for seen in seen_in(one.known.memory, about.scope)]
     if not hits:
         return None
@@ -169,11 +172,34 @@ def _when(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     return Claim(Kind.TIME, f'{_capital(_the(one))} was seen', hits, choice=choice, confidence=_sure([one]))
 
 
+def _when_changed(about: _About, found: Sequence[FoundObject], kind: str) -> Claim | None:
+    changes = [change for one in found for change in changes_of(one.known, 0) if change.kind == kind]
+    if not changes:
+        return _moved(about, found) if kind == 'moved' else _still(about, found)
+    last = max(changes, key=lambda change: change.at_ns)
+    noticed = replace(
+        last.known.memory, end_ns=last.at_ns, start_ns=min(last.known.memory.start_ns, last.at_ns)
+    )
+    text = f'It was noticed that the {described(last.known)} is {_SAID[kind]}'
+    return Claim(Kind.TIME, text, [Hit(noticed, 1.0)], confidence=_sure([last.known]))
+
+
+def _history(about: _About, found: Sequence[FoundObject]) -> Claim:
+    one, zone = found[0], about.question.zone
+    told = '; '.join(
+        f'{event} {format_clock(at_ns, zone)}' for at_ns, event in events_of(one.known)[-EVENTS:]
+    )
+    text = f'{_capital(_the(one))}: {told}{_since(one, about)}.'
+    return Claim(Kind.TEXT, text, _hits([one]), confidence=_sure([one]))
+
+
 def _how_many(about: _About, found: Sequence[FoundObject]) -> Claim:
     there = [one for one in found if one.known.missing_ns is None]
     gone = f', {len(found) - len(there)} more gone' if len(there) < len(found) else ''
     number = 'one is known' if len(there) == 1 else f'{len(there) or "none"} are known'
     text = f'{about.request.thing}: {number}, each at a place of its own{gone}.'
+    if not about.objects.thing:
+        text = f'{len(there)} objects are known: {_listed(there)}{gone}.'
     return Claim(Kind.TEXT, text, _hits(there or found), confidence=_sure(found))
 
 
@@ -193,7 +219,7 @@ def _still(about: _About, found: Sequence[FoundObject]) -> Claim:
     if gone:
         text = f'{_the(one)} {"are" if len(found) > 1 else "is"} not there any more{_since(one, about)}'
         text = (
-            f'{len(gone)} of {len(found)} are not there any more{_since(one, about)}'
+            f'{len(gone)} of {len(found)} {_be(gone, about)} not there any more{_since(one, about)}'
             if len(found) > 1
             else text
         )
@@ -215,7 +241,8 @@ def _moved(about: _About, found: Sequence[FoundObject]) -> Claim:
     last = max(moves, key=lambda change: change.at_ns)
     one = next(one for one in found if one.known is last.known)
     by = format_clock(last.at_ns, about.question.zone)
-    text = f'Yes: {_the(one)} was moved by {by}, and is {_lies(one) or "elsewhere"}.'
+    x, y, _ = one.known.position
+    text = f'Yes: {_the(one)} was moved by {by}, and is {_lies(one) or f"at ({x:.1f}, {y:.1f})"}.'
     return Claim(Kind.BINARY, text, _hits([one]), binary=True, confidence=_sure([one]))
 
 
@@ -232,18 +259,17 @@ def _changes(about: _About) -> Claim | None:
     latest = [changes[-1] for one in everything if (changes := changes_of(one, since_ns or 0, until_ns))]
     found = [change for change in latest if change.kind in (asked.changes or tuple(_SAID))]
     found.sort(key=lambda change: list(_SAID).index(change.kind) if change.kind != 'appeared' else len(_SAID))
-    since = f'since {format_clock(since_ns, zone)}' if since_ns else 'ever'
+    since = f'since {format_clock(since_ns, zone)}' if since_ns else ''
     if not found:
         what = ' or '.join(_SAID[kind] for kind in asked.changes) or 'changed'
-        return Claim(
-            Kind.TEXT, f'Nothing is known to be {what} {since}.', _hits(everything[:1]), confidence=ONE
+        text = f'nothing is known to be {what}'
+    else:
+        text = '; '.join(
+            f'{_SAID[kind]}: {listed(change.known for change in found if change.kind == kind)}'
+            for kind in dict.fromkeys(change.kind for change in found)
         )
-    told = [
-        f'{_SAID[kind]}: {listed(change.known for change in found if change.kind == kind)}'
-        for kind in dict.fromkeys(change.kind for change in found)
-    ]
-    text = _capital(f'{since}, {"; ".join(told)}.')
-    return Claim(Kind.TEXT, text, [Hit(change.known.memory, 1.0) for change in found], confidence=ONE)
+    evidence = [Hit(change.known.memory, 1.0) for change in found] or _hits(everything[:1])
+    return Claim(Kind.TEXT, _capital(f'{since}{", " if since else ""}{text}.'), evidence, confidence=ONE)
 
 
 _ANSWERS: dict[Asked, Callable[[_About, Sequence[FoundObject]], Claim | None]] = {
@@ -254,6 +280,7 @@ _ANSWERS: dict[Asked, Callable[[_About, Sequence[FoundObject]], Claim | None]] =
     Asked.COLOUR: _colour,
     Asked.STILL: _still,
     Asked.MOVED: _moved,
+    Asked.HISTORY: _history,
 }
 
 

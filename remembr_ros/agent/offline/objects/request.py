@@ -23,6 +23,7 @@ class Asked(Enum):
     STILL = 'still'
     MOVED = 'moved'
     CHANGES = 'changes'
+    HISTORY = 'history'
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,10 @@ _WHAT_IS = _compiled(rf"""
       (?:\s+(?:the\s+)?{_THINGS})?(?:\s+(?:that|which))?)
     (?:\s+(?:{_THINGS}|else))?(?:\s+(?:{_BE}|lies?|stands?|stood|sits?|sat|{_SEE}))?(?:\s+{_PUT})*\s+{_ANCHOR}
     """)
-_IS_THERE = _compiled(
-    rf'^(?:{_BE}|{_SEE})\s+(?:there\s+)?(?P<thing>(?!there\b).+?)(?:\s+{_PUT})*\s+{_ANCHOR}'
-)
+_IS_THERE = _compiled(rf"""
+    ^(?:(?P<which>which)\s+|(?:{_BE}|{_SEE})\s+|(?=any))(?:there\s+)?
+    (?P<thing>(?!there\b).+?)(?:\s+{_BE})?(?:\s+{_PUT})*\s+{_ANCHOR}
+    """)
 _THING_AT = _compiled(rf'^(?P<thing>.*?\w)(?:\s+(?:that|which))?(?:\s+{_BE})?(?:\s+{_PUT})*\s+{_ANCHOR}')
 _STILL = _compiled(rf"""
     ^{_BE}\s+(?P<thing>.+?)\s+(?:still|yet)(?:\s+(?:there|here|around|present|where\b.*
@@ -95,6 +97,20 @@ _BEFORE = _compiled(rf"""
     | ^what\s+(?:is|was)\s+the\s+(?:previous|former|old|last|original)\s+{_PLACE}\s+of\s+(?P<thing_2>.+)$
     | ^where\s+(?:was|were)\s+(?P<thing_3>.+?)\s+moved\s+from$
     """)
+_HISTORY = _compiled(r"""
+    ^(?:so\s+)?what\s+(?:(?:has\s+)?happened\s+to|became\s+of|is\s+the\s+history\s+of)\s+(?P<thing>.+)$
+    """)
+_WHEN_MOVED = _compiled(rf"""
+    ^when\s+(?:{_BE}|did|has|have)\s+(?P<thing>.+?)\s+(?:been\s+)?
+    (?P<what>moved?|(?:taken|removed)(?:\s+away)?|disappear(?:ed)?|vanish(?:ed)?|gone)$
+    """)
+_MOVED_TO = _compiled(
+    rf'^where\s+(?:{_BE}|has|have|did)\s+(?P<thing>.+?)\s+(?:been\s+)?(?:moved?|put|taken|go)\s+to$'
+)
+_EVERYTHING = _compiled(rf"""
+    ^(?:(?:list|show|what|which|name|tell|me|all|the|how|many|of|your|known)\s+)+{_THINGS}
+    (?:\s+(?:{_BE}|there|you|do|know|known|have|seen|of|here|can|see|that|i))*$
+    """)
 _COLOUR = _compiled(rf"""
     ^(?:what|which)\s+colou?r\s+(?:{_BE}|has|have|does)\s+(?P<thing>.+?)(?:\s+have)?$
     | ^what\s+is\s+the\s+colou?r\s+of\s+(?P<thing_2>.+)$
@@ -107,7 +123,7 @@ _CHANGED = {
 }
 _CHANGES = _compiled(rf"""
     ^(?:(?:what|which|has|have|did|does|{_BE}|any|something|anything|list|show|me|the|all|there|been|it|here|else
-    | {_THINGS})\s+)+ (?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
+    | how|many|{_THINGS})\s+)+ (?P<what>{'|'.join(_CHANGED.values())})\b(?P<rest>.*)$
     """)
 _OF_CHANGES = frozenset(
     'apartment around been before compared flat from here home house i in last latest look looked my our '
@@ -123,34 +139,59 @@ _LATER = _compiled(r'\s+(?:now|currently|right\s+now|at\s+the\s+moment|please|ag
 _SHORT = _compiled(r"^(what|where|which)'s\b")
 
 
+_MOVES = re.compile('mov|displ|reloc|chang', re.IGNORECASE)
+_OF_ONE = (
+    (Asked.BEFORE, _BEFORE),
+    (Asked.HISTORY, _HISTORY),
+    (Asked.COLOUR, _COLOUR),
+    (Asked.STILL, _STILL),
+    (Asked.STILL, _GONE),
+    (Asked.WHEN, _WHEN_MOVED),
+    (Asked.WHERE, _MOVED_TO),
+)
+
+
 def parse_object_request(request: Request) -> ObjectRequest | None:
     """Return what a question asks of objects; None: it is about something else."""
     text = _LATER.sub('', _SHORT.sub(r'\1 is', request.plain.strip(' ?!.,')))
+    changes = _changes(text)
+    if changes is not None or request.here:
+        return changes
+    return _of_one(text) or _related(text, request) or _plain(request)
+
+
+def _changes(text: str) -> ObjectRequest | None:
+    """Return a question about what changed."""
     found = _CHANGES.match(text)
-    if found and _OF_CHANGES.issuperset(words(found['rest'])):
-        kinds = tuple(
-            kind for kind, said in _CHANGED.items() if kind and re.fullmatch(said, found['what'], re.I)
-        )
-        return ObjectRequest(Asked.CHANGES, changes=kinds, since_visit=bool(_VISIT.search(text)))
-    if request.here:
+    if found is None or not _OF_CHANGES.issuperset(words(found['rest'])):
         return None
-    for asked, pattern in ((Asked.BEFORE, _BEFORE), (Asked.COLOUR, _COLOUR), (Asked.STILL, _STILL)):
-        if (found := pattern.match(text)) and (thing := _said(found, 'thing')):
-            return ObjectRequest(asked, target_of(thing))
-    if (found := _GONE.match(text)) and (thing := target_of(_said(found, 'thing'))):
-        moved = _said(found, 'what').lower().startswith(('mov', 'displ', 'reloc', 'chang'))
-        return ObjectRequest(
-            Asked.MOVED if moved else Asked.STILL, thing, changes=() if moved else ('missing',)
-        )
-    return _related(text, request) or _plain(request)
+    what = found['what']
+    kinds = tuple(kind for kind, said in _CHANGED.items() if kind and re.fullmatch(said, what, re.IGNORECASE))
+    return ObjectRequest(Asked.CHANGES, changes=kinds, since_visit=bool(_VISIT.search(text)))
+
+
+def _of_one(text: str) -> ObjectRequest | None:
+    """Return a question about what became of a thing, or of what there is at all."""
+    if _EVERYTHING.match(text):
+        return ObjectRequest(Asked.HOW_MANY)
+    for asked, pattern in _OF_ONE:
+        if (found := pattern.match(text)) and (thing := target_of(_said(found, 'thing'))):
+            kind = 'moved' if _MOVES.match(_said(found, 'what')) else 'missing'
+            if asked is Asked.STILL and kind == 'moved':
+                asked = Asked.MOVED
+            return ObjectRequest(asked, thing, changes=(kind,) if pattern in (_GONE, _WHEN_MOVED) else ())
+    return None
 
 
 def _related(text: str, request: Request) -> ObjectRequest | None:
     """Return a question about what lies on, in, under or next to something."""
+    if request.reading:
+        return None
     if found := _WHAT_IS.match(text):
         return _with_anchor(Asked.RELATED, '', found)
     if found := _IS_THERE.match(text):
-        return _with_anchor(Asked.IS, target_of(found['thing']), found)
+        asked = Asked.RELATED if found['which'] else Asked.IS
+        return _with_anchor(asked, target_of(found['thing']), found)
     if request.counting or request.kind in (Kind.POSITION, Kind.TIME):
         asked = (
             Asked.HOW_MANY
@@ -159,8 +200,9 @@ def _related(text: str, request: Request) -> ObjectRequest | None:
             if request.kind is Kind.POSITION
             else Asked.WHEN
         )
-        if (found := _THING_AT.match(text)) and (thing := target_of(found['thing'])):
-            return _with_anchor(asked, thing, found)
+        if found := _THING_AT.match(text):
+            thing = target_of(found['thing'])
+            return _with_anchor(asked, thing, found) if thing or request.counting else None
     return None
 
 

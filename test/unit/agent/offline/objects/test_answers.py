@@ -109,7 +109,7 @@ def test_changes(text: str, ids: set[str]) -> None:
 
 def test_nothing_changed() -> None:
     answer = ask('What changed since the last visit?', *ROOM)
-    assert answer.text.startswith('Nothing is known to be changed since 2023-11-14 22:14:20')
+    assert answer.text == 'Since 2023-11-14 22:14:20 UTC, nothing is known to be changed.'
 
 
 def test_what_was_somewhere_is_told_of_then() -> None:
@@ -141,3 +141,21 @@ def test_what_a_person_named_is_found_by_both_names() -> None:
     named = thing('cup', (0.2, 0.1, 0.76), (0.08, 0.08, 0.1), named="grandma's chalice")
     assert "grandma's chalice" in ask('Where is the cup?', *ROOM[:1], named).text
     assert cited(ask('Where is the chalice?', *ROOM[:1], named)) == {'cup'}
+
+
+def test_what_became_of_a_thing() -> None:
+    answer = ask('What happened to the vase?')
+    assert answer.text.startswith(
+        'The blue vase: seen 2023-11-14 22:13:20 UTC; gone 2023-11-15 00:13:20 UTC, seen '
+    )
+    assert ask('When was the plant moved?').time_ns == VISITS[1][0]
+    assert ask('When did the vase disappear?').time_ns == VISITS[1][0]
+    assert ask('When was the cup moved?').binary is False
+
+
+def test_all_that_is_known_is_counted() -> None:
+    answer = ask('How many objects do you know?')
+    assert answer.text.startswith('9 objects are known: ')
+    assert answer.text.endswith(', 1 more gone.')
+    assert len(answer.evidence) == 9
+    assert cited(ask('How many things are on the table?')) == {'cup', 'book'}
