@@ -177,9 +177,8 @@ def _of_one(text: str) -> ObjectRequest | None:
     for asked, pattern in _OF_ONE:
         if (found := pattern.match(text)) and (thing := target_of(_said(found, 'thing'))):
             kind = 'moved' if _MOVES.match(_said(found, 'what')) else 'missing'
-            if asked is Asked.STILL and kind == 'moved':
-                asked = Asked.MOVED
-            return ObjectRequest(asked, thing, changes=(kind,) if pattern in (_GONE, _WHEN_MOVED) else ())
+            what = Asked.MOVED if asked is Asked.STILL and kind == 'moved' else asked
+            return ObjectRequest(what, thing, changes=(kind,) if pattern in (_GONE, _WHEN_MOVED) else ())
     return None
 
 
