@@ -14,6 +14,8 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.query import FoundObject
+from remembr_ros.memory.objects.wording import described
 from remembr_ros.timestamps import format_iso
 
 MAX_CAPTION = 4_000  # characters of a caption, and of its texts, that an agent is told of one memory
@@ -119,6 +121,30 @@ def memory_text(told: ToldMemory) -> str:
     by = f'robot {quoted(told["robot"])}, {told["source"]}'
     times = f'{told["start"]} to {told["end"]}'
     return f'{told["id"]}: {fits}{times}, {at}, {by}, caption {told["caption"]}{read}'
+
+
+def told_object(found: FoundObject) -> dict[str, Any]:
+    """Return an object as an agent is told it."""
+    known, missing_ns = found.known, found.known.missing_ns
+    return _known(
+        {
+            'id': known.id,
+            'name': quoted(described(known)),
+            'map_id': neutral(known.memory.map_id) or None,
+            'position': rounded(known.position),
+            'last_seen': format_iso(known.memory.end_ns),
+            'presence': known.presence,
+            'missing_since': None if missing_ns is None else format_iso(missing_ns),
+            'relations': [f'{of.name} {quoted(of.other_name)}' for of in found.relations],
+        }
+    )
+
+
+def object_text(told: Mapping[str, Any]) -> str:
+    """Return an object on one line."""
+    at = 'at ({:.2f}, {:.2f}, {:.2f})'.format(*told['position'])
+    gone = f'missing since {told["missing_since"]}' if 'missing_since' in told else told['presence']
+    return ', '.join([f'{told["id"]}: {told["name"]}', at, told['last_seen'], gone, *told['relations']])
 
 
 def told_answer(answer: Answer, question: str) -> Answered:

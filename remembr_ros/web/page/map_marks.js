@@ -6,6 +6,8 @@ const [SPOT, GOAL, RING] = [disc(0, 0, 4), disc(0, 0, 10), disc(0, 0, 11)];
 const ROBOT = new Path2D('M15 0L-9 -10L-4.5 0L-9 10Z');
 const HEADING = new Path2D('M22 0L13 -5V5Z');
 const PIN = new Path2D('M0 0C-4 -10 -11 -14 -11 -22A11 11 0 0 1 11 -22C11 -14 4 -10 0 0Z');
+const ARROW = new Path2D('M-10 0L-18 -5V5Z');
+const BOX = new Path2D('M-8 -8H8V8H-8Z');
 const CROSS = new Path2D('M5 0H15M-5 0H-15M0 5V15M0 -5V-15');
 
 /** Draw with a place as the origin, and x along a heading. */
@@ -24,6 +26,28 @@ export function drawRing(ctx, view, [x, y], c) {
     stroke(ctx, RING, 5, c.surface);
     stroke(ctx, RING, 3, c.evidence);
     fill(ctx, SPOT, c.evidence);
+  });
+}
+
+/** A thing, and from where it moved; faded where it is not any more. */
+export function drawObject(ctx, view, { name, presence, history, position: [x, y] }, c) {
+  const [px, py] = view.screen(x, y);
+  const { from } = history.findLast(({ event }) => event === 'moved') ?? {};
+  const [dx, dy] = from ? [x - from[0], y - from[1]] : [0, 0];
+  const away = Math.hypot(dx, dy) * view.scale;
+  const arrow = away > 24 && new Path2D(`M${-away} 0H-16`);
+  if (arrow) {
+    at(ctx, [px, py], Math.atan2(dy, dx), () => {
+      stroke(ctx, arrow, 2, c.evidence);
+      fill(ctx, ARROW, c.evidence);
+    });
+  }
+  at(ctx, [px, py], 0, () => {
+    const alpha = presence === 'missing' ? 0.4 : 1;
+    fill(ctx, BOX, c.surface, alpha);
+    ctx.globalAlpha = alpha;
+    stroke(ctx, BOX, 2, c.ink);
+    label(ctx, [...name][0].toUpperCase(), 0, 4.5, c, 'center');
   });
 }
 
