@@ -57,6 +57,10 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
+        hits = self._found(query, diverse=diverse, hybrid=hybrid)
+        return [hit for hit in hits if not hit.memory.facts.get('deleted')]  # a person said: no such object
+
+    def _found(self, query: Query, *, diverse: bool, hybrid: bool) -> list[Hit]:
         scope, limit = query.scope, min(query.limit, MAX_LIMIT)
         if query.text is not None:
             return self._fitting(query.text, scope, limit, diverse=diverse, hybrid=hybrid)

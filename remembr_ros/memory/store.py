@@ -20,7 +20,9 @@ from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.record import OBJECT, Memory, Observation
+from remembr_ros.memory.objects.corrections import Correction, corrected
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed, is_meant
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter, SpoolState
@@ -197,6 +199,20 @@ class MemoryStore(ConnectedStore):
             doomed_ones = [m for m in engine.select(scope) if is_meant(m, ids, scope, text)]
             self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)
         return waiting + len(doomed_ones)
+
+    def correct(self, correction: Correction, now_ns: int) -> KnownObject | None:
+        """Take what a person says of an object; return it as it is then, None: it is deleted.
+
+        :param now_ns: when it is said
+        :raises InvalidRequest: there is no such object, it is on another map, or that makes no sense
+        :raises StoreUnavailable: the database does not work
+        """
+        known = known_objects(self.matching(scope=Scope(source=OBJECT)), deleted=True)
+        changed, gone = corrected(known, correction, now_ns)
+        self.add([Observation(memory) for memory in changed])
+        if gone:  # last: a kill in between leaves both, of which the one is an alias of the other
+            self.forget(gone, leave_traces=True)
+        return next(iter(known_objects(changed[:1])), None)
 
     def retain(self, policy: RetentionPolicy, now_ns: int) -> Doomed:
         """Delete what is too old or too much; return what that was.

@@ -157,9 +157,10 @@ def found_again(tracks: Sequence[ObjectTrack], now_ns: int) -> list[tuple[Object
 
     So is what is likely to be missing, and was left with that: for a new look there may be days to wait.
     """
-    gone = [track for track in tracks if track.confirmed and _is_gone(track.presence, now_ns)]
+    gone = [track for track in tracks if track.is_expected and _is_gone(track.presence, now_ns)]
     since_ns = min((track.surely_seen_ns for track in gone), default=0)
-    new = [track for track in tracks if track.confirmed and track.span[0] > since_ns and track not in gone]
+    known = [track for track in tracks if track.confirmed and not track.deleted and track not in gone]
+    new = [track for track in known if track.span[0] > since_ns]
     if not gone or not new:
         return []
     cost = np.array([[_cost_of_move(old, track) for track in new] for old in gone])

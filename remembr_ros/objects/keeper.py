@@ -35,7 +35,7 @@ class ObjectKeeper:
         gc.disable()  # else it looks through all that is read again and again: half of the time
         try:
             stored = store.matching(scope=Scope(robots=(robot,), map_id=map_id, source=OBJECT))
-            known = known_objects(stored)
+            known = known_objects(stored, deleted=True)
             self._map = ObjectMap(robot, map_id, frame_id, known)
         finally:
             if collecting:

@@ -57,7 +57,7 @@ class ObjectMap:
 
     def __len__(self) -> int:
         """Return how many objects there are."""
-        return sum(track.confirmed for track in self._tracks)
+        return sum(track.confirmed and not track.deleted for track in self._tracks)
 
     def has_read(self, stamp_ns: int, camera: str, later_ns: int = 0) -> bool:
         """Tell whether a camera saw known things then, and so much later still: that is read again."""
@@ -92,7 +92,7 @@ class ObjectMap:
                 track.confirmed = track.confirmed or (_is_sure(track) and not again)
             self._has_news |= track.confirmed and not again
             there.append(track)
-            found[i] = track.id if track.confirmed else ''
+            found[i] = track.id if track.confirmed and not track.deleted else ''
         for track in there:
             track.beside.update({other.id for other in there} - {track.id})
         if view.depth is not None:
@@ -237,7 +237,7 @@ class ObjectMap:
             if apart[j] > NEAR_M:
                 break
             other: ObjectTrack = self._tracks[j]
-            if other.confirmed and other.label != track.label:
+            if other.confirmed and not other.deleted and other.label != track.label:
                 return other.label
         return ''
 

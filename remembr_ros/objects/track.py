@@ -4,6 +4,8 @@ import base64
 import math
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,7 @@ STRAY = 0.04  # as INNER, for them
 PART, PART_OFF_M = 0.6, 0.15  # of its extent: what is so small, and no further outside, is a part of it
 SELDOM = 5  # so many times as often seen in part, what seemed to be the whole may have been a part, too
 CUT_WORTH = 0.25  # of a sight that the image's border cuts off: its middle is not that of the thing
+TOLD_APART = 10**9  # frames in which two were seen beside each other that a person told apart
 BETTER = 1.15  # so many times what the last picture is worth, a better one is
 KEPT_LOOK = 0.9  # of the appearance: how much of the old one stays, at most
 LABELS = 8  # that are kept, the most frequent ones
@@ -84,6 +87,8 @@ class ObjectTrack:
         self.crop: bytes | None = None
         """The best picture of it since it was stored, JPEG; None: there is no better one."""
         self.moves: tuple[Move, ...] = ()
+        self.said: dict[str, Any] = {}
+        """What a person said of it, as in ObjectFacts."""
         self.presence = Presence()
         self.covered: tuple[Interval, ...] = ()
         """When it was seen before this program began: what is of these times is known."""
@@ -111,6 +116,8 @@ class ObjectTrack:
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.reach_m = MARGIN * max((math.dist(at, eye) for _, at, eye in known.sightings), default=0.0)
         track.covered, track.moves = facts.intervals, known.moves
+        track.said = {name: getattr(facts, name) for name in ('named', 'taken', 'deleted', 'apart')}
+        track.beside.update(dict.fromkeys(facts.apart, TOLD_APART))
         track.presence = Presence(facts.intervals[-1][1], facts.looked, facts.absences)
         track._latest.extend([facts.intervals[-1][1]] * SURE_SIGHTS)
         if facts.colour:
@@ -157,7 +164,12 @@ class ObjectTrack:
     @property
     def is_expected(self) -> bool:
         """Whether it should stay where it is, as far as anybody knows where."""
-        return self.confirmed and self.measured and self.label not in TRANSIENT
+        return self.confirmed and self.measured and self.label not in TRANSIENT and not self.deleted
+
+    @property
+    def deleted(self) -> bool:
+        """Whether a person said that there is no such thing: what is seen there is none, either."""
+        return bool(self.said.get('deleted'))
 
     def was_known(self, stamp_ns: int) -> bool:
         """Tell whether what is seen of it at a time is known from before this program began."""
@@ -173,6 +185,8 @@ class ObjectTrack:
 
         :param eye: where the camera was [m] in the map
         """
+        if self.deleted or self.said.get('taken'):  # a person knows better what is there
+            return
         detection = placed.detection
         self.presence.see(detection.stamp_ns)
         self.hits += 1
@@ -208,6 +222,7 @@ class ObjectTrack:
         """Be where another one is, which turned out to be this one after it was moved."""
         move = (min(self.span[1], other.span[0]), other.span[0], self._place, other._place)
         self.moves = (*self.moves, move)[-MOVES:]
+        self.said |= {'taken': 0}
         self.presence.end(other.span[0])
         self._whole.clear()
         self._parts.clear()
@@ -220,6 +235,7 @@ class ObjectTrack:
         self.labels.update(other.labels)
         self._colours.update(other._colours)
         self.beside.update(other.beside)
+        self.said = {**other.said, **{name: what for name, what in self.said.items() if what}}
         if other.measured == self.measured:
             self._parts.extend(other._parts)
             self._whole.extend(other._whole)
@@ -263,21 +279,23 @@ class ObjectTrack:
             moves=tuple(
                 (left, came, _rounded(a - middle), _rounded(b - middle)) for left, came, a, b in self.moves
             ),
+            **self.said,
         )
-        return Memory(
+        memory = Memory(
             id=self.id,
             robot=robot,
             start_ns=self.span[0],
             end_ns=self.span[1],
-            caption=sentence(self.label, colour, near, measured=self.measured, missing=self.missing),
+            caption='',
             pose=Pose(*_rounded(middle)),
             frame_id=frame_id,
             map_id=map_id,
             camera=self.camera,
             source=OBJECT,
-            keyframes=self.keyframes,
+            keyframes=() if self.deleted else self.keyframes,
             facts=facts.model_dump(mode='json'),
         )
+        return replace(memory, caption=sentence(KnownObject(memory, facts), near))
 
     def _shows_part(self, placed: Lifted) -> bool:
         """Tell whether a large thing is seen in part: through a door, or behind something."""

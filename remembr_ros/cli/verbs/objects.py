@@ -1,15 +1,26 @@
 """remembr objects: the things that the robot knows, and where they are."""
 
 import argparse
+from time import time_ns
 
 from remembr_ros.cli.options import PLACE, add_json, add_memory, count, metres, open_memory, time
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import add_narrowing, point, scope_of
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.objects.corrections import Correction
 from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import RELATION_NAMES
-from remembr_ros.timestamps import format_clock
+from remembr_ros.timestamps import format_clock, parse_time
+
+_CORRECTIONS = {
+    'rename': (('ID', 'NAME'), "call an object so; '' takes that back"),
+    'gone': (('ID',), 'it is not there any more, whatever is seen there'),
+    'there': (('ID',), 'it is there; takes back --gone and --delete'),
+    'merge': (('ID', 'OTHER'), 'both are one thing'),
+    'split': (('ID', 'TIME'), 'since then it is another thing, with an id of its own'),
+    'delete': (('ID',), 'there is no such thing, whatever is seen there'),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,16 +49,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     orders = [order.value for order in ObjectOrder]
     add('--order', choices=orders, help='what comes first (default: last seen; text; nearest)')
     add('--limit', type=count, metavar='N', help='so many (default: all; by --text 5)')
+    said = parser.add_argument_group('corrections', 'What a person says outranks what a detector sees.')
+    for action, (names, text) in _CORRECTIONS.items():
+        said.add_argument(f'--{action}', nargs=len(names), metavar=names, help=text)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    given = {action: getattr(args, action) for action in _CORRECTIONS if getattr(args, action)}
+    if given:
+        return _correct(args, given)
     query = _query(args)
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         found = store.find_objects(query)
     lines = [_line(one) for one in found.objects] or ['no such object is known']
     told = {'objects': [object_json(one.known, one.relations) for one in found.objects], 'total': found.total}
     print_result(args.json, told, '\n'.join(lines))
+    return 0
+
+
+def _correct(args: argparse.Namespace, given: dict[str, list[str]]) -> int:
+    if len(given) > 1:
+        raise InvalidRequest('give one correction at a time')
+    [(action, (name, *told))] = given.items()
+    what = {'rename': 'name', 'merge': 'other', 'split': 'time_ns'}.get(action)
+    about = {what: parse_time(told[0]) if action == 'split' else told[0]} if what else {}
+    correction = Correction(action, name, map_id=args.map_id, **about)  # type: ignore[arg-type]
+    with stdout_for_json(args.json), open_memory(args) as store:
+        known = store.correct(correction, time_ns())
+    told_json = {'object': object_json(known) if known else None}
+    print_result(args.json, told_json, _line(FoundObject(known)) if known else f'{name} is deleted')
     return 0
 
 

@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 SIGHTINGS = 16  # of an object that are kept, the first and the last among them
 ALIASES = 500  # ids that are remembered, the latest ones
 MOVES = 100  # that are remembered, the latest ones
+MAX_NAMED = 200  # characters of what a person calls it
 INTERVALS = 100  # in which it was seen that are kept, the first one and the newest ones
 TRANSIENT = frozenset((
     *('person', 'man', 'woman', 'child', 'cat', 'dog', 'bird', 'horse', 'sheep', 'cow', 'elephant', 'bear'),
@@ -82,7 +83,7 @@ class ObjectFacts(BaseModel):
     looked: _Time = 0
     absences: tuple[tuple[_Time, _Time], ...] = ()
     moves: tuple[tuple[_Time, _Time, _Place, _Place], ...] = ()
-    named: Annotated[str, Field(max_length=200)] = ''
+    named: Annotated[str, Field(max_length=MAX_NAMED)] = ''
     taken: _Time = 0
     deleted: _Time = 0
     apart: tuple[str, ...] = ()

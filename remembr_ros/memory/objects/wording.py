@@ -12,21 +12,30 @@ from remembr_ros.timestamps import format_clock
 
 _SPELLED = {'diningtable': 'dining table', 'pottedplant': 'potted plant', 'tvmonitor': 'tv monitor'}
 _NEAR = ' near the '
+DELETED = 'Nothing: a person said that there is no such thing.'
 
 
-def sentence(name: str, colour: str, near: str, *, measured: bool = True, missing: bool = False) -> str:
+def sentence(known: KnownObject, near: str) -> str:
     """Return what an object is and near what, without numbers: it changes seldom, and so do its vectors.
 
     :param near: what a larger object beside it is called; empty: there is none
-    :param missing: it is not there any more
     """
-    what = f'{colour} {spelled(name)}'.strip()
+    if known.facts.deleted:
+        return DELETED
+    what = _with_article(f'{known.facts.colour} {spelled(known.recognised_as)}'.strip())
+    if known.facts.named:
+        what = f'{known.facts.named}, {what}'
     where = _NEAR + spelled(near) if near else ''
-    if not measured:
+    if not known.facts.measured:
         where = ', how far away is not known'
-    where += ', which is gone' if missing else ''
-    what = _with_article(what)
+    where += ', which is gone' if known.missing_ns is not None else ''
     return f'{what[0].upper()}{what[1:]}{where}.'
+
+
+def sentence_of(known: KnownObject) -> str:
+    """Return what an object is, near what it is known to be."""
+    near = known.memory.caption.partition(_NEAR)[2]
+    return sentence(known, near.removesuffix('.').removesuffix(', which is gone'))
 
 
 def described(known: KnownObject) -> str:
@@ -85,6 +94,8 @@ def presence_note(memory: Memory, now_ns: int, zone: tzinfo = timezone.utc) -> s
     if not known or known[0].name in TRANSIENT:
         return ''
     seen_ns, looked_ns = known[0].facts.intervals[-1][1], known[0].facts.looked
+    if known[0].facts.taken:
+        return f'a person said at {format_clock(known[0].facts.taken, zone)} that it is not there any more'
     if known[0].missing_ns is not None:
         return f'it was gone when I passed at {format_clock(known[0].missing_ns, zone)}'
     if looked_ns - seen_ns > ONE_INTERVAL_NS:

@@ -649,3 +649,39 @@ def test_what_is_gone_is_not_counted(command: Run, changed: Path) -> None:
     _, out, _ = command('ask', 'How many mugs are there?', '--memory', changed)
     assert '2 are known' in out
     assert '1 more gone' in out
+
+
+def test_a_person_corrects_what_is_known(command: Run, command_json: RunJson, changed: Path) -> None:
+    def told(*options: str) -> list[Any]:
+        return command_json('objects', '--memory', changed, *options)['objects']
+
+    def say(*options: str) -> Any:
+        return command_json('objects', '--memory', changed, *options)['object']
+
+    assert say('--rename', 'object0', 'chalice')['name'] == 'chalice'
+    assert [one['id'] for one in told('--class', 'chalice')] == ['object0']
+    assert 'object0' in [one['id'] for one in told('--class', 'mug')]
+    assert say('--gone', 'object0')['presence'] == 'missing'
+    assert say('--there', 'object0')['presence'] == 'present'
+    assert say('--merge', 'object1', 'object0')['aliases'] == ['object1']
+    assert len(told()) == 3
+    assert say('--split', 'object2', '2023-11-15T00:13:20Z')['history'][-1]['event'] == 'seen'
+    assert len(told()) == 4
+    assert say('--delete', 'object3') is None
+    assert len(told()) == 3
+    assert command_json('recall', '--memory', changed, '--text', 'orange cat', '--source', 'object')[
+        'memories'
+    ][0]['id'] != ('object3')
+    assert say('--there', 'object3')['name'] == 'cat'
+
+
+def test_corrections_that_make_no_sense_are_refused(command: Run, changed: Path) -> None:
+    for options, why in (
+        (('--rename', 'nobody', 'x'), 'there is no object'),
+        (('--gone', 'object0', '--delete', 'object1'), 'one correction at a time'),
+        (('--gone', 'object0', '--map-id', 'another'), 'is on map'),
+        (('--split', 'object0', 'never'), 'never'),
+    ):
+        code, _, err = command('objects', '--memory', changed, *options)
+        assert code
+        assert why in err

@@ -80,7 +80,7 @@ def mugs_in(store: MemoryStore, count: int = 3) -> list[Memory]:
     ]
     return store.add(
         [
-            Observation(replace(one.memory, caption=sentence('mug', colours[i], 'dining table')), (crop(i),))
+            Observation(replace(one.memory, caption=sentence(one, 'dining table')), (crop(i),))
             for i, one in enumerate(known)
         ]
     )
@@ -304,16 +304,18 @@ def test_objects_come_seen_last_first_without_those_that_were_merged() -> None:
     ],
 )
 def test_a_sentence_says_what_it_is_and_near_what(arguments: tuple[str, str, str], expected: str) -> None:
-    assert sentence(*arguments) == expected
-    assert '2' not in sentence(*arguments, measured=False)
+    name, colour, near = arguments
+    one = known_object(labels={name: 2.0}, colour=colour)
+    assert sentence(one, near) == expected
+    assert '2' not in sentence(known_object(labels={name: 2.0}, measured=False), near)
 
 
 def test_the_sentence_of_what_has_no_depth_says_so() -> None:
-    assert sentence('mug', 'red', 'sofa', measured=False) == 'A red mug, how far away is not known.'
+    assert sentence(known_object(measured=False), 'sofa') == 'A red mug, how far away is not known.'
 
 
 def test_of_an_object_itself_counts_and_not_what_it_is_near(make: Make) -> None:
-    mug = replace(known_object().memory, caption=sentence('mug', 'red', 'sofa'))
+    mug = replace(known_object().memory, caption=sentence(known_object(), 'sofa'))
     assert of_itself(mug).caption == 'A red mug'
     assert of_itself(replace(mug, caption='A red mug.')).caption == 'A red mug.'
     caption = make(0, caption='A mug near the sofa.')

@@ -1,0 +1,191 @@
+"""What a person says of objects: their names, that two are one, that one is two, gone, or no thing at all.
+
+It is kept among the facts of the object, outranks what a detector says of the same place, and can be undone.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Point, Pose
+from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
+from remembr_ros.memory.objects.known import (
+    ALIASES,
+    MAX_NAMED,
+    MOVES,
+    Interval,
+    KnownObject,
+    Move,
+    ObjectFacts,
+    Sighting,
+    fewer,
+    joined,
+    thinned,
+)
+from remembr_ros.memory.objects.wording import sentence_of
+
+ACTIONS = ('rename', 'gone', 'there', 'merge', 'split', 'delete')
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person says of an object.
+
+    :param action: one of ACTIONS; 'there' takes back that it is gone, or no thing
+    :param id: of the object, or an alias
+    :param name: rename: what it is called; empty: as the detector calls it
+    :param other: merge: the id of what is the same thing
+    :param time_ns: split: since when it is another thing
+    :param map_id: the map that it is meant for; None: whichever
+    """
+
+    action: str
+    id: str
+    name: str = ''
+    other: str = ''
+    time_ns: int | None = None
+    map_id: str | None = None
+
+
+def corrected(
+    known: Sequence[KnownObject], correction: Correction, now_ns: int
+) -> tuple[list[Memory], list[str]]:
+    """Return the memories of objects as they are by a correction, that of the named one first, and the ids of
+    those that are no more.
+
+    :param known: all of them, deleted ones, too
+    :raises InvalidRequest: there is no such object, it is on another map, or the correction makes no sense
+    """
+    one = _named(known, correction.id)
+    if correction.map_id not in (None, one.memory.map_id):
+        raise InvalidRequest(f'object {one.id} is on map {one.memory.map_id!r}, not on {correction.map_id!r}')
+    facts, seen_ns = one.facts, one.facts.intervals[-1][1]
+    at_ns = max(now_ns, seen_ns + 1)
+    if correction.action == 'rename':
+        if len(correction.name) > MAX_NAMED:
+            raise InvalidRequest(f'a name has at most {MAX_NAMED} characters')
+        return [_with(one, named=' '.join(correction.name.split()))], []
+    if correction.action == 'delete':
+        return [_with(one, deleted=at_ns)], []
+    if correction.action == 'gone':
+        absences = (*facts.absences, (at_ns, at_ns)) if one.missing_ns is None else facts.absences
+        return [_with(one, taken=at_ns, absences=absences)], []
+    if correction.action == 'there':
+        absences = tuple(span for span in facts.absences if span[0] != facts.taken)
+        return [_with(one, taken=0, deleted=0, absences=absences)], []
+    if correction.action == 'merge':
+        return _merged(one, _named(known, correction.other))
+    if correction.action == 'split' and correction.time_ns is not None:
+        return _split(one, correction.time_ns), []
+    raise InvalidRequest(
+        f'give one of {", ".join(ACTIONS)}, split with the time since when it is another thing'
+    )
+
+
+def _named(known: Sequence[KnownObject], name: str) -> KnownObject:
+    for one in known:
+        if name in (one.id, *one.facts.aliases):
+            return one
+    raise InvalidRequest(f'there is no object {name!r}; remembr objects lists them')
+
+
+def _merged(one: KnownObject, other: KnownObject) -> tuple[list[Memory], list[str]]:
+    """Return one object of two: the older id, where and how it was seen last."""
+    if (
+        one.id == other.id
+        or one.memory.map_id != other.memory.map_id
+        or one.memory.robot != other.memory.robot
+    ):
+        raise InvalidRequest('two objects of one robot on one map can be merged, and these are not')
+    older, younger = sorted((one, other), key=lambda known: (known.memory.start_ns, known.id))
+    last, first = sorted((one, other), key=lambda known: -known.facts.intervals[-1][1])
+    last_seen_ns = last.facts.intervals[-1][1]
+    ids = {older.id, younger.id}
+    facts: dict[str, Any] = {
+        'labels': dict(Counter(older.facts.labels) + Counter(younger.facts.labels)),
+        'observations': older.facts.observations + younger.facts.observations,
+        'intervals': fewer(joined((*older.facts.intervals, *younger.facts.intervals))),
+        'absences': tuple(span for span in last.facts.absences if span[1] > last_seen_ns),
+        'aliases': (*older.facts.aliases, *younger.facts.aliases, younger.id)[-ALIASES:],
+        'named': older.facts.named or younger.facts.named,
+        'apart': tuple(name for name in (*older.facts.apart, *younger.facts.apart) if name not in ids),
+    }
+    memory = replace(
+        last.memory,
+        id=older.id,
+        start_ns=min(older.memory.start_ns, younger.memory.start_ns),
+        keyframes=last.memory.keyframes or first.memory.keyframes,
+    )
+    moves = sorted((*older.moves, *younger.moves))[-MOVES:]
+    return [
+        _placed(
+            replace(last, memory=memory), last.position, (*one.sightings, *other.sightings), moves, **facts
+        )
+    ], [younger.id]
+
+
+def _split(one: KnownObject, time_ns: int) -> list[Memory]:
+    """Return two objects of one: what it was before a time keeps the id, what it is since then is new."""
+    before = tuple((start, min(end, time_ns - 1)) for start, end in one.facts.intervals if start < time_ns)
+    since = tuple((max(start, time_ns), end) for start, end in one.facts.intervals if end >= time_ns)
+    if not before or not since:
+        raise InvalidRequest('it has to have been seen both before that time and since')
+    later = [move for move in one.moves if move[1] >= time_ns]
+    identity = memory_id(one.memory.robot, OBJECT, since[0][0], f'{one.id} split')
+    facts = one.facts
+
+    def part(
+        name: str, intervals: tuple[Interval, ...], other: str, at: Point, moves: Sequence[Move], *, old: bool
+    ) -> Memory:
+        of_it = [sight for sight in one.sightings if (sight[0] < time_ns) == old]
+        share = sum(end - start + 1 for start, end in intervals) / sum(
+            end - start + 1 for start, end in (*before, *since)
+        )
+        memory = replace(one.memory, id=name, start_ns=intervals[0][0], end_ns=intervals[-1][1])
+        return _placed(
+            replace(one, memory=memory),
+            at,
+            of_it,
+            moves,
+            intervals=intervals,
+            observations=max(1, round(share * facts.observations)),
+            labels={label: max(share * score, 1e-3) for label, score in facts.labels.items()},
+            absences=tuple(span for span in facts.absences if (span[0] < time_ns) == old),
+            aliases=facts.aliases if old else (),
+            apart=(*facts.apart, other),
+            taken=0 if old else facts.taken,
+        )
+
+    earlier = [move for move in one.moves if move[1] < time_ns]
+    left = later[0][2] if later else one.position
+    own = [move for move in later if move[0] >= time_ns]
+    return [
+        part(one.id, before, identity, left, earlier, old=True),
+        part(identity, since, one.id, one.position, own, old=False),
+    ]
+
+
+def _with(known: KnownObject, **facts: Any) -> Memory:
+    """Return an object's memory with other facts, and the sentence that they make."""
+    told = replace(known, facts=ObjectFacts(**{**known.facts.model_dump(), **facts}))
+    memory = replace(known.memory, facts=told.facts.model_dump(mode='json'))
+    return replace(memory, caption=sentence_of(told))
+
+
+def _placed(
+    known: KnownObject, at: Point, sightings: Sequence[Sighting], moves: Sequence[Move], **facts: Any
+) -> Memory:
+    """Return an object's memory at a place, with what is told relative to that."""
+    yaw = known.memory.pose.yaw if known.memory.pose else 0.0
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+
+    def off(place: Point) -> Point:
+        x, y, z = (a - b for a, b in zip(place, at, strict=True))
+        return (cosine * x + sine * y, cosine * y - sine * x, z)
+
+    facts['sightings'] = tuple((ns, off(there), off(eye)) for ns, there, eye in thinned(sightings))
+    facts['moves'] = tuple((left, came, off(a), off(b)) for left, came, a, b in moves)
+    return _with(replace(known, memory=replace(known.memory, pose=Pose(*at, yaw))), **facts)
