@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 
 from remembr_ros import __version__
-from remembr_ros.web.api import acting, asking, drawing, event_stream, looking, objects
+from remembr_ros.web.api import acting, asking, drawing, event_stream, looking
 from remembr_ros.web.api.errors import ErrorJson, add_handlers
 from remembr_ros.web.api.scope import known_only
 from remembr_ros.web.backend import Backend, Listeners
@@ -72,7 +72,7 @@ def build_app(
     app.state.site = site
     app.state.access = access
     add_handlers(app)
-    for module in (looking, drawing, event_stream, asking, acting, objects):
+    for module in (looking, drawing, event_stream, asking, acting):
         app.include_router(module.routes)
     app.include_router(login_routes(access))
 

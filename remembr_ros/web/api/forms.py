@@ -1,6 +1,6 @@
 """What the API answers: JSON objects, and how they are made of what the package knows."""
 
-from typing import Any, cast
+from typing import Any
 
 from typing_extensions import TypedDict
 
@@ -8,8 +8,6 @@ from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
-from remembr_ros.memory.objects.json_form import object_json
-from remembr_ros.memory.objects.query import FoundObject
 from remembr_ros.web.backend import PartState
 
 
@@ -37,46 +35,18 @@ class OneMemoryJson(TypedDict):
     neighbours: list[MemoryJson]
 
 
-class ObjectJson(TypedDict):
-    """A thing: its middle, its size and one standard deviation of its place in metres; presence is present,
-    missing, or seen of what is not expected to stay. history lists {at, event: seen, gone or moved, until},
-    of a move with from and to; relations {relation, id, name, since, until: null while it holds}.
-    recognised_as is what the detector calls it, measured whether its distance is."""
-
-    id: str
-    robot: str
-    map_id: str
-    name: str
-    recognised_as: str
-    colour: str
-    position: list[float]
-    size: list[float]
-    uncertainty: float
-    measured: bool
-    first_seen: str
-    last_seen: str
-    presence: str
-    missing_since: str | None
-    last_looked: str
-    history: list[dict[str, Any]]
-    state: str
-    relations: list[dict[str, Any]]
-    observations: int
-    keyframes: list[str]
-    aliases: list[str]
-
-
 class ObjectsJson(TypedDict):
-    """Objects in the order that was asked for, and how many there are in all."""
+    """Things in the order that was asked for, each as `remembr objects --json` prints it, with its history and
+    relations; and how many there are in all."""
 
-    objects: list[ObjectJson]
+    objects: list[dict[str, Any]]
     total: int
 
 
 class ThingJson(TypedDict):
-    """An object; null: it was deleted."""
+    """An object as those of the list are; null: it was deleted."""
 
-    object: ObjectJson | None
+    object: dict[str, Any] | None
 
 
 class ForgettingJson(TypedDict):
@@ -227,11 +197,6 @@ def found_json(hit: Hit, text: str | None, embedder: str) -> FoundJson:
         'sureness': fit_in_a_word(text, hit, embedder) if text and embedder else None,
         'sentence': best_passage(text, hit.memory) if text else None,
     }
-
-
-def object_form(found: FoundObject) -> ObjectJson:
-    """Return an object with how it lies to others."""
-    return cast(ObjectJson, object_json(found.known, found.relations))
 
 
 def area_json(area: MapArea) -> AreaJson:

@@ -24,7 +24,6 @@ from remembr_ros.web.mcp.told import (
     LISTED_CAPTION,
     ToldRecall,
     memory_text,
-    object_text,
     result,
     rounded,
     told_memory,
@@ -35,6 +34,7 @@ from remembr_ros.web.site import Site
 
 WIDTH = 1024  # [px] of a picture
 MOST_PICTURES = 4  # that one look shows
+OBJECT_LINE = '{id}: {name} at {position}, seen last {last_seen}, {presence}, {relations}'
 
 _P = ParamSpec('_P')
 _T = TypeVar('_T')
@@ -149,16 +149,17 @@ class ReadingTools:
         """Find things, where they are and whether they still are: by name, by text, by what they are on, in,
         under or next to (relation, anchor), what is missing, moved, or changed since a time, seen after and
         before; the best first, else the nearest to a place, else the one seen last."""
-        times = [None if one is None else parse_time(one) for one in (after, before, changed_since)]
-        scope = Scope(*times[:2], robots=(robot,) if robot else (), map_id=map_id)
+        times = (after, before, changed_since)
+        since, until, changed = (None if one is None else parse_time(one) for one in times)
+        scope = Scope(since, until, robots=(robot,) if robot else (), map_id=map_id)
         near, text = place_of(place), text.strip()
         asked = ObjectQuery(
-            called, text, relation or '', anchor, missing, moved, times[2], near, None, scope, limit
+            called, text, relation or '', anchor, missing, moved, changed, near, None, scope, limit
         )
         found = self._backend.recall.find_objects(asked)
         told = [told_object(one) for one in found.objects]
-        lines = '\n'.join(map(object_text, told)) or 'no such object is known'
-        return result(lines, {'objects': told, 'total': found.total})
+        lines = [OBJECT_LINE.format(**one) for one in told]
+        return result('\n'.join(lines) or 'no such object is known', {'objects': told, 'total': found.total})
 
     @in_thread
     def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it

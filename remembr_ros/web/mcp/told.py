@@ -14,6 +14,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import FoundObject
 from remembr_ros.memory.objects.wording import described
 from remembr_ros.timestamps import format_iso
@@ -125,26 +126,16 @@ def memory_text(told: ToldMemory) -> str:
 
 def told_object(found: FoundObject) -> dict[str, Any]:
     """Return an object as an agent is told it."""
-    known, missing_ns = found.known, found.known.missing_ns
+    known, told = found.known, object_json(found.known)
     return _known(
         {
-            'id': known.id,
+            **{name: told[name] for name in ('id', 'last_seen', 'presence', 'missing_since')},
             'name': quoted(described(known)),
             'map_id': neutral(known.memory.map_id) or None,
             'position': rounded(known.position),
-            'last_seen': format_iso(known.memory.end_ns),
-            'presence': known.presence,
-            'missing_since': None if missing_ns is None else format_iso(missing_ns),
             'relations': [f'{of.name} {quoted(of.other_name)}' for of in found.relations],
         }
     )
-
-
-def object_text(told: Mapping[str, Any]) -> str:
-    """Return an object on one line."""
-    at = 'at ({:.2f}, {:.2f}, {:.2f})'.format(*told['position'])
-    gone = f'missing since {told["missing_since"]}' if 'missing_since' in told else told['presence']
-    return ', '.join([f'{told["id"]}: {told["name"]}', at, told['last_seen'], gone, *told['relations']])
 
 
 def told_answer(answer: Answer, question: str) -> Answered:

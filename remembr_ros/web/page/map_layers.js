@@ -1,13 +1,11 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
 import { disc, fill, FONT, stroke } from './canvas.js';
-import { start } from './cards.js';
-import { at, drawCross, drawGoal, drawObject, drawPin, drawRing, drawRobot, label } from './map_marks.js';
+import { at, drawCross, drawGoal, drawName, drawObject, drawPin, drawRing, drawRobot, label } from './map_marks.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
 
 const STEPS = 24; // colours of a track
-const NAMES = 200; // of objects at a time
 
 /** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, here(item), ofRobot(name)} */
 export function drawMap(ctx, scene) {
@@ -27,7 +25,9 @@ export function drawMap(ctx, scene) {
   }
   if (scene.place) drawPlace(ctx, view, scene.place, c);
   drawCells(ctx, view, data.cells, c, ofRobot);
-  drawObjects(ctx, view, data.objects.filter(scene.here), c);
+  const [things, named] = [data.objects.filter(scene.here), []];
+  for (const each of things) drawObject(ctx, view, each, c);
+  for (const each of things) drawName(ctx, view, each, c, named);
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
   goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
   proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
@@ -40,10 +40,9 @@ export function drawMap(ctx, scene) {
 
 /** Return the cell at a px, [x, y, count, newest, id], or null. */
 export function cellAt(view, { cells, objects }, px, py) {
-  const things = objects.map(({ id, position: [x, y] }) => [x, y, 1, 0, id]);
   let found = null;
   let nearest = Infinity;
-  for (const cell of [...things, ...cells]) {
+  for (const cell of [...objects.map(({ id, position: [x, y] }) => [x, y, 1, 0, id]), ...cells]) {
     const [x, y] = view.screen(cell[0], cell[1]);
     const away = Math.hypot(px - x, py - y);
     if (away <= radiusOf(cell[2]) + 6 && away < nearest) [found, nearest] = [cell, away];
@@ -144,22 +143,6 @@ function drawCells(ctx, view, cells, c, ofRobot) {
     ctx.fillStyle = c['accent-ink'];
     ctx.font = `600 ${count < 100 ? 11 : 10}px ${FONT}`;
     ctx.fillText(short(count), px, py + 0.5);
-  }
-}
-
-/** Things, with the names of as many of them as have room. */
-function drawObjects(ctx, view, objects, c) {
-  const placed = objects.map((each) => [each, ...view.screen(...each.position)])
-    .filter(([, x, y]) => x > -20 && y > -20 && x < view.width + 20 && y < view.height + 20);
-  for (const [each] of placed) drawObject(ctx, view, each, c);
-  const full = placed.map(([, x, y]) => [x - 10, y - 10, x + 10, y + 10]);
-  for (const [{ name, presence }, x, y] of placed.slice(0, NAMES)) {
-    const words = start(name, 24) + (presence === 'missing' ? ' (gone)' : '');
-    const half = ctx.measureText(words).width / 2;
-    const box = [x - half, y + 11, x + half, y + 24];
-    if (full.some(([x0, y0, x1, y1]) => box[0] < x1 && box[2] > x0 && box[1] < y1 && box[3] > y0)) continue;
-    full.push(box);
-    label(ctx, words, x, y + 22, c, 'center');
   }
 }
 

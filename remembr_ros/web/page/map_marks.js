@@ -1,6 +1,7 @@
 // What marks single places on the map; in px of the canvas.
 
 import { disc, fill, FONT, stroke } from './canvas.js';
+import { start } from './cards.js';
 
 const [SPOT, GOAL, RING] = [disc(0, 0, 4), disc(0, 0, 10), disc(0, 0, 11)];
 const ROBOT = new Path2D('M15 0L-9 -10L-4.5 0L-9 10Z');
@@ -31,24 +32,28 @@ export function drawRing(ctx, view, [x, y], c) {
 
 /** A thing, and from where it moved; faded where it is not any more. */
 export function drawObject(ctx, view, { name, presence, history, position: [x, y] }, c) {
-  const [px, py] = view.screen(x, y);
-  const { from } = history.findLast(({ event }) => event === 'moved') ?? {};
-  const [dx, dy] = from ? [x - from[0], y - from[1]] : [0, 0];
-  const away = Math.hypot(dx, dy) * view.scale;
-  const arrow = away > 24 && new Path2D(`M${-away} 0H-16`);
-  if (arrow) {
-    at(ctx, [px, py], Math.atan2(dy, dx), () => {
-      stroke(ctx, arrow, 2, c.evidence);
-      fill(ctx, ARROW, c.evidence);
-    });
-  }
-  at(ctx, [px, py], 0, () => {
+  const { from: [fx, fy] } = history.findLast(({ event }) => event === 'moved') ?? { from: [x, y] };
+  const length = Math.hypot(x - fx, y - fy) * view.scale;
+  at(ctx, view.screen(x, y), Math.atan2(y - fy, x - fx), () => {
+    if (!length) return;
+    stroke(ctx, new Path2D(`M${-length} 0H-16`), 2, c.evidence);
+    fill(ctx, ARROW, c.evidence);
+  });
+  at(ctx, view.screen(x, y), 0, () => {
     const alpha = presence === 'missing' ? 0.4 : 1;
     fill(ctx, BOX, c.surface, alpha);
     ctx.globalAlpha = alpha;
     stroke(ctx, BOX, 2, c.ink);
     label(ctx, [...name][0].toUpperCase(), 0, 4.5, c, 'center');
   });
+}
+
+/** The name of a thing, where those of `named` leave room. */
+export function drawName(ctx, view, { name, presence, position: [x, y] }, c, named) {
+  const [px, py] = view.screen(x, y);
+  if (named.some(([other, line]) => Math.abs(other - px) < 70 && Math.abs(line - py) < 16)) return;
+  named.push([px, py]);
+  label(ctx, `${start(name, 14)}${presence === 'missing' ? ' (gone)' : ''}`, px, py + 22, c, 'center');
 }
 
 /** Where the robot was sent; with a number: where it would go, in this order. */

@@ -98,17 +98,12 @@ export function mountMemory(root, page) {
       el('div', { class: 'turn' },
         turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1', dir: 'auto' }, found.object?.name ?? moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
-      ...(found.object ? aboutObject(page, found, where(memory), actions(memory)) : about(found)));
-    page.map.mark(memory, { still: !another });
-    if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
-  }
-
-  function about(found) {
-    const { memory } = found;
-    return [clamped(memory.caption, CAPTION),
+      ...(found.object ? aboutObject(page, found, where(memory), actions(memory)) : [clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
-      actions(memory), strip(found), facts(memory)];
+      actions(memory), strip(found), facts(memory)]));
+    page.map.mark(memory, { still: !another });
+    if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
   }
 
   function gone(error) {
@@ -119,12 +114,6 @@ export function mountMemory(root, page) {
       el('p', { dir: 'auto' }, error.message),
       error.status === 404 ? '' : button(null, 'Try again', load)));
   }
-
-  /** Return {object}; of one that is damaged or was deleted null: its memory is shown. */
-  const knownObject = (id, signal) => api.get(`/api/objects/${encodeURIComponent(id)}`, {}, { signal }).catch((error) => {
-    if (error.status !== 404) throw error;
-    return null;
-  });
 
   async function load() {
     const { memory: id } = url.state();
@@ -143,7 +132,7 @@ export function mountMemory(root, page) {
     if (shown?.memory.id !== id) root.scrollIntoView({ block: 'nearest' });
     try {
       const found = await api.get(`/api/memories/${encodeURIComponent(id)}`, {}, { signal });
-      if (found.memory.source === 'object') Object.assign(found, await knownObject(id, signal));
+      if (found.memory.source === 'object') Object.assign(found, await api.get(`/api/objects/${encodeURIComponent(id)}`, {}, { signal }));
       const same = shown && JSON.stringify(shown) === JSON.stringify(found);
       if (!signal.aborted && !same) show(found);
     } catch (error) {
