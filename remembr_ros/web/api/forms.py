@@ -36,7 +36,7 @@ class OneMemoryJson(TypedDict):
 
 
 class ObjectsJson(TypedDict):
-    """Things in the order that was asked for, each as `remembr objects --json` prints it, with its history and
+    """Things in the order that was asked for, each as `remembr objects --json` prints it, with history and
     relations; and how many there are in all."""
 
     objects: list[dict[str, Any]]

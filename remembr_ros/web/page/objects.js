@@ -5,8 +5,6 @@ import { fact, memoryLink, moment, picture, placeName, since } from './cards.js'
 import { button, dialog, el, toast } from './dom.js';
 import { fromField, iso, seconds, toField } from './times.js';
 
-const NEAREST = 7; // of its kind, itself among them, that may be the same thing
-
 /** Return what is known of an object; `where` and `actions` as of every memory. */
 export function aboutObject(page, { memory, object }, where, actions) {
   const { id, name, recognised_as: kind, presence, relations, robot, map_id } = object;
@@ -25,8 +23,8 @@ export function aboutObject(page, { memory, object }, where, actions) {
     'Rename', () => ({ action: 'rename', name: field.value }));
 
   async function merge() {
-    const found = await attempt(() => page.api.get('/api/objects', { called: kind, position: object.position.join(','), robot, map_id, limit: NEAREST }));
-    const others = found?.objects.filter((other) => other.id !== id) ?? [];
+    const found = await attempt(() => page.api.get('/api/objects', { called: kind, position: object.position.join(','), robot, map_id, limit: 7 }));
+    const others = found?.objects.filter((other) => other.id !== id) ?? []; // the six nearest
     if (!others.length) return toast(`No other ${kind} is known here.`);
     const form = el('div', { class: 'cards' }, others.map((other) => el('label', { class: 'card' },
       picture({ ...other, caption: other.name }), el('span', { dir: 'auto' },
