@@ -1,8 +1,10 @@
 """A room of known objects: a table with a red cup and a book, a bowl under it, a fridge with milk in it."""
 
+from dataclasses import replace
 from typing import Any
 
 from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.memory.objects.wording import sentence
 from remembr_ros.timestamps import NS
 from test.object_scene import T0, known_object
 
@@ -25,7 +27,8 @@ def thing(
         **changes,
     }
     facts.setdefault('id', name.replace(' ', '-'))
-    return known_object(position=(x, y, z + size[2] / 2.0), size=size, **facts)
+    known = known_object(position=(x, y, z + size[2] / 2.0), size=size, **facts)
+    return replace(known, memory=replace(known.memory, caption=sentence(known, '')))
 
 
 TABLE = thing('table', (0.0, 0.0, 0.0), (1.2, 0.8, 0.75), colour='brown')

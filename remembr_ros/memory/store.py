@@ -21,7 +21,7 @@ from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
-from remembr_ros.memory.objects.corrections import Correction, corrected
+from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed, is_meant
 from remembr_ros.memory.spool.spool import Spool
@@ -200,7 +200,7 @@ class MemoryStore(ConnectedStore):
             self._changes.delete(engine, doomed_ones, vacuum=not leave_traces)
         return waiting + len(doomed_ones)
 
-    def correct(self, correction: Correction, now_ns: int) -> KnownObject | None:
+    def correct(self, correction: ObjectCorrection, now_ns: int) -> KnownObject | None:
         """Take what a person says of an object; return it as it is then, None: it is deleted.
 
         :param now_ns: when it is said

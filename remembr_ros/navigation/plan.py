@@ -12,15 +12,18 @@ from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace, by_place
 from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.grid import Grid, walls_between
 from remembr_ros.navigation.route import shortest_order
-from remembr_ros.navigation.terrain import Terrain
+from remembr_ros.navigation.terrain import FREE_STEP_M, Terrain
 
 # In which order several places are visited: the way through them short, or the best evidence first.
 ORDERS = ('shortest', 'as_cited')
 # Sources of memories whose pose is that of the thing itself, not of the camera.
 _MARKED = ('person', 'object')
+
+STAND_OFF_M = 0.6  # between a thing's box and where the robot stands to see it
 
 # How far ahead a thing is taken to be where no map tells: a common distance indoors, and the direction of a
 # thing changes little with it.
@@ -131,8 +134,10 @@ def _checked(pose: Pose, memory: Memory, rules: Rules, terrain: Terrain, here: P
     """
     name = f'the place x {pose.x:.2f} m, y {pose.y:.2f} m'
     at = (here.x, here.y) if here else None
-    objection = terrain.objection((pose.x, pose.y), at)
-    if objection:
+    known = next(iter(known_objects([memory])), None)
+    if known is not None:
+        pose = _viewpoint(known, rules, terrain, at)
+    elif objection := terrain.objection((pose.x, pose.y), at):
         place = terrain.nearest_free((pose.x, pose.y), rules.search_radius_m, at)
         if place is None:
             raise GoalRejected(
@@ -155,6 +160,37 @@ def _checked(pose: Pose, memory: Memory, rules: Rules, terrain: Terrain, here: P
                 'bring the robot nearer, or raise max_goal_distance'
             )
     return pose
+
+
+def _viewpoint(known: KnownObject, rules: Rules, terrain: Terrain, here: tuple[float, float] | None) -> Pose:
+    """Return how to stand where an object can be seen from, facing it.
+
+    That is near to it, on the side that it was seen from last; of one without a measured place, from where it
+    was seen.
+
+    :raises GoalRejected: there is no such place
+    """
+    x, y, z = known.position
+    eyes = [eye for _, at, eye in known.sightings if distance(at, known.position) <= AHEAD_M] or [
+        (*(here or (x - AHEAD_M, y)), z)
+    ]
+    away = math.hypot(eyes[-1][0] - x, eyes[-1][1] - y)
+    far = max(known.size[:2]) / 2.0 + STAND_OFF_M if known.facts.measured else away
+    part = far / away if away > AT_LEAST_M else 0.0
+    wanted = (x + part * (eyes[-1][0] - x), y + part * (eyes[-1][1] - y)) if part else (x - far, y)
+    places = terrain.free_places(wanted, far + rules.search_radius_m, here)
+    off = np.hypot(*(places - (x, y)).T)
+    places = places[(off >= far - FREE_STEP_M) & (off <= far + rules.search_radius_m)]
+    grid = terrain.map or terrain.costmap
+    if grid is not None and len(places):
+        places = places[~walls_between(grid, known.position, [(*place, 0.0) for place in places.tolist()])]
+    if not len(places):
+        raise GoalRejected(
+            f'from no free place within {far + rules.search_radius_m:.1f} m can {known.name} at x {x:.2f} m, '
+            f'y {y:.2f} m be seen; raise goal_search_radius, or check the map and keep_out'
+        )
+    px, py = places[np.argmin(np.hypot(*(places - wanted).T))].tolist()
+    return Pose(px, py, 0.0, math.atan2(y - py, x - px))
 
 
 def describe(goals: Sequence[StampedPose]) -> str:

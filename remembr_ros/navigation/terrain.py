@@ -97,14 +97,18 @@ class Terrain:
             return None
         if not self.objection(place, here):
             return place
-        candidates = self._candidates(place, radius_m)
-        candidates = candidates[np.hypot(*(candidates - place).T) <= radius_m]
-        candidates = candidates[self._is_free(candidates)]
-        candidates = candidates[self._is_reachable(candidates, here)]
+        candidates = self.free_places(place, radius_m, here)
         if not len(candidates):
             return None
         x, y = candidates[np.argmin(np.hypot(*(candidates - place).T))]
         return float(x), float(y)
+
+    def free_places(self, place: Place, radius_m: float, here: Place | None = None) -> Points:
+        """Return the places around a place where a robot can stand; parameters as of nearest_free."""
+        candidates = self._candidates(place, radius_m)
+        candidates = candidates[np.hypot(*(candidates - place).T) <= radius_m]
+        candidates = candidates[self._is_free(candidates)]
+        return np.asarray(candidates[self._is_reachable(candidates, here)])
 
     def _is_free(self, points: Points) -> NDArray[np.bool_]:
         free = np.ones(len(points), dtype=np.bool_)

@@ -18,6 +18,7 @@ class ScriptedChat:
     replies: list[Reply | Exception | Callable[[Sequence[Message]], Reply]]
     model: str = 'scripted'
     asked: list[tuple[tuple[Message, ...], str | None]] = field(default_factory=list)
+    offered: list[set[str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def complete(self, call: Call) -> Reply:
@@ -25,6 +26,7 @@ class ScriptedChat:
             raise Cancelled('the question was cancelled')
         with self._lock:
             self.asked.append((tuple(call.messages), call.must_call))
+            self.offered.append({tool.name for tool in call.tools})
             if not self.replies:
                 raise AssertionError('the script is over')
             reply = self.replies.pop(0)

@@ -21,6 +21,7 @@ from remembr_ros.memory.model.recall import (
     Scope,
     Survey,
 )
+from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.recall import Recall
 
 MAX_LOOKS = 4  # Memories looked at again for one question: each is a call of a vision model
@@ -70,6 +71,14 @@ class CallContext:
             return self.recall.survey(Scope(map_id=self.question.map_id or None))
         except InvalidRequest:
             return None
+
+    @cached_property
+    def has_objects(self) -> bool:
+        """Whether the memory has objects, of which there are tools.
+
+        :raises StoreUnavailable: there is no memory
+        """
+        return self.recall.count(Scope(map_id=self.question.map_id or None, source=OBJECT)) > 0
 
     def scope(self, given: Narrowed) -> Scope:
         """Return what a call is narrowed down to.

@@ -20,16 +20,15 @@ from remembr_ros.agent.llm.recall_tools import Recalled, introduce
 from remembr_ros.agent.llm.reply_text import MAX_CALLS, MAX_REPLY, calls_in_text
 from remembr_ros.agent.llm.second_look import SecondLook
 from remembr_ros.agent.llm.tools import (
-    ALL_TOOLS,
     ANSWER,
     LOOK_AGAIN,
-    TOOLS,
     AnswerCall,
     claim,
     confident,
     job,
     parse_arguments,
     tool_name,
+    tools_for,
 )
 from remembr_ros.agent.model.answer import Answer, Kind, Question, Turn
 from remembr_ros.agent.model.answer_text import with_facts
@@ -87,7 +86,7 @@ class LoopPlanner:
         dialogue = BudgetedDialogue(
             self.chat,
             [Message('system', system), Message('user', asked)],
-            TOOLS if self.second_look is None else ALL_TOOLS,
+            tools_for(look_again=self.second_look is not None, objects=context.has_objects),
             run,
             call_timeout_s=self.call_timeout_s,
             token_budget=self.token_budget,

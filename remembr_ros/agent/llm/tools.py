@@ -16,6 +16,14 @@ from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.day_tool import TellDay, tell_day
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_again, measure, read
+from remembr_ros.agent.llm.object_tools import (
+    Around,
+    FindObjects,
+    ObjectHistory,
+    around,
+    find_objects,
+    object_history,
+)
 from remembr_ros.agent.llm.overview_tools import HowMoved, ListAll, how_moved, list_all
 from remembr_ros.agent.llm.recall_tools import (
     RecallPosition,
@@ -77,6 +85,9 @@ _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
     'day': (TellDay, tell_day),
     'list_all': (ListAll, list_all),
     'motion': (HowMoved, how_moved),
+    'find_objects': (FindObjects, find_objects),
+    'object_history': (ObjectHistory, object_history),
+    'around': (Around, around),
 }
 """By name, what each tool is told, and what makes a job of that; raises InvalidRequest or Ungrounded."""
 
@@ -131,7 +142,16 @@ def _tool(name: str, schema: type[Arguments]) -> Tool:
 
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
-TOOLS = tuple(tool for tool in ALL_TOOLS if tool.name != LOOK_AGAIN)  # Those that need nothing but a recall
+OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
+
+
+def tools_for(*, look_again: bool, objects: bool) -> tuple[Tool, ...]:
+    """Return the tools that are of use: what looks, and whether there are objects, decides."""
+    without = (OF_OBJECTS if not objects else frozenset()) | ({LOOK_AGAIN} if not look_again else frozenset())
+    return tuple(tool for tool in ALL_TOOLS if tool.name not in without)
+
+
+TOOLS = tools_for(look_again=False, objects=False)  # Those that need nothing but a recall
 
 
 def parse_arguments(name: str, text: str) -> Arguments:

@@ -7,7 +7,7 @@ from remembr_ros.cli.options import PLACE, add_json, add_memory, count, metres, 
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.cli.scope import add_narrowing, point, scope_of
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.memory.objects.corrections import Correction
+from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import RELATION_NAMES
@@ -74,7 +74,7 @@ def _correct(args: argparse.Namespace, given: dict[str, list[str]]) -> int:
     [(action, (name, *told))] = given.items()
     what = {'rename': 'name', 'merge': 'other', 'split': 'time_ns'}.get(action)
     about = {what: parse_time(told[0]) if action == 'split' else told[0]} if what else {}
-    correction = Correction(action, name, map_id=args.map_id, **about)  # type: ignore[arg-type]
+    correction = ObjectCorrection(action, name, map_id=args.map_id, **about)  # type: ignore[arg-type]
     with stdout_for_json(args.json), open_memory(args) as store:
         known = store.correct(correction, time_ns())
     told_json = {'object': object_json(known) if known else None}
@@ -119,5 +119,5 @@ def _line(found: FoundObject) -> str:
         when += f', here since {format_clock(came_ns)}'
     if known.missing_ns is not None:
         when += f', gone at {format_clock(known.missing_ns)}'
-    when += ''.join(f', {of.name} the {of.other_name}' for of in found.relations if of.name != 'next to')
+    when += ''.join(f', {of.words}' for of in found.relations if of.name != 'next to')
     return f'{known.id}  {known.memory.caption}  {where}  {when}'

@@ -3,14 +3,12 @@
 It is kept among the facts of the object, outranks what a detector says of the same place, and can be undone.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, Pose
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
 from remembr_ros.memory.objects.known import (
     ALIASES,
@@ -18,9 +16,7 @@ from remembr_ros.memory.objects.known import (
     MOVES,
     Interval,
     KnownObject,
-    Move,
     ObjectFacts,
-    Sighting,
     fewer,
     joined,
     thinned,
@@ -31,7 +27,7 @@ ACTIONS = ('rename', 'gone', 'there', 'merge', 'split', 'delete')
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class ObjectCorrection:
     """What a person says of an object.
 
     :param action: one of ACTIONS; 'there' takes back that it is gone, or no thing
@@ -51,7 +47,7 @@ class Correction:
 
 
 def corrected(
-    known: Sequence[KnownObject], correction: Correction, now_ns: int
+    known: Sequence[KnownObject], correction: ObjectCorrection, now_ns: int
 ) -> tuple[list[Memory], list[str]]:
     """Return the memories of objects as they are by a correction, that of the named one first, and the ids of
     those that are no more.
@@ -119,12 +115,10 @@ def _merged(one: KnownObject, other: KnownObject) -> tuple[list[Memory], list[st
         start_ns=min(older.memory.start_ns, younger.memory.start_ns),
         keyframes=last.memory.keyframes or first.memory.keyframes,
     )
-    moves = sorted((*older.moves, *younger.moves))[-MOVES:]
-    return [
-        _placed(
-            replace(last, memory=memory), last.position, (*one.sightings, *other.sightings), moves, **facts
-        )
-    ], [younger.id]
+    first = first.placed_at(last.position)
+    facts['sightings'] = thinned((*first.facts.sightings, *last.facts.sightings))
+    facts['moves'] = tuple(sorted((*first.facts.moves, *last.facts.moves)))[-MOVES:]
+    return [_with(replace(last, memory=memory), **facts)], [younger.id]
 
 
 def _split(one: KnownObject, time_ns: int) -> list[Memory]:
@@ -135,37 +129,27 @@ def _split(one: KnownObject, time_ns: int) -> list[Memory]:
         raise InvalidRequest('it has to have been seen both before that time and since')
     later = [move for move in one.moves if move[1] >= time_ns]
     identity = memory_id(one.memory.robot, OBJECT, since[0][0], f'{one.id} split')
-    facts = one.facts
+    whole_ns = sum(end - start + 1 for start, end in (*before, *since))
 
-    def part(
-        name: str, intervals: tuple[Interval, ...], other: str, at: Point, moves: Sequence[Move], *, old: bool
-    ) -> Memory:
-        of_it = [sight for sight in one.sightings if (sight[0] < time_ns) == old]
-        share = sum(end - start + 1 for start, end in intervals) / sum(
-            end - start + 1 for start, end in (*before, *since)
-        )
-        memory = replace(one.memory, id=name, start_ns=intervals[0][0], end_ns=intervals[-1][1])
-        return _placed(
-            replace(one, memory=memory),
-            at,
-            of_it,
-            moves,
+    def part(of: KnownObject, name: str, intervals: tuple[Interval, ...], *, old: bool) -> Memory:
+        facts = of.facts
+        share = sum(end - start + 1 for start, end in intervals) / whole_ns
+        memory = replace(of.memory, id=name, start_ns=intervals[0][0], end_ns=intervals[-1][1])
+        return _with(
+            replace(of, memory=memory),
             intervals=intervals,
             observations=max(1, round(share * facts.observations)),
             labels={label: max(share * score, 1e-3) for label, score in facts.labels.items()},
+            sightings=tuple(sight for sight in facts.sightings if (sight[0] < time_ns) == old),
             absences=tuple(span for span in facts.absences if (span[0] < time_ns) == old),
+            moves=tuple(move for move in facts.moves if (move[1] < time_ns if old else move[0] >= time_ns)),
             aliases=facts.aliases if old else (),
-            apart=(*facts.apart, other),
+            apart=(*facts.apart, identity if old else one.id),
             taken=0 if old else facts.taken,
         )
 
-    earlier = [move for move in one.moves if move[1] < time_ns]
-    left = later[0][2] if later else one.position
-    own = [move for move in later if move[0] >= time_ns]
-    return [
-        part(one.id, before, identity, left, earlier, old=True),
-        part(identity, since, one.id, one.position, own, old=False),
-    ]
+    left = one.placed_at(later[0][2]) if later else one
+    return [part(left, one.id, before, old=True), part(one, identity, since, old=False)]
 
 
 def _with(known: KnownObject, **facts: Any) -> Memory:
@@ -173,19 +157,3 @@ def _with(known: KnownObject, **facts: Any) -> Memory:
     told = replace(known, facts=ObjectFacts(**{**known.facts.model_dump(), **facts}))
     memory = replace(known.memory, facts=told.facts.model_dump(mode='json'))
     return replace(memory, caption=sentence_of(told))
-
-
-def _placed(
-    known: KnownObject, at: Point, sightings: Sequence[Sighting], moves: Sequence[Move], **facts: Any
-) -> Memory:
-    """Return an object's memory at a place, with what is told relative to that."""
-    yaw = known.memory.pose.yaw if known.memory.pose else 0.0
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-
-    def off(place: Point) -> Point:
-        x, y, z = (a - b for a, b in zip(place, at, strict=True))
-        return (cosine * x + sine * y, cosine * y - sine * x, z)
-
-    facts['sightings'] = tuple((ns, off(there), off(eye)) for ns, there, eye in thinned(sightings))
-    facts['moves'] = tuple((left, came, off(a), off(b)) for left, came, a, b in moves)
-    return _with(replace(known, memory=replace(known.memory, pose=Pose(*at, yaw))), **facts)

@@ -155,6 +155,21 @@ class KnownObject:
         x, y, z = place
         return (ox + cosine * x - sine * y, oy + sine * x + cosine * y, oz + z)
 
+    def placed_at(self, place: Point) -> 'KnownObject':
+        """Return it at another place [m] in the map, with all that is told of other places where it was."""
+        x, y, z = (a - b for a, b in zip(place, self.position, strict=True))
+        cosine, sine = math.cos(self._pose.yaw), math.sin(self._pose.yaw)
+        dx, dy = cosine * x + sine * y, cosine * y - sine * x
+
+        def off(at: Point) -> Point:
+            return (at[0] - dx, at[1] - dy, at[2] - z)
+
+        sightings = tuple((ns, off(at), off(eye)) for ns, at, eye in self.facts.sightings)
+        moves = tuple((left, came, off(a), off(b)) for left, came, a, b in self.facts.moves)
+        facts = self.facts.model_copy(update={'sightings': sightings, 'moves': moves})
+        pose = replace(self._pose, x=place[0], y=place[1], z=place[2])
+        return KnownObject(replace(self.memory, pose=pose, facts=facts.model_dump(mode='json')), facts)
+
     @property
     def appearance(self) -> NDArray[np.float32] | None:
         """Unit vector to compare it by; None: not known."""

@@ -18,15 +18,17 @@ RELATION_NAMES: tuple[RelationName, ...] = get_args(RelationName)
 TOLERANCE_M, SIGMAS = 0.03, 2.0  # by which boxes may miss each other, and standard deviations of both places
 BELOW_M = 1.0  # what is further below a thing is not under it
 NEXT_M, LEVEL_M = 0.5, 0.15  # between the boxes of what is next to each other, and between what they stand on
-SEAT = 0.3  # of its height, from where on one sits on a thing with a back
+SEAT, TOP = 0.3, 0.6  # of its height, from where on one sits on a thing with a back, and is on a table
+DEEP_M = 0.1  # a thing that others are in is as deep as this
 _SEATS = frozenset(('armchair', 'bed', 'bench', 'chair', 'couch', 'sofa'))
 _TABLES = frozenset(('desk', 'stool', 'table'))
 _SHELVES = frozenset(('bookcase', 'bookshelf', 'rack', 'shelf', 'shelves', 'tray'))
-"""What is within their boxes is on them, under them, or on one of their boards."""
+"""What is within their boxes is on or under them, or on a board. A table's goes as high as things on it."""
 _NAMES: tuple[tuple[RelationName, ...], ...] = ((), ('on',), ('in',), ('under',), ('next to',), ('on', 'in'))
 _ON, _IN, _UNDER, _NEXT, _ON_BOARD = range(1, 6)
 
 _Numbers = NDArray[np.float64]
+_Related = tuple[tuple[bool, float, float], int, tuple[RelationName, ...], tuple[int, int | None]]
 
 
 def relation_named(name: str) -> RelationName:
@@ -55,6 +57,11 @@ class ObjectRelation:
     other_name: str
     since_ns: int
     until_ns: int | None
+
+    @property
+    def words(self) -> str:
+        """Such as 'on the dining table'."""
+        return f'{self.name} the {spelled(self.other_name)}'
 
     def held(self, after_ns: int | None, before_ns: int | None) -> bool:
         """Tell whether it held at some time of a window; without a window, whether it holds."""
@@ -117,6 +124,7 @@ class Relations:
         self._at = np.array([stay.at for stay in self._stays], np.float64).reshape(-1, 3)
         half = np.array([stay.of.size for stay in self._stays], np.float64).reshape(-1, 3) / 2.0
         self._low, self._high = self._at - half, self._at + half
+        self._volume = np.prod(self._high - self._low, axis=1)
         self._std = np.array([stay.of.facts.std for stay in self._stays], np.float64)
         heads = [spelled(stay.of.name).split()[-1:] for stay in self._stays]
         self._seat, self._table, self._shelf = (
@@ -125,12 +133,11 @@ class Relations:
         )
 
     def of(self, known: KnownObject) -> list[ObjectRelation]:
-        """Return how an object lies to others: what it is on or in first, of each the nearest first."""
-        rows = self._rows.get(known.id, [])
+        """Return how an object lies to others: what it is on or in first, else the nearest."""
+        found = [pair for row in self._rows.get(known.id, []) for pair in self._related(row)]
         return [
-            ObjectRelation(name, self._stays[j].of.id, self._stays[j].of.name, *span)
-            for i, j, names, span in self._related(rows, range(len(self._stays)))
-            for name in names[:1]
+            ObjectRelation(names[0], self._stays[other].of.id, self._stays[other].of.name, *span)
+            for _, other, names, span in sorted(found, key=lambda pair: pair[0])
         ]
 
     def to(self, anchor: KnownObject, name: str) -> list[tuple[KnownObject, ObjectRelation]]:
@@ -138,57 +145,66 @@ class Relations:
 
         :param name: one of RELATION_NAMES; what is on the boards of a shelf is in it, too
         """
-        return [
-            (self._stays[i].of, ObjectRelation(as_said, anchor.id, anchor.name, *span))
-            for i, _, names, span in self._related(range(len(self._stays)), self._rows.get(anchor.id, []))
+        anchors = self._rows.get(anchor.id, [])
+        near = np.zeros(len(self._stays), np.bool_)
+        for row in anchors:
+            near |= self._far(row) <= NEXT_M
+        found = [
+            (order, self._stays[row].of, ObjectRelation(as_said, anchor.id, anchor.name, *span))
+            for row in np.flatnonzero(near).tolist()
+            for order, _, names, span in self._related(row, anchors)
             for as_said in names
             if as_said == name
         ]
+        return [(one, relation) for _, one, relation in sorted(found, key=lambda at: at[0])]
 
-    def _related(
-        self, rows: Sequence[int], others: Sequence[int]
-    ) -> Iterator[tuple[int, int, tuple[RelationName, ...], tuple[int, int | None]]]:
-        """Yield the pairs of stays in relation: what it is called, and from when to when it held."""
-        kinds, gaps = self._kinds(np.array(rows, np.intp), np.array(others, np.intp))
-        found = np.argwhere(kinds)
-        for i, j in sorted(found.tolist(), key=lambda at: (kinds[tuple(at)] == _NEXT, gaps[tuple(at)])):
-            row, other = rows[i], others[j]
-            span = self._span(row, other)
-            if span and (kinds[i, j] != _NEXT or self._in_one_room(row, other)):
-                yield row, other, _NAMES[kinds[i, j]], span
+    def _related(self, row: int, others: Sequence[int] | None = None) -> Iterator[_Related]:
+        """Yield the stays that one lies to: their order, which, how that is called, and when it held."""
+        kinds, far = self._kinds(row), self._far(row)
+        for other in np.flatnonzero(kinds).tolist() if others is None else others:
+            span, kind = self._span(row, other), int(kinds[other])
+            if kind and span and (kind != _NEXT or self._in_one_room(row, other)):
+                yield (
+                    (kind == _NEXT, float(far[other]), -float(self._volume[other])),
+                    other,
+                    _NAMES[kind],
+                    span,
+                )
 
-    def _kinds(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> tuple[NDArray[np.int8], _Numbers]:
-        """Return how stays lie to others, and how far apart they are [m], both of shape (rows, others)."""
-        low, high = self._low[rows][:, None], self._high[rows][:, None]
-        low_2, high_2 = self._low[others], self._high[others]
-        apart = np.maximum(np.maximum(low_2 - high, low - high_2), 0.0)[..., :2]
-        far = np.hypot(apart[..., 0], apart[..., 1])
-        shared = np.minimum(high, high_2)[..., 2] - np.maximum(low, low_2)[..., 2]
-        level = np.abs(low - low_2)[..., 2] <= LEVEL_M
-        level |= shared >= np.minimum(high - low, high_2 - low_2)[..., 2] / 2.0
-        carried = self._carried(rows, others)
-        beside = (far <= NEXT_M) & level & (self._carried(others, rows).T == 0)
-        return np.where((carried == 0) & beside, _NEXT, carried).astype(np.int8), far
+    def _far(self, row: int) -> _Numbers:
+        """Return how far the box of each stay is from that of one, in the plane [m]."""
+        gaps = np.maximum(np.maximum(self._low - self._high[row], self._low[row] - self._high), 0.0)
+        return np.asarray(np.hypot(gaps[:, 0], gaps[:, 1]))
+
+    def _kinds(self, row: int) -> NDArray[np.int8]:
+        """Return how a stay lies to each other one; 0: in no relation."""
+        every, one = np.arange(len(self._stays)), np.full(len(self._stays), row)
+        kinds = self._carried(one, every)
+        if np.any((kinds == _ON) & self._table):  # a chair at the table has its back there, too
+            kinds[(kinds == _ON) & self._seat] = 0
+        low, high, high_2, low_2 = self._low[row, 2], self._high[row, 2], self._high[:, 2], self._low[:, 2]
+        shared = np.minimum(high, high_2) - np.maximum(low, low_2)
+        level = (np.abs(low - low_2) <= LEVEL_M) | (shared >= np.minimum(high - low, high_2 - low_2) / 2.0)
+        beside = (self._far(row) <= NEXT_M) & level & (kinds == 0) & (self._carried(every, one) == 0)
+        return np.where(beside, _NEXT, kinds).astype(np.int8)
 
     def _carried(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.int8]:
-        """Return which stays are on, in or under which other ones, shape (rows, others); 0: they are not."""
-        low, high = self._low[rows][:, None], self._high[rows][:, None]
-        low_2, high_2 = self._low[others], self._high[others]
-        off = TOLERANCE_M + SIGMAS * np.hypot(self._std[rows][:, None], self._std[others])
-        aside = np.abs(self._at[rows][:, None] - self._at[others])[..., :2]
-        over = (aside <= (high_2 - low_2)[..., :2] / 2.0 + off[..., None]).all(axis=-1)
-        over &= np.prod(high_2 - low_2, axis=-1) > np.prod(high - low, axis=-1)
-        bottom, top, bottom_2, top_2 = (edge[..., 2] for edge in (low, high, low_2, high_2))
+        """Return whether each of these stays is on, in or under the other one of its pair; 0: it is not."""
+        (low, high), (low_2, high_2) = ((self._low[at], self._high[at]) for at in (rows, others))
+        off = TOLERANCE_M + SIGMAS * np.hypot(self._std[rows], self._std[others])
+        aside = np.abs(self._at[rows] - self._at[others])[:, :2]
+        over = (aside <= (high_2 - low_2)[:, :2] / 2.0 + off[:, None]).all(axis=1)
+        over &= self._volume[others] > self._volume[rows]
+        bottom, top, bottom_2, top_2 = low[:, 2], high[:, 2], low_2[:, 2], high_2[:, 2]
         seat, table, shelf = self._seat[others], self._table[others], self._shelf[others]
-        seated = seat & (bottom - bottom_2 >= SEAT * (top_2 - bottom_2))
-        within = np.select([seated, seat | table, shelf], [_ON, _UNDER, _ON_BOARD], _IN)
+        up = bottom - bottom_2 >= np.where(seat, SEAT, TOP) * (top_2 - bottom_2)
+        held = top_2 - bottom_2 >= DEEP_M  # nothing is in a flat thing
+        within = np.select([seat | table, shelf, held], [np.where(up, _ON, _UNDER), _ON_BOARD, _IN], 0)
+        furniture = self._seat[rows] | self._table[rows] | self._shelf[rows]
         on = over & (np.abs(bottom - top_2) <= off) & (top > top_2)
-        inside = over & (bottom >= bottom_2 - off) & (bottom + top <= 2.0 * top_2)
+        inside = over & (bottom >= bottom_2 - off) & (bottom + top <= 2.0 * top_2) & ~furniture
         below = over & (top <= bottom_2 + off) & (top >= bottom_2 - BELOW_M)
-        kinds = np.select(
-            [on, inside, below], [np.full_like(within, _ON), within, np.full_like(within, _UNDER)], 0
-        )
-        return np.asarray(kinds, np.int8)
+        return np.where(on, _ON, np.where(inside, within, np.where(below, _UNDER, 0))).astype(np.int8)
 
     def _span(self, row: int, other: int) -> tuple[int, int | None] | None:
         """Return from when to when two stays held at once; None: they did not.

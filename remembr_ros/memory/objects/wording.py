@@ -101,3 +101,12 @@ def presence_note(memory: Memory, now_ns: int, zone: tzinfo = timezone.utc) -> s
     if looked_ns - seen_ns > ONE_INTERVAL_NS:
         return f'at {format_clock(looked_ns, zone)} I passed and did not recognise it'
     return 'nobody has looked since' if now_ns - seen_ns > ONE_INTERVAL_NS else ''
+
+
+def events_of(known: KnownObject) -> list[tuple[int, str]]:
+    """Return what happened to an object, oldest first: when [ns], and in a word or two."""
+    found = [(start, 'seen') for start, _ in known.facts.intervals]
+    found += [(start, 'gone') for start, _ in known.facts.absences]
+    for _, came_ns, (x, y, _), (to_x, to_y, _) in known.moves:
+        found.append((came_ns, f'moved from ({x:.1f}, {y:.1f}) to ({to_x:.1f}, {to_y:.1f})'))
+    return sorted(found)

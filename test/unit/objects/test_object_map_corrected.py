@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from remembr_ros.memory.objects.corrections import Correction, corrected
+from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.objects.object_map import ObjectMap
 from test.object_home import BOWL, ELSEWHERE, HOUR_NS, MUG, Home, Thing, home_of
@@ -13,7 +13,7 @@ SECOND = Thing((0.12, 0.0), (30, 30, 200), 'mug')
 def corrected_home(home: Home, action: str, *, label: str = 'mug', **about: object) -> Home:
     """Return a home that is looked at again an hour after a person said something."""
     known = home.known()
-    correction = Correction(action, home.one(label).id, **about)  # type: ignore[arg-type]
+    correction = ObjectCorrection(action, home.one(label).id, **about)  # type: ignore[arg-type]
     memories, gone = corrected(known, correction, home.now_ns)
     changed = {memory.id for memory in memories}
     kept = [one.memory for one in known if one.id not in changed and one.id not in gone]

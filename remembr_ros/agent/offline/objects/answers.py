@@ -9,7 +9,6 @@ from remembr_ros.agent.model.grounding import Choice, Claim, choose
 from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import (
     Hit,
@@ -105,15 +104,13 @@ def _related(about: _About) -> Claim | None:
         return _is_there(about, found, known, where)
     if found.objects and asked.asked in (Asked.WHERE, Asked.WHEN):
         return _ANSWERS[asked.asked](about, found.objects)
-    verb = (
-        ('was' if about.in_time else 'is') if len(found.objects) < 2 else ('were' if about.in_time else 'are')
-    )
     evidence = _hits(found.objects or found.anchors)
     if not found.objects:
         thing = f'no {asked.thing}' if asked.thing else 'nothing'
-        text = f'{thing[0].upper()}{thing[1:]} that I know of {verb} {where}.'
+        text = f'{thing[0].upper()}{thing[1:]} that I know of {_be((), about)} {where}.'
     elif asked.asked is Asked.HOW_MANY:
-        text = f'{len(found.objects)} that I know of {verb} {where}: {_listed(found.objects)}.'
+        number = f'{len(found.objects)} that I know of {_be(found.objects, about)}'
+        text = f'{number} {where}: {_listed(found.objects)}.'
     else:
         text = f'{_capital(where)}{" there was" if about.in_time else ""}: {_listed(found.objects)}.'
     return Claim(Kind.TEXT, text, evidence, confidence=_sure(found.objects or found.anchors))
@@ -121,8 +118,8 @@ def _related(about: _About) -> Claim | None:
 
 def _is_there(about: _About, found: FoundObjects, known: Sequence[FoundObject], where: str) -> Claim:
     if found.objects:
-        verb = 'was' if about.in_time else 'is'
-        text = f'Yes: {_listed(found.objects)} {verb} {where}{_since(found.objects[0], about)}.'
+        there = f'{_listed(found.objects)} {_be(found.objects, about)} {where}'
+        text = f'Yes: {there}{_since(found.objects[0], about)}.'
         return Claim(Kind.BINARY, text, _hits(found.objects), binary=True, confidence=_sure(found.objects))
     one = known[0]
     text = f'No: {_the(one)} {"is gone" if one.known.missing_ns else f"is {_lies(one)}"}{_since(one, about)}.'
@@ -156,8 +153,7 @@ def _before(about: _About, found: Sequence[FoundObject]) -> Claim:
         return Claim(Kind.POSITION, text, _hits(found[:1]), confidence=_sure(found[:1]))
     one = max(moved, key=lambda one: one.known.moves[-1][1])
     left_ns, came_ns, at, _ = one.known.moves[-1]
-    memory = one.known.memory
-    there = replace(memory, pose=Pose(*at), start_ns=min(memory.start_ns, left_ns), end_ns=left_ns)
+    there = replace(one.known.placed_at(at).memory, end_ns=max(left_ns, one.known.memory.start_ns))
     zone = about.question.zone
     text = f'{_capital(_the(one))}, which was moved by {format_clock(came_ns, zone)}, was before'
     return Claim(Kind.POSITION, text, [Hit(there, 1.0)], confidence=_sure([one]))
@@ -270,7 +266,7 @@ def _seen_in(known: KnownObject, scope: Scope) -> list[Hit]:
     """Return where an object was seen in a time, and when."""
     stays = stays_of(known)
     return [
-        Hit(replace(seen, pose=Pose(*stay.at)), 1.0)
+        Hit(replace(known.placed_at(stay.at).memory, start_ns=seen.start_ns, end_ns=seen.end_ns), 1.0)
         for seen in seen_in(known.memory, scope)
         for stay in [one for one in stays if one.since_ns <= seen.end_ns][-1:]
     ]
@@ -280,13 +276,18 @@ def _the(one: FoundObject) -> str:
     return f'the {described(one.known)}'
 
 
+def _be(found: Sequence[FoundObject], about: _About) -> str:
+    forms = ('was', 'were') if about.in_time else ('is', 'are')
+    return forms[len(found) > 1]
+
+
 def _capital(text: str) -> str:
     return f'{text[:1].upper()}{text[1:]}'
 
 
 def _lies(one: FoundObject, before: str = '') -> str:
     """Return what an object lies on, in or under, else next to; empty: nobody knows."""
-    return next((f'{before}{of.name} the {of.other_name}' for of in one.relations), '')
+    return next((f'{before}{of.words}' for of in one.relations), '')
 
 
 def _listed(found: Iterable[FoundObject]) -> str:

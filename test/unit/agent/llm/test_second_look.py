@@ -10,7 +10,7 @@ from remembr_ros.agent.chat.client import Call, Reply, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.second_look import MAX_PICTURES, CaptionerLook, ModelLook
 from remembr_ros.agent.llm.token_budget import estimate, estimate_tools
-from remembr_ros.agent.llm.tools import ALL_TOOLS
+from remembr_ros.agent.llm.tools import tools_for
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Run
@@ -19,6 +19,7 @@ from remembr_ros.errors import CaptionerFailed, ChatUnavailable, InvalidRequest
 from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.model.record import Memory
 from test.fake_captioner import FakeCaptioner
+from test.object_room import CUP
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 
@@ -117,7 +118,10 @@ def test_looks_count_and_those_that_do_not_fit_are_refused(
     chat = ScriptedChat([RECALL, look, gone])
     planner = LoopPlanner(chat, second_look=ModelLook(ScriptedChat(looked), Album()), token_budget=budget)
     planner.answer(ask_about('?'), ListedRecall(memories), run)
-    sent = sum(estimate(messages) + estimate_tools(ALL_TOOLS) for messages, _ in chat.asked)
+    sent = sum(
+        estimate(messages) + estimate_tools(tools_for(look_again=True, objects=False))
+        for messages, _ in chat.asked
+    )
     assert sent + run.ledger.usage.prompt_tokens <= budget
     assert (run.ledger.usage.prompt_tokens > 0) is (budget > 8_000)
 
@@ -146,3 +150,12 @@ def test_a_second_look_is_configured(settings: dict[str, str]) -> None:
     agent = build_agent(ListedRecall([]), config, keyframes=Album())
     (loop, _) = agent.planners
     assert (loop.second_look is not None) is bool(settings)  # type: ignore[attr-defined]
+
+
+def test_the_picture_of_an_object_is_looked_at(ask_about: Callable[..., Question], run: Run) -> None:
+    cup = replace(CUP.memory, keyframes=('crop.jpg',))
+    look = ModelLook(ScriptedChat([Reply('There are 2 doors.')]), Album())
+    found = Reply('', (ToolCall('f', 'find_objects', '{"called": "cup"}'),))
+    chat = ScriptedChat([found, LOOK, GOOD])
+    LoopPlanner(chat, second_look=look).answer(ask_about('Has the cup a handle?'), ListedRecall([cup]), run)
+    assert chat.asked[2][0][-1].content == 'm1: "There are 2 doors."'

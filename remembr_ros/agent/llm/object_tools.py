@@ -1,0 +1,121 @@
+"""Tools about objects: which there are, what became of one, what is around a place; as the memory has any."""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, Narrowed, Place, as_one_of
+from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.model.memory_prompt import describe
+from remembr_ros.agent.model.quoting import neutral
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.record import OBJECT
+from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.objects.query import FoundObject, ObjectQuery
+from remembr_ros.memory.objects.relations import RelationName
+from remembr_ros.memory.objects.wording import events_of, presence_note
+from remembr_ros.timestamps import format_clock
+
+MOST_TOLD = 20  # objects, and events of each, that a model is told
+SURE = 0.9  # how likely an object is what its label says
+AROUND_M = 2.0
+
+_RELATIONS = as_one_of(
+    {
+        **dict.fromkeys(('inside', 'within'), 'in'),
+        **dict.fromkeys(('below', 'beneath', 'underneath'), 'under'),
+        **dict.fromkeys(('next_to', 'near', 'beside'), 'next to'),
+        'on_top_of': 'on',
+    }
+)
+
+
+class FindObjects(Narrowed):
+    """Objects by class and colour, or that lie `relation` to an object `of` a class or label."""
+
+    called: str = Field('', max_length=200)
+    relation: Annotated[RelationName | Literal[''], BeforeValidator(_RELATIONS)] = ''
+    of: str = Field('', max_length=200)
+    state: Literal['', 'missing', 'moved'] = ''
+
+
+class ObjectHistory(Arguments):
+    """When objects were seen, gone and moved."""
+
+    ids: Labels = Field(min_length=1, max_length=50)
+
+
+class Around(Arguments):
+    """Objects around a place, nearest first."""
+
+    place: Place = 'here'
+    radius: float = Field(AROUND_M, gt=0.0, le=1e6, json_schema_extra=UNTOLD)
+
+
+def find_objects(call: FindObjects, context: CallContext) -> Job:
+    """Find objects."""
+    anchor = context.evidence.known(call.of) if call.of else None
+    query = ObjectQuery(
+        call.called,
+        relation=call.relation,
+        anchor=anchor.memory.id if anchor else call.of,
+        missing=True if call.state == 'missing' else None,
+        moved=True if call.state == 'moved' else None,
+        scope=context.scope(call),
+        limit=MOST_TOLD,
+    )
+    return _find(query, context)
+
+
+def around(call: Around, context: CallContext) -> Job:
+    """Find what is around a place."""
+    place, map_id = context.point(call.place), context.question.map_id or None
+    scope = Scope(near=place, radius_m=call.radius, map_id=map_id)
+    return _find(ObjectQuery(place=place, scope=scope, limit=MOST_TOLD), context)
+
+
+def object_history(call: ObjectHistory, context: CallContext) -> Job:
+    """Tell what became of objects."""
+    known = known_objects(hit.memory for hit in context.evidence.cite_all(call.ids))
+    if not known:
+        raise InvalidRequest('these are no objects; find_objects has their labels')
+
+    def history(one: KnownObject) -> str:
+        told = [
+            f'{event} {format_clock(at_ns, context.question.zone)}'
+            for at_ns, event in events_of(one)[-MOST_TOLD:]
+        ]
+        return f'{context.evidence.label(Hit(one.memory, 1.0))}: {context.evidence.tell("; ".join(told))}'
+
+    return lambda: lambda: '\n'.join(map(history, known))
+
+
+def _find(query: ObjectQuery, context: CallContext) -> Job:
+    context.recalls += 1
+
+    def job() -> Callable[[], str]:
+        found = context.recall.find_objects(query)
+        known = context.recall.count(Scope(source=OBJECT))
+
+        def tell() -> str:
+            context.searched.append((False, known))
+            context.sure = max(context.sure, SURE if found.objects else 0.0)
+            lines = [_line(one, context) for one in found.objects]
+            if query.anchor and not found.anchors:
+                return f'no object is called {neutral(query.anchor)}'
+            return '\n'.join([context.evidence.tell(f'{found.total} of {known} objects:'), *lines])
+
+        return tell
+
+    return job
+
+
+def _line(found: FoundObject, context: CallContext) -> str:
+    """Return the line of an object: what it lies on or next to, whether it is still there."""
+    memory, question = found.known.memory, context.question
+    ((label, *_),) = context.evidence.add([Hit(memory, SURE)])
+    words = [neutral(of.words) for of in found.relations[:2]]
+    note = presence_note(memory, question.now_ns, question.zone)
+    return describe(label, Hit(memory, SURE), question, words=[*words, *filter(None, (note,))])
