@@ -14,7 +14,7 @@ from remembr_ros.memory.model.recall import (
     Scope,
 )
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects.corrections import Correction
+from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
@@ -160,7 +160,7 @@ class Backend(Protocol):
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         """Store a person's note of now, and return its id."""
 
-    def correct(self, correction: Correction) -> KnownObject | None:
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         """Take what a person says of an object, and return it as it is then; None: it is deleted."""
 
     def situation(self) -> Situation:

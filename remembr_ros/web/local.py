@@ -18,7 +18,7 @@ from remembr_ros.memory.model.recall import (
 )
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import store_note
-from remembr_ros.memory.objects.corrections import Correction
+from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore
@@ -102,7 +102,7 @@ class LocalBackend:
         self._on_memories()
         return stored.id
 
-    def correct(self, correction: Correction) -> KnownObject | None:
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         self._check(Ability.CORRECT)
         with self._changing:
             known = self._store.correct(correction, self.now_ns())

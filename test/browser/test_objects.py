@@ -144,6 +144,13 @@ def test_a_person_says_what_is_gone_what_is_one_and_what_is_none(address: str, l
     assert results(page).filter(has_text='vase').count() == 0
 
 
+def test_how_an_object_lies_to_others_is_said_and_leads_to_them(address: str, look) -> None:
+    page = settled(look(f'{address}/?memory=cup'))
+    page.locator('#memory dl.facts', has_text='on the table').wait_for()
+    page.locator('#memory dl.facts').get_by_role('link', name='table').click()
+    page.locator('#memory h2', has_text='table').wait_for()
+
+
 def test_the_map_shows_what_changed_since_a_time(address: str, look) -> None:
     page = settled(look(address))
     asked: list[str] = []

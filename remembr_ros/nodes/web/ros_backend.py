@@ -23,7 +23,7 @@ from remembr_ros.memory.model.recall import (
     Scope,
 )
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.objects.corrections import Correction
+from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
@@ -116,7 +116,7 @@ class RosBackend:
         self._watch.listeners.on_memories()
         return identity
 
-    def correct(self, correction: Correction) -> KnownObject | None:
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         raise InvalidRequest('nobody corrects objects here while the robot runs: remembr objects does, then')
 
     def situation(self) -> Situation:

@@ -10,7 +10,7 @@ from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
-from remembr_ros.memory.objects.corrections import Correction
+from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.errors import refused_as
@@ -123,7 +123,7 @@ def correct(site: SITE, object_id: ObjectId, request: Request, said: CorrectionR
     _can(site, Ability.CORRECT)
     time_ns = None if said.time is None else parse_time(said.time)
     logger.warning('%s corrects object %s: %s', request.state.who, object_id, said.action)
-    correction = Correction(said.action, object_id, said.name, said.other, time_ns, said.map_id)
+    correction = ObjectCorrection(said.action, object_id, said.name, said.other, time_ns, said.map_id)
     known = site.backend.correct(correction)
     contents = site.following.contents  # to who follows, a name is no news: tell them
     site.live.tell(Event('memories', News(contents.version, len(contents.outline), (), anew=True)))

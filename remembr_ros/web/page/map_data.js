@@ -5,6 +5,7 @@ import { delayed } from './dom.js';
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
+const OBJECTS_MS = 10_000; // [ms] they are rewritten no sooner
 const LIGHT = { invert: false, darkest: '#4c5a62', lightest: '#ffffff' }; // what is occupied, and what is free
 const DARK = { invert: true, darkest: '#262f35', lightest: '#93a3ab' }; // free is lighter than unknown there, too
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
@@ -16,6 +17,7 @@ export function mapData(page, changed, told) {
   let request = null;
   let asked = null; // what cells and tracks are of, or will be
   let listed = {}; // all objects of a scope, whatever is in view
+  page.on('memories', ({ anew }) => (anew || Date.now() > listed.at + OBJECTS_MS) && (listed = {}));
   const data = {
     cells: [],
     objects: [],
@@ -25,7 +27,7 @@ export function mapData(page, changed, told) {
     situation: { robots: [], proposal: [], goals: [], keep_out: [] },
     /** Have what the view needs, soon; `anew`: the memory has changed. */
     look(view, mapId, anew = false) {
-      if (anew) [asked, listed] = [null, {}];
+      if (anew) asked = null;
       later(() => fetchSeen(view, mapId), DEBOUNCE_MS);
     },
     loadSituation: () => take('/api/situation', (situation) => (data.situation = situation)),
@@ -76,7 +78,7 @@ export function mapData(page, changed, told) {
   function objectsOf({ source = 'object', camera, ...scope }, changed_since) {
     if (source !== 'object' || camera || !page.info.sources.includes('object')) return { objects: [] };
     const what = JSON.stringify([scope, changed_since]);
-    if (listed.what !== what) listed = { what, found: get('/api/objects', { ...scope, changed_since, limit: 1_000 }) };
+    if (listed.what !== what) listed = { what, at: Date.now(), found: get('/api/objects', { ...scope, changed_since, limit: 1_000 }) };
     return listed.found;
   }
 

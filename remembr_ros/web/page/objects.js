@@ -9,12 +9,11 @@ import { fromField, iso, seconds, toField } from './times.js';
 export function aboutObject(page, { memory, object }, where, actions) {
   const { id, name, recognised_as: kind, presence, relations, robot, map_id } = object;
 
-  async function correct(body) {
-    const told = await attempt(() => page.api.post(`/api/objects/${encodeURIComponent(id)}`, { ...body, map_id }));
-    if (!told) return;
+  const correct = (body) => attempt(async () => {
+    const told = await page.api.post(`/api/objects/${encodeURIComponent(id)}`, { ...body, map_id });
     toast('The robot remembers it so now.');
     page.url.set({ memory: told.object?.id ?? null }, { push: true }); // of two that are one, the older id stays
-  }
+  });
 
   const asked = async (title, body, label, said, looks = 'primary') => (await dialog({ title, body,
     actions: [{ label, value: true, kind: looks }, { label: 'Cancel', value: false }] })) && correct(said());
@@ -45,8 +44,8 @@ export function aboutObject(page, { memory, object }, where, actions) {
     el('dl', { class: 'facts' },
       presence === 'missing' ? fact('Now', 'gone since ', moment(object.missing_since)) : fact('Now', 'seen last ', since(object.last_seen)),
       where,
-      relations.length ? el('div', {}, el('dt', {}, 'Lies'), relations.map((each) => el('dd', {}, `${each.relation} the `,
-        memoryLink(each, page, {}, each.name)))) : null,
+      relations.length ? fact('Lies', ...relations.flatMap((each, i) => [`${i ? ', ' : ''}${each.relation} the `,
+        memoryLink(each, page, {}, each.name)])) : null,
       name === kind ? null : fact('Recognised as', kind),
       object.colour ? fact('Colour', object.colour) : null,
       fact('Seen', `${object.observations} times, first `, moment(object.first_seen))),

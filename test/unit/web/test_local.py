@@ -10,7 +10,7 @@ from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.memory.model.record import Observation
-from remembr_ros.memory.objects.corrections import Correction
+from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
@@ -59,7 +59,7 @@ def test_what_can_only_be_read_is_not_changed(shared: MemoryStore) -> None:
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.forget([DRIVE[0].id])
     with pytest.raises(InvalidRequest, match='only be read'):
-        backend.correct(Correction('gone', 'cup'))
+        backend.correct(ObjectCorrection('gone', 'cup'))
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.note('A note.', None, frame_id='map', map_id='')
     assert len(backend.get([DRIVE[0].id])) == 1
@@ -122,9 +122,9 @@ def test_a_correction_is_kept_and_told(tmp_path: Path) -> None:
         backend, heard = local(store), list[str]()
         backend.listen(Listeners(lambda: heard.append('memories'), lambda *_: None))
         store.add([Observation(CUP.memory)])
-        known = backend.correct(Correction('rename', CUP.id, name='my mug'))
+        known = backend.correct(ObjectCorrection('rename', CUP.id, name='my mug'))
         assert known is not None
         assert (known.name, heard) == ('my mug', ['memories'])
         assert [one.known.name for one in store.find_objects(ObjectQuery('cup')).objects] == ['my mug']
-        assert backend.correct(Correction('delete', CUP.id)) is None
+        assert backend.correct(ObjectCorrection('delete', CUP.id)) is None
         assert store.find_objects(ObjectQuery()).objects == ()
