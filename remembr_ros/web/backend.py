@@ -14,6 +14,8 @@ from remembr_ros.memory.model.recall import (
     Scope,
 )
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
@@ -23,6 +25,7 @@ class Ability(str, Enum):
     """What a backend can do besides looking; whether somebody may: see remembr_ros.web.door.access."""
 
     ASK = 'ask'
+    CORRECT = 'correct'
     DRIVE = 'drive'
     FORGET = 'forget'
     NOTE = 'note'
@@ -156,6 +159,9 @@ class Backend(Protocol):
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         """Store a person's note of now, and return its id."""
+
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
+        """Take what a person says of an object, and return it as it is then; None: it is deleted."""
 
     def situation(self) -> Situation:
         """Return what is going on."""

@@ -18,6 +18,8 @@ from remembr_ros.memory.model.recall import (
 )
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import store_note
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.store_info import StoreInfo
@@ -58,7 +60,7 @@ class LocalBackend:
         self._zone = zone
         self._changing = threading.Lock()
         self._on_memories: Callable[[], None] = lambda: None
-        changes = {Ability.FORGET, Ability.NOTE} if writable else set()
+        changes = {Ability.CORRECT, Ability.FORGET, Ability.NOTE} if writable else set()
         self.abilities = frozenset({Ability.ASK, *changes})
 
     @property
@@ -99,6 +101,13 @@ class LocalBackend:
             stored = store_note(lambda: self._store, text, self._robot(), self.now_ns(), **about)
         self._on_memories()
         return stored.id
+
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
+        self._check(Ability.CORRECT)
+        with self._changing:
+            known = self._store.correct(correction, self.now_ns())
+        self._on_memories()
+        return known
 
     def situation(self) -> Situation:
         return Situation()

@@ -66,7 +66,7 @@ def named(outline: Outline, column: NDArray[np.uint16], names: Sequence[str]) ->
 
 
 def clusters(
-    outline: Outline, scope: Scope, box: Box | None, cell_m: float, most: int = MOST_CELLS
+    outline: Outline, scope: Scope, box: Box | None, cell_m: float, most: int = MOST_CELLS, *, but: str = ''
 ) -> Clusters:
     """Return the placed memories of a scope by cell.
 
@@ -75,12 +75,14 @@ def clusters(
     :param box: None: everywhere
     :param cell_m: side of a cell; doubled until there are no more of them than the most
     :param most: 4 or more, for so many meet at the origin, however large they are
+    :param but: the source of memories that do not count
     :raises InvalidRequest: box or cell make no sense
     """
     if not (math.isfinite(cell_m) and cell_m > 0.0):
         raise InvalidRequest(f'{cell_m} is not the side of a cell; give metres above 0')
     low_x, low_y, high_x, high_y = checked_box(box)
-    where = np.flatnonzero(admitted(outline, scope) & np.isfinite(outline.x) & np.isfinite(outline.y))
+    counted = admitted(outline, scope) & ~named(outline, outline.source, (but,))
+    where = np.flatnonzero(counted & np.isfinite(outline.x) & np.isfinite(outline.y))
     x, y = outline.x[where], outline.y[where]
     while True:
         column, row = np.floor(x / cell_m), np.floor(y / cell_m)

@@ -23,6 +23,8 @@ from remembr_ros.memory.model.recall import (
     Scope,
 )
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
@@ -58,7 +60,7 @@ class RosBackend:
         self._node = node
         self._map_frame = p.map_frame
         self.name = p.robot
-        self.abilities = frozenset(Ability)
+        self.abilities = frozenset(Ability) - {Ability.CORRECT}
         self._memory = MemoryClient(node, p.call_timeout)
         self.recall: Recall = self._memory.recall
         node.while_active.callback(self._memory.close)
@@ -113,6 +115,9 @@ class RosBackend:
         identity = self._memory.note(text, pose, frame_id=self._map_frame, map_id=map_id)
         self._watch.listeners.on_memories()
         return identity
+
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
+        raise InvalidRequest('nobody corrects objects here while the robot runs: remembr objects does, then')
 
     def situation(self) -> Situation:
         watch = self._watch

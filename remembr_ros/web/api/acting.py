@@ -1,7 +1,7 @@
 """Routes for whoever may act: notes, forgetting, driving."""
 
 import logging
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,13 +10,16 @@ from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
-from remembr_ros.timestamps import format_iso
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.errors import refused_as
-from remembr_ros.web.api.looking import MemoryId, memory_of
+from remembr_ros.web.api.looking import MemoryId, ObjectId, memory_of, one_object
 from remembr_ros.web.api.scope import SITE
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.following import News
+from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site
 from remembr_ros.web.site import forget as forget_for_good
 
@@ -43,6 +46,16 @@ class NoteRequest(_Body):
     position: tuple[Coordinate, Coordinate, Coordinate] | None = Field(None, description='what it is about')
     yaw: Yaw = 0.0
     map_id: str = Field('', max_length=1000, description='the map that the position is in')
+
+
+class CorrectionRequest(_Body):
+    """What a person says of an object."""
+
+    action: Literal['rename', 'gone', 'there', 'merge', 'split', 'delete']
+    name: str = Field('', max_length=200, description='rename: what it is called; empty: as recognised')
+    other: str = Field('', max_length=64, description='merge: the id of what is the same thing')
+    time: str | None = Field(None, max_length=64, description='split: since when it is another thing')
+    map_id: str | None = Field(None, max_length=1000, description='of the object; refused if it is not')
 
 
 class GoRequest(_Body):
@@ -104,6 +117,19 @@ def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
     return {'id': memory_id}
 
 
+@routes.post('/api/objects/{object_id}')
+def correct(site: SITE, object_id: ObjectId, request: Request, said: CorrectionRequest) -> forms.ThingJson:
+    """Take what a person says of an object: it outranks what is seen."""
+    _can(site, Ability.CORRECT)
+    time_ns = None if said.time is None else parse_time(said.time)
+    logger.warning('%s corrects object %s: %s', request.state.who, object_id, said.action)
+    correction = ObjectCorrection(said.action, object_id, said.name, said.other, time_ns, said.map_id)
+    known = site.backend.correct(correction)
+    contents = site.following.contents  # to who follows, a name is no news: tell them
+    site.live.tell(Event('memories', News(contents.version, len(contents.outline), (), anew=True)))
+    return {'object': None} if known is None else one_object(site, known.id)
+
+
 @routes.post('/api/go', status_code=202)
 def go(site: SITE, request: Request, body: GoRequest) -> event_forms.DriveJson:
     """Have the robot drive, once a person has said yes; the event `situation` tells how it goes."""
@@ -136,6 +162,7 @@ def stop(site: SITE, request: Request) -> forms.DoneJson:
 def _can(site: Site, ability: Ability) -> None:
     if ability not in site.backend.abilities:
         what = {
+            Ability.CORRECT: 'objects cannot be corrected here; open their memory by remembr web',
             Ability.DRIVE: 'there is no robot here to drive; start the page with the robot',
             Ability.FORGET: 'this memory can only be read here; nothing can be forgotten',
             Ability.NOTE: 'this memory can only be read here; no note can be stored',

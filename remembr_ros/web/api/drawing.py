@@ -8,6 +8,7 @@ from pydantic import Field
 
 from remembr_ros.errors import StoreUnavailable
 from remembr_ros.memory.model.outline import Outline
+from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web import overview
 from remembr_ros.web.activity import activity as activity_of
@@ -35,6 +36,7 @@ class CellsQuery(ScopeQuery):
 
     box: str | None = Field(None, max_length=200, description='x0,y0,x1,y1 [m]; else everything')
     cell: float = Field(1.0, gt=0, le=1e6, allow_inf_nan=False, description='side of a cell [m]')
+    objects: bool = Field(True, description='those, too')
 
 
 class TrackQuery(ScopeQuery):
@@ -54,7 +56,8 @@ class ActivityQuery(ScopeQuery):
 def cells(site: SITE, query: Annotated[CellsQuery, Query()]) -> forms.CellsJson:
     """Return how many memories are where, cell by cell: what a map is drawn from."""
     scope = scope_of(query, near_of(query, site))
-    found = overview.clusters(_outline(site), scope, box_of(query.box), query.cell)
+    but = '' if query.objects else OBJECT
+    found = overview.clusters(_outline(site), scope, box_of(query.box), query.cell, but=but)
     times = (found.newest_ns / NS).round(3)
     columns = (found.x.round(3), found.y.round(3), found.count, times)
     ids = (name or None for name in found.ids)

@@ -1,5 +1,7 @@
 """What the API answers: JSON objects, and how they are made of what the package knows."""
 
+from typing import Any
+
 from typing_extensions import TypedDict
 
 from remembr_ros.agent.offline.relevance_model import fit_in_a_word
@@ -31,6 +33,20 @@ class OneMemoryJson(TypedDict):
     before: str | None
     after: str | None
     neighbours: list[MemoryJson]
+
+
+class ObjectsJson(TypedDict):
+    """Things in the order that was asked for, each as `remembr objects --json` prints it, with history and
+    relations; and how many there are in all."""
+
+    objects: list[dict[str, Any]]
+    total: int
+
+
+class ThingJson(TypedDict):
+    """An object as those of the list are; null: it was deleted."""
+
+    object: dict[str, Any] | None
 
 
 class ForgettingJson(TypedDict):
@@ -69,7 +85,7 @@ class AreaJson(TypedDict):
 class InfoJson(TypedDict):
     """What is looked at, and what the one who asks may do: look, ask or act.
 
-    abilities: ask, drive, forget, note and listen, as far as this memory and its robot can.
+    abilities: ask, correct, drive, forget, note and listen, as far as this memory and its robot can.
     memories_version: the id of events, another one after each change. reading: the memories are still being
     read, so that the map and the figures here are not complete; problem: why they cannot be. gaps: from when
     to when a timeline leaves time out. zone: the IANA name of the time zone in which days begin; empty: not

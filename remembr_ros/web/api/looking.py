@@ -17,13 +17,16 @@ from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.recall import Query as Recalled
 from remembr_ros.memory.model.record import CAPTIONER, Memory
+from remembr_ros.memory.objects.json_form import object_json
+from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
+from remembr_ros.memory.objects.relations import RelationName
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.navigation.grid import walls_between
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.activity import gaps
 from remembr_ros.web.api import event_forms, forms
-from remembr_ros.web.api.scope import SITE, ScopeQuery, box_of, near_of, scope_of
+from remembr_ros.web.api.scope import SITE, PlaceQuery, ScopeQuery, box_of, near_of, scope_of
 from remembr_ros.web.backend import Backend
 from remembr_ros.web.door.access import Right, needs
 from remembr_ros.web.site import Site
@@ -35,6 +38,7 @@ _SEES_M = 8.0  # what is farther ahead of a robot is hardly made out
 _HALF_ANGLE = math.radians(40.0)  # to each side that a camera sees; it may look aside, and the robot turns
 
 MemoryId = Annotated[str, Path(max_length=64, description='of a memory')]
+ObjectId = Annotated[str, Path(max_length=64, description='of an object, or of one that turned out to be it')]
 
 
 class RecallQuery(ScopeQuery):
@@ -48,6 +52,20 @@ class RecallQuery(ScopeQuery):
     )
     seen: bool = Field(False, description='with position: what shows it, also from elsewhere')
     limit: int = Field(20, ge=1, le=200, description='at most so many')
+
+
+class ObjectsQuery(PlaceQuery):
+    """Which objects are asked for, seen in that time; of a relation: that held then."""
+
+    called: str = Field('', max_length=200, description="what they are called: 'cup', 'red cups'; an id does")
+    text: str = Field('', max_length=MAX_QUERY, description='what fits it best first, whatever its name')
+    relation: RelationName | None = Field(None, description='how they lie to the anchor')
+    anchor: str = Field('', max_length=200, description='what that is called, or its id')
+    missing: bool | None = Field(None, description='not there at the last look; false: still there')
+    moved: bool | None = Field(None, description='found elsewhere than before')
+    changed_since: str | None = Field(None, max_length=64, description='came, moved or missed since then')
+    order: ObjectOrder | None = Field(None, description='else by text, else by position, else last seen')
+    limit: int = Field(100, ge=1, le=1000, description='at most so many')
 
 
 @routes.get('/api/info')
@@ -115,6 +133,28 @@ def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
         'after': after,
         'neighbours': [memory_json(hit.memory) for hit in around if hit.memory.id != one.id][:_AROUND],
     }
+
+
+@routes.get('/api/objects')
+def objects(site: SITE, q: Annotated[ObjectsQuery, Query()]) -> forms.ObjectsJson:
+    """Find objects; the same as `remembr objects`."""
+    since = None if q.changed_since is None else parse_time(q.changed_since)
+    near = near_of(q, site)
+    scope, text = scope_of(q, near), q.text.strip()
+    asked = ObjectQuery(
+        q.called, text, q.relation or '', q.anchor, q.missing, q.moved, since, near, q.order, scope, q.limit
+    )
+    found = site.backend.recall.find_objects(asked)
+    return {'objects': [object_json(one.known, one.relations) for one in found.objects], 'total': found.total}
+
+
+@routes.get('/api/objects/{object_id}')
+def one_object(site: SITE, object_id: ObjectId) -> forms.ThingJson:
+    """Return an object with how it lies to others."""
+    for one in site.backend.recall.find_objects(ObjectQuery(object_id)).objects:
+        if object_id in (one.known.id, *one.known.facts.aliases):
+            return {'object': object_json(one.known, one.relations)}
+    raise HTTPException(404, 'there is no such object, or it was deleted meanwhile')
 
 
 @routes.get('/api/day')

@@ -63,8 +63,8 @@ class ScopeFields(BaseModel):
         )
 
 
-class ScopeQuery(ScopeFields):
-    """The parameters that narrow down which memories count; they combine with "and"."""
+class PlaceQuery(ScopeFields):
+    """The parameters that narrow down by a place, too."""
 
     position: str | None = Field(
         None,
@@ -75,13 +75,21 @@ class ScopeQuery(ScopeFields):
     radius: float | None = Field(
         None, ge=0, le=1e7, allow_inf_nan=False, description='at most this far from position [m]'
     )
+
+
+class ScopeQuery(PlaceQuery):
+    """The parameters that narrow down which memories count; they combine with "and"."""
+
     source: str | None = Field(None, max_length=50, description='captioner, person, object or agent')
     camera: str | None = Field(
         None, max_length=1000, description='of this camera; only a recall narrows down by it'
     )
 
+    def scope(self) -> Scope:
+        return replace(super().scope(), source=self.source)
 
-def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
+
+def scope_of(query: PlaceQuery, near: Point | None = None) -> Scope:
     """Return the scope that the parameters say.
 
     :param near: see :func:`near_of`
@@ -90,10 +98,10 @@ def scope_of(query: ScopeQuery, near: Point | None = None) -> Scope:
     if query.radius is not None and query.position is None:
         raise InvalidRequest('a radius needs a position, around which it is')
     around = near if query.radius is not None else None
-    return replace(query.scope(), near=around, radius_m=query.radius, source=query.source)
+    return replace(query.scope(), near=around, radius_m=query.radius)
 
 
-def near_of(query: ScopeQuery, site: Site) -> Point | None:
+def near_of(query: PlaceQuery, site: Site) -> Point | None:
     """Return the place that is asked for.
 
     :raises InvalidRequest: it is none

@@ -16,6 +16,8 @@ from remembr_ros.errors import InvalidRequest, RemembrError
 from remembr_ros.geometry import Point, check_point
 from remembr_ros.memory.model.recall import Hit, Scope, query_by
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.objects.relations import RelationName
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web.mcp.told import (
     LINE_CAPTION,
@@ -25,12 +27,14 @@ from remembr_ros.web.mcp.told import (
     result,
     rounded,
     told_memory,
+    told_object,
     told_pose,
 )
 from remembr_ros.web.site import Site
 
 WIDTH = 1024  # [px] of a picture
 MOST_PICTURES = 4  # that one look shows
+OBJECT_LINE = '{id}: {name} at {position}, seen last {last_seen}, {presence}, {relations}'
 
 _P = ParamSpec('_P')
 _T = TypeVar('_T')
@@ -124,6 +128,38 @@ class ReadingTools:
         }
         lines = [memory_text(shown(hit, most=LINE_CAPTION)) for hit in hits]
         return result('\n'.join(lines) or 'nothing was found', told)
+
+    @in_thread
+    def objects(  # noqa: PLR0917  an agent names them
+        self,
+        called: Annotated[Name, Field(description="'cup', 'red cups', or an id")] = '',
+        text: Annotated[Name, Field(description='what fits it best, whatever its name')] = '',
+        relation: RelationName | None = None,
+        anchor: Annotated[Name, Field(description='with relation: what that is called')] = '',
+        missing: bool | None = None,
+        moved: bool | None = None,
+        changed_since: Time | None = None,
+        place: Place | None = None,
+        after: Time | None = None,
+        before: Time | None = None,
+        robot: Name | None = None,
+        map_id: Name | None = None,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> Annotated[CallToolResult, dict[str, Any]]:
+        """Find things, where they are and whether they still are: by name, by text, by what they are on, in,
+        under or next to (relation, anchor), what is missing, moved, or changed since a time, seen after and
+        before; the best first, else the nearest to a place, else the one seen last."""
+        times = (after, before, changed_since)
+        since, until, changed = (None if one is None else parse_time(one) for one in times)
+        scope = Scope(since, until, robots=(robot,) if robot else (), map_id=map_id)
+        near, text = place_of(place), text.strip()
+        asked = ObjectQuery(
+            called, text, relation or '', anchor, missing, moved, changed, near, None, scope, limit
+        )
+        found = self._backend.recall.find_objects(asked)
+        told = [told_object(one) for one in found.objects]
+        lines = [OBJECT_LINE.format(**one) for one in told]
+        return result('\n'.join(lines) or 'no such object is known', {'objects': told, 'total': found.total})
 
     @in_thread
     def look(self, id: MemoryId) -> list[Any]:  # noqa: A002  as every result names it

@@ -14,6 +14,9 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.json_form import object_json
+from remembr_ros.memory.objects.query import FoundObject
+from remembr_ros.memory.objects.wording import described
 from remembr_ros.timestamps import format_iso
 
 MAX_CAPTION = 4_000  # characters of a caption, and of its texts, that an agent is told of one memory
@@ -119,6 +122,20 @@ def memory_text(told: ToldMemory) -> str:
     by = f'robot {quoted(told["robot"])}, {told["source"]}'
     times = f'{told["start"]} to {told["end"]}'
     return f'{told["id"]}: {fits}{times}, {at}, {by}, caption {told["caption"]}{read}'
+
+
+def told_object(found: FoundObject) -> dict[str, Any]:
+    """Return an object as an agent is told it."""
+    known, told = found.known, object_json(found.known)
+    return _known(
+        {
+            **{name: told[name] for name in ('id', 'last_seen', 'presence', 'missing_since')},
+            'name': quoted(described(known)),
+            'map_id': neutral(known.memory.map_id) or None,
+            'position': rounded(known.position),
+            'relations': [f'{of.name} {quoted(of.other_name)}' for of in found.relations],
+        }
+    )
 
 
 def told_answer(answer: Answer, question: str) -> Answered:

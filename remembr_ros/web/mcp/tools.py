@@ -56,6 +56,7 @@ class Grant:
 
 GRANTS = {
     'recall': Grant(Right.LOOK),
+    'objects': Grant(Right.LOOK),
     'look': Grant(Right.LOOK, plain=True),
     'day': Grant(Right.LOOK, plain=True),
     'info': Grant(Right.LOOK),

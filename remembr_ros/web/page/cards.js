@@ -106,7 +106,7 @@ export function card(hit, page) {
       apart ? el('span', { class: 'card-text', dir: 'auto' }, 'Read: ', el(tag, {}, start(hit.sentence))) : null,
       el('span', { class: 'card-meta' },
         sureness(hit),
-        el('span', {}, moment(hit.start)),
+        el('span', {}, hit.source === 'object' ? ['seen ', since(hit.end)] : moment(hit.start)),
         el('span', {}, placeName(hit.position)),
         Number.isFinite(hit.distance) ? el('span', {}, `${hit.source === 'captioner' ? 'seen from ' : ''}${hit.distance.toFixed(1)} m away`) : null,
         page.info.robots.length > 1 && hit.robot ? el('bdi', { class: 'name' }, start(hit.robot, 30)) : null,
@@ -150,7 +150,7 @@ export function update(list, items, key, make, change = () => {}) {
 
 /** Show memories as cards in a list, those with `alike` above these others, folded. */
 export const showCards = (list, hits, page) => update(list, hits,
-  (hit) => `${hit.id} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`,
+  (hit) => `${hit.id} ${hit.end} ${hit.caption} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`,
   (hit) => el('li', {}, card(hit, page), el('details', {}, el('summary', { class: 'small' }), el('ol', { class: 'cards' }))),
   ({ children: [link, more] }, { id, alike = [] }) => {
     link.href = page.url.address({ memory: id });

@@ -38,7 +38,7 @@ const page = {
   may: (ability) => page.info.abilities.includes(ability) && RIGHTS.indexOf(page.info.right) >= NEEDED[ability],
 };
 const RIGHTS = ['look', 'ask', 'act'];
-const NEEDED = { ask: 1, listen: 1, drive: 2, forget: 2, note: 2 };
+const NEEDED = { ask: 1, listen: 1, correct: 2, drive: 2, forget: 2, note: 2 };
 
 function showView() {
   const { view = 'map', memory } = url.state();

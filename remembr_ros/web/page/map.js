@@ -8,6 +8,7 @@ import { mapChoice, NO_MAP } from './map_choice.js';
 import { mapData } from './map_data.js';
 import { cellAt, drawMap } from './map_layers.js';
 import { mapRobots } from './map_robots.js';
+import { changedSince } from './objects.js';
 import { gridBox, metres, View } from './map_view.js';
 import { seconds } from './times.js';
 
@@ -32,7 +33,7 @@ export function mountMap(root, page) {
       button('plus', 'Zoom in', () => zoom(1.6)),
       button('minus', 'Zoom out', () => zoom(1 / 1.6)),
       button('fit', 'Show everything', () => fitAll())),
-    note, robots.legend);
+    changedSince(page), note, robots.legend);
 
   const scene = { view, colours: colours(), dark: false, lit: [], mark: null, place: null, cross: false,
     ofRobot: robots.colour };
@@ -123,7 +124,7 @@ export function mountMap(root, page) {
   function take(px, py) {
     const [x, y] = view.world(px, py);
     if (picking) return picking({ x, y, radius: reach() });
-    const cell = cellAt(view, data.cells, px, py);
+    const cell = cellAt(view, data, px, py);
     if (cell?.[4]) return page.openMemory(cell[4]);
     const [cx, cy] = cell ?? [x, y];
     const radius = cell ? Math.max(Number((data.cell_m * 0.75).toPrecision(2)), 0.1) : reach();
@@ -155,7 +156,7 @@ export function mountMap(root, page) {
     },
     hold: openMenu,
     hover(x, y) {
-      canvas.classList.toggle('hit', !picking && cellAt(view, data.cells, x, y) !== null);
+      canvas.classList.toggle('hit', !picking && cellAt(view, data, x, y) !== null);
     },
   });
 

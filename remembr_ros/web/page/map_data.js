@@ -5,6 +5,7 @@ import { delayed } from './dom.js';
 const DEBOUNCE_MS = 80; // [ms] after the view last moved
 const CELL_PX = 60; // [px] memories nearer than about this become one cluster
 const TRACK_POINTS = 2_000;
+const OBJECTS_MS = 10_000; // [ms] they are rewritten no sooner
 const LIGHT = { invert: false, darkest: '#4c5a62', lightest: '#ffffff' }; // what is occupied, and what is free
 const DARK = { invert: true, darkest: '#262f35', lightest: '#93a3ab' }; // free is lighter than unknown there, too
 const MARGIN = 0.25; // of the view's size, fetched around it, so that small moves need nothing
@@ -15,8 +16,11 @@ export function mapData(page, changed, told) {
   const later = delayed();
   let request = null;
   let asked = null; // what cells and tracks are of, or will be
+  let listed = {}; // all objects of a scope, whatever is in view
+  page.on('memories', ({ anew }) => (anew || Date.now() > listed.at + OBJECTS_MS) && (listed = {}));
   const data = {
     cells: [],
+    objects: [],
     cell_m: 1,
     tracks: [],
     grid: null,
@@ -41,7 +45,8 @@ export function mapData(page, changed, told) {
     if (document.hidden || view.width < 2) return;
     const cell = 2 ** Math.round(Math.log2(CELL_PX / view.scale));
     const scope = { ...page.url.scope(), map_id: mapId };
-    const what = JSON.stringify([cell, scope]);
+    const { changed: since } = page.url.state();
+    const what = JSON.stringify([cell, scope, since]);
     const [x0, y0, x1, y1] = view.box();
     const has = asked;
     if (has?.what === what && has.box[0] <= x0 && has.box[1] <= y0 && has.box[2] >= x1 && has.box[3] >= y1) return;
@@ -50,21 +55,31 @@ export function mapData(page, changed, told) {
     const box = view.box(MARGIN);
     asked = { what, box };
     try {
-      const [cells, track] = await Promise.all([
-        get('/api/cells', { ...scope, box: box.join(','), cell }, { signal }),
+      const [cells, track, things] = await Promise.all([
+        since ? { cells: [] } : get('/api/cells', { ...scope, box: box.join(','), cell, objects: 0 }, { signal }),
         get('/api/track', { ...scope, box: box.join(','), points: TRACK_POINTS }, { signal }),
+        objectsOf(scope, since),
       ]);
       data.cells = cells.cells.sort((a, b) => a[2] - b[2]); // large clusters on top
       data.cell_m = cells.cell ?? cell;
       data.tracks = track.tracks;
-      told(cells.total || data.tracks.length ? ''
+      data.objects = things.objects;
+      told(cells.total || data.tracks.length || data.objects.length ? ''
         : `No memories in this part of the map${scope.after || scope.before ? ' in the chosen time' : ''}.`);
       changed();
     } catch (error) {
       if (signal.aborted) return;
       asked = null;
+      listed = {};
       told(error.message);
     }
+  }
+
+  function objectsOf({ source = 'object', camera, ...scope }, changed_since) {
+    if (source !== 'object' || camera || !page.info.sources.includes('object')) return { objects: [] };
+    const what = JSON.stringify([scope, changed_since]);
+    if (listed.what !== what) listed = { what, at: Date.now(), found: get('/api/objects', { ...scope, changed_since, limit: 1_000 }) };
+    return listed.found;
   }
 
   async function take(path, then) {

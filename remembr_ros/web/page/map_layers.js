@@ -1,7 +1,7 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
 import { disc, fill, FONT, stroke } from './canvas.js';
-import { at, drawCross, drawGoal, drawPin, drawRing, drawRobot, label } from './map_marks.js';
+import { at, drawCross, drawGoal, drawName, drawObject, drawPin, drawRing, drawRobot, label } from './map_marks.js';
 import { metres, round } from './map_view.js';
 import { written } from './times.js';
 
@@ -25,6 +25,9 @@ export function drawMap(ctx, scene) {
   }
   if (scene.place) drawPlace(ctx, view, scene.place, c);
   drawCells(ctx, view, data.cells, c, ofRobot);
+  const [things, named] = [data.objects.filter(scene.here), []];
+  for (const each of things) drawObject(ctx, view, each, c);
+  for (const each of things) drawName(ctx, view, each, c, named);
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
   goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
   proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
@@ -36,10 +39,10 @@ export function drawMap(ctx, scene) {
 }
 
 /** Return the cell at a px, [x, y, count, newest, id], or null. */
-export function cellAt(view, cells, px, py) {
+export function cellAt(view, { cells, objects }, px, py) {
   let found = null;
   let nearest = Infinity;
-  for (const cell of cells) {
+  for (const cell of [...objects.map(({ id, position: [x, y] }) => [x, y, 1, 0, id]), ...cells]) {
     const [x, y] = view.screen(cell[0], cell[1]);
     const away = Math.hypot(px - x, py - y);
     if (away <= radiusOf(cell[2]) + 6 && away < nearest) [found, nearest] = [cell, away];

@@ -1,11 +1,14 @@
 // What marks single places on the map; in px of the canvas.
 
 import { disc, fill, FONT, stroke } from './canvas.js';
+import { start } from './cards.js';
 
 const [SPOT, GOAL, RING] = [disc(0, 0, 4), disc(0, 0, 10), disc(0, 0, 11)];
 const ROBOT = new Path2D('M15 0L-9 -10L-4.5 0L-9 10Z');
 const HEADING = new Path2D('M22 0L13 -5V5Z');
 const PIN = new Path2D('M0 0C-4 -10 -11 -14 -11 -22A11 11 0 0 1 11 -22C11 -14 4 -10 0 0Z');
+const ARROW = new Path2D('M-10 0L-18 -5V5Z');
+const BOX = new Path2D('M-8 -8H8V8H-8Z');
 const CROSS = new Path2D('M5 0H15M-5 0H-15M0 5V15M0 -5V-15');
 
 /** Draw with a place as the origin, and x along a heading. */
@@ -25,6 +28,32 @@ export function drawRing(ctx, view, [x, y], c) {
     stroke(ctx, RING, 3, c.evidence);
     fill(ctx, SPOT, c.evidence);
   });
+}
+
+/** A thing, and from where it moved; faded where it is not any more. */
+export function drawObject(ctx, view, { name, presence, history, position: [x, y] }, c) {
+  const { from: [fx, fy] } = history.findLast(({ event }) => event === 'moved') ?? { from: [x, y] };
+  const length = Math.hypot(x - fx, y - fy) * view.scale;
+  at(ctx, view.screen(x, y), Math.atan2(y - fy, x - fx), () => {
+    if (!length) return;
+    stroke(ctx, new Path2D(`M${-length} 0H-16`), 2, c.evidence);
+    fill(ctx, ARROW, c.evidence);
+  });
+  at(ctx, view.screen(x, y), 0, () => {
+    const alpha = presence === 'missing' ? 0.4 : 1;
+    fill(ctx, BOX, c.surface, alpha);
+    ctx.globalAlpha = alpha;
+    stroke(ctx, BOX, 2, c.ink);
+    label(ctx, [...name][0].toUpperCase(), 0, 4.5, c, 'center');
+  });
+}
+
+/** The name of a thing, where those of `named` leave room. */
+export function drawName(ctx, view, { name, presence, position: [x, y] }, c, named) {
+  const [px, py] = view.screen(x, y);
+  if (named.some(([other, line]) => Math.abs(other - px) < 70 && Math.abs(line - py) < 16)) return;
+  named.push([px, py]);
+  label(ctx, `${start(name, 14)}${presence === 'missing' ? ' (gone)' : ''}`, px, py + 22, c, 'center');
 }
 
 /** Where the robot was sent; with a number: where it would go, in this order. */

@@ -3,6 +3,7 @@
 import { copyLink, forget, goButton, showOnMap, writeNote } from './acts.js';
 import { clamped, fact, lasted, memoryLink, moment, picture, pictureAddress, placeName, since, sourceName, start } from './cards.js';
 import { button, el, icon } from './dom.js';
+import { aboutObject } from './objects.js';
 import { when } from './times.js';
 
 const CAPTION = 600; // [characters] shown before 'more'
@@ -95,12 +96,12 @@ export function mountMemory(root, page) {
       drawing === 'prev' ? [icon(drawing), words] : [words, icon(drawing)]);
     root.replaceChildren(
       el('div', { class: 'turn' },
-        turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1' }, moment(memory.start)), turn(after, 'next', 'Later')),
+        turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1', dir: 'auto' }, found.object?.name ?? moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
-      clamped(memory.caption, CAPTION),
+      ...(found.object ? aboutObject(page, found, where(memory), actions(memory)) : [clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
-      actions(memory), strip(found), facts(memory));
+      actions(memory), strip(found), facts(memory)]));
     page.map.mark(memory, { still: !another });
     if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
   }
@@ -131,6 +132,7 @@ export function mountMemory(root, page) {
     if (shown?.memory.id !== id) root.scrollIntoView({ block: 'nearest' });
     try {
       const found = await api.get(`/api/memories/${encodeURIComponent(id)}`, {}, { signal });
+      if (found.memory.source === 'object') Object.assign(found, await api.get(`/api/objects/${encodeURIComponent(id)}`, {}, { signal }));
       const same = shown && JSON.stringify(shown) === JSON.stringify(found);
       if (!signal.aborted && !same) show(found);
     } catch (error) {

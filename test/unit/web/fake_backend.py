@@ -12,6 +12,8 @@ from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
+from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
 from test.unit.agent.listed_recall import ListedRecall
@@ -118,6 +120,13 @@ class FakeBackend:
         if self.listeners:
             self.listeners.on_memories()
         return f'n{number}'
+
+    def correct(self, correction: ObjectCorrection) -> KnownObject | None:
+        self._check()
+        changed, gone = corrected(known_objects(self.memories, deleted=True), correction, LAST_NS)
+        kept = {memory.id: memory for memory in self.memories if memory.id not in gone}
+        self.memories = [*(kept | {memory.id: memory for memory in changed}).values()]
+        return next(iter(known_objects(changed[:1])), None)
 
     def situation(self) -> Situation:
         return self.now

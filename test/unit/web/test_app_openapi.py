@@ -16,6 +16,7 @@ DOCUMENTED = {
     'GET /api/state', 'GET /api/situation', 'GET /api/exchanges', 'DELETE /api/exchanges/{exchange_id}',
     'POST /api/ask', 'POST /api/speech', 'POST /api/go', 'POST /api/confirm', 'POST /api/stop',
     'GET /api/events', 'POST /api/login', 'POST /api/logout',
+    'GET /api/objects', 'GET /api/objects/{object_id}', 'POST /api/objects/{object_id}',
 }  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def test_every_described_route_is_there(client: TestClient) -> None:
     assert set(operations(client.get('/api/openapi.json').json())) == DOCUMENTED
     for name in DOCUMENTED - {'GET /api/events'}:  # which would not end
         method, path = name.split(' ')
-        answer = client.request(method, path.format(memory_id='x', exchange_id='x', name='x'))
+        answer = client.request(method, path.format(memory_id='x', object_id='x', exchange_id='x', name='x'))
         assert answer.status_code != 405, name
         assert answer.status_code != 404 or answer.json() != {'error': 'Not Found'}, name
     assert client.get('/api/nothing').json() == {'error': 'Not Found'}

@@ -9,10 +9,14 @@ import pytest
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
+from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.store import MemoryStore
-from remembr_ros.web.backend import Ability
+from remembr_ros.web.backend import Ability, Listeners
 from remembr_ros.web.local import LocalBackend
+from test.object_room import CUP
 from test.unit.memory.recall_contract import DRIVE, LAST_NS
 from test.unit.web.backend_contract import OBSERVATIONS, PICTURED, BackendContract
 
@@ -54,6 +58,8 @@ def test_what_can_only_be_read_is_not_changed(shared: MemoryStore) -> None:
     assert backend.abilities == {Ability.ASK}
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.forget([DRIVE[0].id])
+    with pytest.raises(InvalidRequest, match='only be read'):
+        backend.correct(ObjectCorrection('gone', 'cup'))
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.note('A note.', None, frame_id='map', map_id='')
     assert len(backend.get([DRIVE[0].id])) == 1
@@ -109,3 +115,16 @@ def test_a_database_that_was_deleted_is_no_fine_state(tmp_path: Path) -> None:
     assert 'put the memory back' in state.message
     shutil.rmtree(folder)
     assert backend.state()[0].level == 'error'
+
+
+def test_a_correction_is_kept_and_told(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
+        backend, heard = local(store), list[str]()
+        backend.listen(Listeners(lambda: heard.append('memories'), lambda *_: None))
+        store.add([Observation(CUP.memory)])
+        known = backend.correct(ObjectCorrection('rename', CUP.id, name='my mug'))
+        assert known is not None
+        assert (known.name, heard) == ('my mug', ['memories'])
+        assert [one.known.name for one in store.find_objects(ObjectQuery('cup')).objects] == ['my mug']
+        assert backend.correct(ObjectCorrection('delete', CUP.id)) is None
+        assert store.find_objects(ObjectQuery()).objects == ()

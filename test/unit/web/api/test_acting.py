@@ -9,7 +9,10 @@ from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.timestamps import format_iso
 from remembr_ros.web.backend import Ability, Situation
 from remembr_ros.web.door.access import Right, needs
+from remembr_ros.web.following import News
+from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site
+from test.object_room import ROOM, VISITS, thing
 from test.unit.memory.recall_contract import DRIVE
 from test.unit.web.conftest import PICTURE
 from test.unit.web.fake_backend import FakeBackend, eventually
@@ -145,6 +148,7 @@ def test_what_this_memory_cannot_is_said(client: TestClient, backend: FakeBacken
         ('POST', 'go', {'memory_id': 'd01'}),
         ('POST', 'confirm', {'yes': True, 'proposal': '1'}),
         ('POST', 'stop', None),
+        ('POST', 'objects/cup', {'action': 'gone'}),
         ('POST', 'notes', {'text': 'x'}),
         ('DELETE', 'memories/d01', None),
     ):
@@ -173,3 +177,62 @@ def test_an_answer_goes_with_what_it_rests_on(client: TestClient) -> None:
     told = client.get('/api/exchanges')
     assert {(one['stage'], one['answer']) for one in told.json()['exchanges']} == {('failed', None)}
     assert 'red mug' not in told.text
+
+
+def test_a_person_corrects_objects(
+    client: TestClient, backend: FakeBackend, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    backend.memories += [one.memory for one in ROOM]
+    backend.memories.append(thing('cup', (0.5, 0.5, 0.0), (0.1, 0.1, 0.1), id='other').memory)
+
+    def say(action: str, **more: Any) -> dict[str, Any] | None:
+        answer = client.post('/api/objects/cup', json={'action': action, 'map_id': '', **more})
+        assert answer.status_code == 200, answer.text
+        told: dict[str, Any] | None = answer.json()['object']
+        return told
+
+    told = say('rename', name="Anna's mug")
+    assert told is not None
+    assert (told['name'], told['recognised_as']) == ("Anna's mug", 'cup')
+    assert {one['relation'] for one in told['relations']} >= {'on'}
+    assert 'local corrects object cup: rename' in caplog.text
+    assert (say('gone') or {})['presence'] == 'missing'
+    assert (say('there') or {})['presence'] == 'present'
+    parted = say('split', time=format_iso(VISITS[1][0]))
+    assert (parted or {})['last_seen'] == format_iso(VISITS[0][1])
+    assert (say('merge', other='other') or {})['aliases'] == ['other']
+    assert client.get('/api/objects/other').json()['object']['id'] == 'cup'
+    assert say('delete') is None
+    assert client.get('/api/objects/cup').status_code == 404
+    assert (say('there') or {})['id'] == 'cup'  # which takes that back
+
+
+def test_whoever_looks_is_told_of_a_correction(client: TestClient, backend: FakeBackend, site: Site) -> None:
+    backend.memories.append(ROOM[0].memory)
+    told: list[Event] = []
+    site.live.tell = told.append  # type: ignore[method-assign]
+    client.post(f'/api/objects/{ROOM[0].id}', json={'action': 'rename', 'name': 'desk'})
+    [event] = [event for event in told if isinstance(event.about, News) and event.about.anew]
+    assert event.kind == 'memories'
+
+
+@pytest.mark.parametrize(
+    ('body', 'status'),
+    [
+        ({'action': 'paint'}, 400),
+        ({'action': 'rename', 'name': 'x' * 201}, 400),
+        ({'action': 'rename', 'colour': 'red'}, 400),
+        ({'action': 'gone', 'map_id': 'cellar'}, 400),
+        ({'action': 'merge', 'other': 'nothing'}, 400),
+        ({'action': 'split'}, 400),
+        ({'action': 'split', 'time': 'noon-ish'}, 400),
+    ],
+)
+def test_a_correction_that_makes_no_sense_changes_nothing(
+    client: TestClient, backend: FakeBackend, body: dict[str, Any], status: int
+) -> None:
+    backend.memories.append(ROOM[0].memory)
+    before = list(backend.memories)
+    answer = client.post(f'/api/objects/{ROOM[0].id}', json=body)
+    assert (answer.status_code, bool(answer.json()['error'])) == (status, True)
+    assert backend.memories == before

@@ -7,9 +7,10 @@ from remembr_ros.geometry import Pose
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.timestamps import NS
 from remembr_ros.web.site import Site
+from test.object_room import ROOM
 from test.unit.memory.recall_contract import DRIVE
 from test.unit.web.conftest import PICTURE
-from test.unit.web.fake_backend import FakeBackend
+from test.unit.web.fake_backend import FakeBackend, eventually
 
 NAME = 'a' * 32 + '.jpg'
 
@@ -19,6 +20,16 @@ def get(client: TestClient, path: str, **parameters: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
+
+
+def test_cells_leave_out_objects_where_these_are_drawn_themselves(
+    client: TestClient, backend: FakeBackend, site: Site
+) -> None:
+    before = get(client, '/api/cells')['total']
+    backend.memories += [one.memory for one in ROOM]
+    site.following.tell()
+    eventually(lambda: get(client, '/api/cells')['total'] == before + len(ROOM))
+    assert get(client, '/api/cells', objects=False)['total'] == before
 
 
 def test_the_map_is_drawn_by_cells(client: TestClient) -> None:

@@ -13,14 +13,21 @@ from remembr_ros.errors import EmbedderLoading, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.matching.ranking import newest_first
 from remembr_ros.memory.model.json_form import memory_json
+from remembr_ros.memory.objects.json_form import object_json
+from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.objects.relations import ObjectRelation
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.timestamps import NS, format_iso
 from remembr_ros.web.backend import Ability, RobotPlace, Situation
+from test.object_room import CUP, ROOM, VISITS, thing
 from test.unit.memory.recall_contract import DRIVE, FIRST_NS, LAST_NS
 from test.unit.web.fake_backend import FakeBackend, eventually
 
 NAME = 'a' * 32 + '.jpg'
+VASE = thing(
+    'vase', (0.0, 3.0, 0.0), (0.2, 0.2, 0.4), intervals=VISITS[:1], absences=(VISITS[1],), looked=VISITS[1][1]
+)
 
 
 def get(client: TestClient, path: str, **parameters: Any) -> dict[str, Any]:
@@ -337,3 +344,63 @@ def test_an_error_that_nobody_foresaw_tells_no_secret(client: TestClient, backen
     assert answer.status_code == 500
     assert set(answer.json()) == {'error'}
     assert 'secret' not in answer.text
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    return [one['name'] for one in found['objects']]
+
+
+def test_objects_are_found_by_all_that_a_query_has(client: TestClient, backend: FakeBackend) -> None:
+    backend.memories += [one.memory for one in (*ROOM, VASE)]
+    found = get(client, '/api/objects', called='red cups')
+    assert found['total'] == 1
+    assert found['objects'] == [object_json(CUP, found_relations(backend, 'cup'))]
+    assert {'relation', 'id', 'name', 'since', 'until'} == set(found['objects'][0]['relations'][0])
+    assert set(names(get(client, '/api/objects', relation='on', anchor='table'))) == {'cup', 'book'}
+    assert names(get(client, '/api/objects', missing=True)) == ['vase']
+    assert 'vase' not in names(get(client, '/api/objects', missing=False))
+    assert names(get(client, '/api/objects', moved=True)) == []
+    since = VISITS[0][1] / NS
+    assert names(get(client, '/api/objects', changed_since=since)) == ['vase']
+    near = {'position': '2,0,1', 'radius': 0.7}
+    assert set(names(get(client, '/api/objects', **near))) == {'fridge', 'milk', 'bottle'}
+    first = get(client, '/api/objects', position='2,0,1.65', limit=1)
+    assert (names(first), first['total']) == (['bottle'], len(ROOM) + 1)
+    assert names(get(client, '/api/objects', order='largest', limit=2)) == ['table', 'fridge']
+    assert names(get(client, '/api/objects', after=VISITS[1][0] / NS, called='vase')) == []
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'said'),
+    [
+        ({'source': 'object'}, "no argument 'source'"),
+        ({'clas': 'cup'}, 'no argument'),
+        ({'relation': 'above', 'anchor': 'cup'}, 'relation'),
+        ({'relation': 'on'}, 'goes with'),
+        ({'order': 'nearest'}, 'place'),
+        ({'radius': 1}, 'position'),
+        ({'limit': 1001}, 'limit'),
+        ({'changed_since': 'noon-ish'}, 'noon-ish'),
+    ],
+)
+def test_a_query_for_objects_that_makes_no_sense_is_refused(
+    client: TestClient, parameters: dict[str, Any], said: str
+) -> None:
+    answer = client.get('/api/objects', params=parameters)
+    assert answer.status_code == 400
+    assert said in answer.json()['error']
+
+
+def test_an_object_is_told_by_its_id_or_one_that_it_had(client: TestClient, backend: FakeBackend) -> None:
+    backend.memories.append(thing('cup', (0.0, 0.0, 0.0), (0.1, 0.1, 0.1), id='a1', aliases=('b2',)).memory)
+    assert get(client, '/api/objects/a1') == get(client, '/api/objects/b2')
+    assert get(client, '/api/objects/a1')['object']['id'] == 'a1'
+    for name in ('cup', 'c3', DRIVE[0].id):
+        answer = client.get(f'/api/objects/{name}')
+        assert answer.status_code == 404
+        assert answer.json()['error'].startswith('there is no such object')
+
+
+def found_relations(backend: FakeBackend, called: str) -> tuple[ObjectRelation, ...]:
+    [one] = backend.recall.find_objects(ObjectQuery(called)).objects
+    return one.relations

@@ -19,9 +19,10 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.timestamps import NS
 from remembr_ros.web.door.access import Right
 from remembr_ros.web.mcp.server import build_server
+from test.object_room import ROOM, thing
 from test.unit.web.mcp.conftest import HOSTILE, T0, TOKENS, ServedSite
 
-LOOKING = ['recall', 'look', 'day', 'info']
+LOOKING = ['recall', 'objects', 'look', 'day', 'info']
 
 
 def talk(
@@ -343,3 +344,42 @@ def test_the_process_logs_where_it_did_before(served: ServedSite, monkeypatch: p
     monkeypatch.setattr(root, 'handlers', [])
     build_server(served.site, Right.LOOK)
     assert root.handlers == []
+
+
+def test_objects_are_found_by_what_they_are_on_and_are_quoted(served: ServedSite) -> None:
+    named = thing('cup', (5.0, 5.0, 0.0), (0.1, 0.1, 0.1), id='named', named=HOSTILE[:60])
+    served.store.add([Observation(one.memory) for one in (*ROOM, named)])
+    found = call(served, 'objects', 'look', relation='on', anchor='table').structured_content
+    names = {one['name']: one['relations'] for one in found['objects']}
+    assert set(names) == {'"red cup"', '"green book"'}
+    assert 'on "table"' in names['"red cup"']
+    assert found['total'] == 2
+    one = call(served, 'objects', 'look', called='cup', place=[5.0, 5.0], limit=1)
+    [told] = one.structured_content['objects']
+    assert (told['id'], told['name'], told['presence']) == ('named', quoted(HOSTILE[:60]), 'present')
+    assert told['position'] == [5.0, 5.0, 0.05]
+    assert one.content[0].text.startswith(
+        f'named: {quoted(HOSTILE[:60])} at [5.0, 5.0, 0.05], seen last 2023'
+    )
+    elsewhere = call(served, 'objects', 'look', robot='nobody', map_id='cellar').structured_content
+    assert elsewhere == {'objects': [], 'total': 0}
+    nothing = call(served, 'objects', 'look', called='cup', changed_since=str(T0 / NS + 1e6))
+    assert nothing.structured_content == {'objects': [], 'total': 0}
+    assert nothing.content[0].text == 'no such object is known'
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        ({'relation': 'on'}, 'goes with the object'),
+        ({'relation': 'above', 'anchor': 'table'}, 'relation'),
+        ({'class': 'cup'}, 'class'),
+        ({'limit': 51}, 'limit'),
+    ],
+)
+def test_a_question_for_objects_that_makes_no_sense_is_refused(
+    served: ServedSite, arguments: dict[str, Any], said: str
+) -> None:
+    result = call(served, 'objects', 'look', **arguments)
+    assert result.is_error
+    assert said in result.content[0].text
