@@ -80,7 +80,7 @@ def is_called(known: KnownObject, text: str) -> bool:
     asked = [{word, *synonyms(word)} for word in content_stems(text)]
     colour = content_stems(known.facts.colour)
     for name in {known.name, known.recognised_as}:
-        label = content_stems(spelled(name))
+        label = content_stems(f'{name} {spelled(name)}')
         if not label.isdisjoint(set[str]().union(*asked)) and not any(
             (label | colour).isdisjoint(w) for w in asked
         ):

@@ -194,6 +194,9 @@ def memory_of(site: Site, memory_id: str) -> Memory:
     :raises HTTPException: there is none
     """
     found = site.backend.get([memory_id])
+    if not found:  # of an object that turned out to be another one, the links still lead to it
+        those = site.backend.recall.find_objects(ObjectQuery(memory_id, limit=1)).objects
+        found = [one.known.memory for one in those if memory_id in one.known.facts.aliases]
     if not found:
         raise HTTPException(404, 'there is no such memory, or it was forgotten meanwhile')
     return found[0]
