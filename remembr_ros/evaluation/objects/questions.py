@@ -73,7 +73,6 @@ class HomeTruth:
             for some in knowable(home, course.shown, len(home.visits) - 1)
         )
         looks = Counter((item.label, item.colour) for item in home.items)
-        # Of a plant, the pot alone has its colour.
         small = [one for one in home.items if one.kind == 'small' and one.label != 'plant']
         self._alone = [one for one in small if looks[one.label, one.colour] == 1]
         self._now = home.visits[-1].placements
@@ -279,4 +278,5 @@ def ask_home(home: Home, course: Course) -> list[tuple[str, str, str, bool]]:
 
 
 def _named(item: Item) -> str:
-    return f'{item.colour} {item.label}'.strip()
+    # Of a plant, the pot alone has its colour.
+    return item.label if item.label == 'plant' else f'{item.colour} {item.label}'.strip()

@@ -16,7 +16,7 @@ from remembr_ros.memory.model.recall import (
 )
 from remembr_ros.memory.objects.changes import changes_of, visits_among
 from remembr_ros.memory.objects.known import KnownObject, seen_in
-from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery
+from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery, is_meant
 from remembr_ros.memory.objects.relations import stays_of
 from remembr_ros.memory.objects.wording import described, events_of, listed, presence_note
 from remembr_ros.memory.recall import Recall
@@ -78,14 +78,16 @@ def answer_by_objects(request: Request, question: Question, recall: Recall, scop
         return _changes(about)
     if asked.relation:
         return _related(about)
-    found = about.find(asked.thing).objects or _of_another_shade(about)
+    found = _meant(about, asked.thing)
     return _ANSWERS[asked.asked](about, found) if found else None
 
 
-def _of_another_shade(about: _About) -> tuple[FoundObject, ...]:
-    """Return what is asked for by a colour that it may have: of none that could be told, or in the shade."""
-    colours = [word for word in words(about.objects.thing) if word in _SHADES]
-    thing = ' '.join(word for word in words(about.objects.thing) if word not in colours)
+def _meant(about: _About, name: str) -> tuple[FoundObject, ...]:
+    """Return what is called so; else what may be, by its colour in the shade, or if none could be told."""
+    if found := about.find(name).objects:
+        return found
+    colours = [word for word in words(name) if word in _SHADES]
+    thing = ' '.join(word for word in words(name) if word not in colours)
     may_be = {'', *(shade for colour in colours for shade in _SHADES[colour])}
     found = about.find(thing).objects if colours and thing else ()
     return tuple(one for one in found if one.known.facts.colour in may_be)
@@ -94,12 +96,14 @@ def _of_another_shade(about: _About) -> tuple[FoundObject, ...]:
 def _related(about: _About) -> Claim | None:
     """Say what lies so to the anchor, or whether, where, when and how many of the asked ones do."""
     asked = about.objects
-    found = about.find(asked.thing, relation=asked.relation, anchor=asked.anchor, scope=about.scope)
-    if not found.anchors:
+    known, anchors = (_meant(about, name) if name else () for name in (asked.thing, asked.anchor))
+    if not anchors or (asked.thing and not known):
         return None
-    known = about.find(asked.thing).objects if asked.thing else ()
-    if asked.thing and not known:
-        return None
+    called, anchor = (
+        name if not some or is_meant(some[0].known, name) else some[0].known.id
+        for name, some in ((asked.thing, known), (asked.anchor, anchors))
+    )
+    found = about.find(called, relation=asked.relation, anchor=anchor, scope=about.scope)
     where = f'{asked.relation} the {asked.anchor}'
     if asked.asked is Asked.IS:
         return _is_there(about, found, known, where)
@@ -122,8 +126,12 @@ def _is_there(about: _About, found: FoundObjects, known: Sequence[FoundObject], 
         there = f'{_listed(found.objects)} {_be(found.objects, about)} {where}'
         text = f'Yes: {there}{_since(found.objects[0], about)}.'
         return Claim(Kind.BINARY, text, _hits(found.objects), binary=True, confidence=_sure(found.objects))
+    if not known:
+        text = f'No: nothing that I know of {_be((), about)} {where}.'
+        return Claim(Kind.BINARY, text, _hits(found.anchors), binary=False, confidence=_sure(found.anchors))
     one = known[0]
-    text = f'No: {_the(one)} {"is gone" if one.known.missing_ns else f"is {_lies(one)}"}{_since(one, about)}.'
+    there = 'gone' if one.known.missing_ns is not None else _lies(one) or 'elsewhere'
+    text = f'No: {_the(one)} is {there}{_since(one, about)}.'
     return Claim(Kind.BINARY, text, _hits(known[:3]), binary=False, confidence=_sure(known[:1]))
 
 

@@ -83,6 +83,9 @@ def test_where_a_thing_was_before() -> None:
         ('Is there a cup on the table?', True),
         ('Is the milk on the table?', False),
         ('Is the vase on the table?', False),
+        ('Is there anything on the bowl?', False),
+        ('Anything in the fridge?', True),
+        ('Is the plant on the table?', False),
     ],
 )
 def test_yes_and_no(text: str, yes: bool) -> None:
