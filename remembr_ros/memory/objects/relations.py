@@ -223,9 +223,13 @@ class Relations:
         return since_ns if until_ns is None else min(since_ns, until_ns), until_ns
 
     def _in_one_room(self, row: int, other: int) -> bool:
-        """Tell whether one of two stays was seen from nearer to the other one: there is no wall between."""
+        """Tell whether no wall is between two stays: one was seen from nearer to the other one, or
+        one thing carries both."""
         for stay, its in ((self._stays[row], self._stays[other]), (self._stays[other], self._stays[row])):
             eyes = [eye for _, at, eye in stay.of.sightings if distance(at, stay.at) <= NEXT_M]
             if not eyes or any(distance(eye, its.at) <= distance(eye, stay.at) for eye in eyes):
                 return True
-        return False
+        every = np.arange(len(self._stays))
+        kinds = [self._carried(np.full(len(every), of), every) for of in (row, other)]
+        carry = [np.isin(kind, (_ON, _IN, _ON_BOARD)) for kind in kinds]
+        return bool((carry[0] & carry[1]).any())

@@ -78,6 +78,13 @@ def test_a_wall_is_between_what_was_only_seen_from_its_own_side() -> None:
     here, there = seen_from(-2.0, -0.2, 'cupboard'), seen_from(2.0, 0.2, 'wardrobe')
     assert lies(here, there) == set()
     assert lies(here, seen_from(-2.0, 0.2, 'wardrobe')) == {('next to', 'wardrobe')}
+    # A table that carries both goes through no wall.
+    one, other = (
+        thing(name, (0.0, y, 0.76), (0.1, 0.1, 0.1), sightings=((T0, (0, 0, 0), (0, 20 * y, 0)),))
+        for name, y in (('cup', -0.1), ('bowl', 0.1))
+    )
+    assert ('next to', 'bowl') in lies(one, other, TABLE)
+    assert lies(one, other) == set()
 
 
 def test_people_and_what_has_a_bearing_alone_have_no_relations() -> None:
