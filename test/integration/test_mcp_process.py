@@ -58,7 +58,7 @@ def talk(memory: Path, words: Any, *options: str, mode: Any = 'auto') -> Any:
 def test_an_agent_reads_and_asks(memory: Path) -> None:
     async def words(client: Client) -> None:
         tools = {tool.name for tool in (await client.list_tools()).tools}
-        assert tools == {'recall', 'look', 'day', 'info', 'ask'}
+        assert tools == {'recall', 'look', 'day', 'info', 'ask', 'objects'}
         found = (await client.call_tool('recall', {'text': 'lift', 'limit': 1})).structured_content
         assert found['memories'][0]['id'] == 'm1'
         shown = (await client.call_tool('look', {'id': 'm1'})).content

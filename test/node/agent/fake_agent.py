@@ -7,7 +7,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from remembr_msgs.action import Ask as AskAction
-from remembr_msgs.srv import Recall
+from remembr_msgs.srv import FindObjects, Recall
 from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Progress
@@ -15,7 +15,10 @@ from remembr_ros.errors import Cancelled, ChatUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.objects.known import known_objects
+from remembr_ros.memory.objects.query import choose_objects
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
+from remembr_ros.nodes.objects.conversion import fill_found, object_query_from_msg
 from remembr_ros.timestamps import NS
 
 T0 = 1_700_000_000 * NS
@@ -39,6 +42,13 @@ class FakeMemoryNode(Node):
         self.error = error
         self.requests: list[Recall.Request] = []
         self.create_service(Recall, 'recall', self._recall)
+        self.create_service(FindObjects, 'find_objects', self._find_objects)
+
+    def _find_objects(
+        self, request: FindObjects.Request, response: FindObjects.Response
+    ) -> FindObjects.Response:
+        fill_found(choose_objects(object_query_from_msg(request), known_objects(self.memories)), response)
+        return response
 
     def _recall(self, request: Recall.Request, response: Recall.Response) -> Recall.Response:
         self.requests.append(request)

@@ -10,10 +10,7 @@ from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.objects.request import Asked, ObjectRequest, parse_object_request
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.objects.changes import changes_of, visits_among
 from remembr_ros.memory.objects.known import KnownObject, seen_in
 from remembr_ros.memory.objects.query import FoundObject, FoundObjects, ObjectQuery, is_meant
@@ -201,7 +198,11 @@ def _history(about: _About, found: Sequence[FoundObject]) -> Claim:
     return Claim(Kind.TEXT, text, _hits([one]), confidence=_sure([one]))
 
 
-def _how_many(about: _About, found: Sequence[FoundObject]) -> Claim:
+def _how_many(about: _About, found: Sequence[FoundObject]) -> Claim | None:
+    if about.in_time:
+        found = [one for one in found if seen_in(one.known.memory, about.scope)]
+        if not found:
+            return None
     there = [one for one in found if one.known.missing_ns is None]
     gone = f', {len(found) - len(there)} more gone' if len(there) < len(found) else ''
     number = 'one is known' if len(there) == 1 else f'{len(there) or "none"} are known'
@@ -225,12 +226,8 @@ def _still(about: _About, found: Sequence[FoundObject]) -> Claim:
     one = (gone or found)[0]
     there = not gone
     if gone:
-        text = f'{_the(one)} {"are" if len(found) > 1 else "is"} not there any more{_since(one, about)}'
-        text = (
-            f'{len(gone)} of {len(found)} {_be(gone, about)} not there any more{_since(one, about)}'
-            if len(found) > 1
-            else text
-        )
+        those = f'{len(gone)} of {len(found)}' if len(found) > 1 else _the(one)
+        text = f'{those} {_be(gone, about)} not there any more{_since(one, about)}'
     else:
         text = f'{_the(one)} is {_lies(one) or "there"}, as far as I know{_since(one, about)}'
     yes = not there if asked_gone else there

@@ -121,6 +121,12 @@ def test_what_was_somewhere_is_told_of_then() -> None:
     assert answer.text.startswith('On the table there was:')
 
 
+def test_those_that_were_seen_in_a_time_are_counted() -> None:
+    two = (*ROOM, thing('cup', (0.3, 0.3, 0.76), (0.1, 0.1, 0.1), id='other', intervals=VISITS[1:]))
+    assert cited(ask('How many cups did you see on 2023-11-14 at 22:13?', *two)) == {'cup'}
+    assert cited(ask('How many cups are there?', *two)) == {'cup', 'other'}
+
+
 def test_when_it_was_seen_first_and_last() -> None:
     assert ask('When did you last see the vase?').time_ns == T0 + 60 * NS
     assert ask('When did you first see the cup?').time_ns == T0
