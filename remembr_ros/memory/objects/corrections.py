@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import distance
 from remembr_ros.memory.model.record import OBJECT, Memory, memory_id
 from remembr_ros.memory.objects.known import (
     ALIASES,
@@ -23,6 +24,7 @@ from remembr_ros.memory.objects.known import (
 )
 from remembr_ros.memory.objects.wording import sentence_of
 
+MOVED_M = 0.4  # two that are one were moved, if they are further from each other, and one came later
 ACTIONS = ('rename', 'gone', 'there', 'merge', 'split', 'delete')
 
 
@@ -115,9 +117,13 @@ def _merged(one: KnownObject, other: KnownObject) -> tuple[list[Memory], list[st
         start_ns=min(older.memory.start_ns, younger.memory.start_ns),
         keyframes=last.memory.keyframes or first.memory.keyframes,
     )
-    first = first.placed_at(last.position)
-    facts['sightings'] = thinned((*first.facts.sightings, *last.facts.sightings))
-    facts['moves'] = tuple(sorted((*first.facts.moves, *last.facts.moves)))[-MOVES:]
+    before, came_ns = first.placed_at(last.position), last.facts.intervals[0][0]
+    moves = [*before.facts.moves, *last.facts.moves]
+    if first.facts.intervals[-1][1] < came_ns and distance(first.position, last.position) > MOVED_M:
+        where = last.relative(first.position), (0.0, 0.0, 0.0)
+        moves.append((first.facts.intervals[-1][1], came_ns, *where))
+    facts['moves'] = tuple(sorted(moves))[-MOVES:]
+    facts['sightings'] = thinned((*before.facts.sightings, *last.facts.sightings))
     return [_with(replace(last, memory=memory), **facts)], [younger.id]
 
 

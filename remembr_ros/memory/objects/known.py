@@ -155,14 +155,18 @@ class KnownObject:
         x, y, z = place
         return (ox + cosine * x - sine * y, oy + sine * x + cosine * y, oz + z)
 
-    def placed_at(self, place: Point) -> 'KnownObject':
-        """Return it at another place [m] in the map, with all that is told of other places where it was."""
+    def relative(self, place: Point) -> Point:
+        """Return a place [m] in the map from its pose, along the pose's axes."""
         x, y, z = (a - b for a, b in zip(place, self.position, strict=True))
         cosine, sine = math.cos(self._pose.yaw), math.sin(self._pose.yaw)
-        dx, dy = cosine * x + sine * y, cosine * y - sine * x
+        return (cosine * x + sine * y, cosine * y - sine * x, z)
+
+    def placed_at(self, place: Point) -> 'KnownObject':
+        """Return it at another place [m] in the map, with all that is told of other places where it was."""
+        dx, dy, dz = self.relative(place)
 
         def off(at: Point) -> Point:
-            return (at[0] - dx, at[1] - dy, at[2] - z)
+            return (at[0] - dx, at[1] - dy, at[2] - dz)
 
         sightings = tuple((ns, off(at), off(eye)) for ns, at, eye in self.facts.sightings)
         moves = tuple((left, came, off(a), off(b)) for left, came, a, b in self.facts.moves)

@@ -1,5 +1,7 @@
 """What a person says of objects, and what comes of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from remembr_ros.errors import InvalidRequest
@@ -80,6 +82,20 @@ def test_two_that_are_one_have_what_is_known_of_both() -> None:
     assert one.facts.intervals == VISITS
     assert (one.memory.start_ns, one.memory.end_ns) == (VISITS[0][0], VISITS[1][1])
     assert corrected([one], ObjectCorrection('rename', 'other', name='x'), NOW)[0][0].id == 'cup'
+
+
+def test_two_that_are_one_and_apart_were_moved() -> None:
+    then = thing('cup', (0.0, 0.0, 0.0), (0.1, 0.1, 0.1), id='then', intervals=VISITS[:1])
+    now = thing('cup', (2.0, 1.0, 0.0), (0.1, 0.1, 0.1), id='now', intervals=VISITS[1:])
+    turned = replace(now, memory=replace(now.memory, pose=replace(now.memory.pose, yaw=1.0)))
+    for later in (now, turned):
+        memories, _ = corrected((then, later), ObjectCorrection('merge', 'now', other='then'), NOW)
+        [one] = known_objects(memories)
+        [(left_ns, came_ns, before, after)] = one.moves
+        assert (left_ns, came_ns) == (VISITS[0][1], VISITS[1][0])
+        assert before == pytest.approx(then.position)
+        assert after == pytest.approx(now.position)
+        assert one.position == pytest.approx(now.position)
 
 
 def test_what_is_another_thing_since_a_time_is_split_off() -> None:
