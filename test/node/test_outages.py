@@ -111,7 +111,7 @@ def test_two_robots_in_two_namespaces_share_one_memory_node(robot, tmp_path):
     robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
     stored = robot.listen(MemoryMsg, 'memories')
     for name, text, x in (('r1', 'LIFT', 1.0), ('r2', 'PRINTER', 7.0)):
-        shared = ('captions', 'memories', 'recall', 'get_keyframe')
+        shared = ('captions', 'memories', 'recall', 'find_objects', 'get_keyframe')
         remaps = [part for topic in shared for part in ('-r', f'{topic}:=/remembr/{topic}')]
         arguments = ['--ros-args', '-r', f'__ns:=/{name}', *remaps]
         source = Parameter('pose_source', value='pose')

@@ -61,7 +61,6 @@ class RecallClient:
         self._pictures = node.create_client(
             GetKeyframe, 'get_keyframe', qos_profile=qos.SERVICES, callback_group=group
         )
-
         self._objects = node.create_client(
             FindObjects, 'find_objects', qos_profile=qos.SERVICES, callback_group=group
         )
