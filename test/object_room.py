@@ -39,3 +39,15 @@ FRIDGE = thing('fridge', (2.0, 0.0, 0.0), (0.6, 0.6, 1.5), colour='white')
 MILK = thing('milk', (2.0, 0.0, 0.65), (0.08, 0.08, 0.25), colour='white')
 BOTTLE = thing('bottle', (2.0, 0.1, 1.5), (0.08, 0.08, 0.3), colour='green')
 ROOM = (TABLE, CUP, BOOK, BOWL, FRIDGE, MILK, BOTTLE)
+
+GONE = thing(
+    'vase', (0.4, 0.2, 0.76), (0.1, 0.1, 0.2), intervals=VISITS[:1], absences=(VISITS[1],), colour='blue'
+)
+"""Was on the table, and was not there at the second visit."""
+MOVED = thing(
+    'plant',
+    (3.0, 3.0, 0.0),
+    (0.3, 0.3, 0.6),
+    moves=((VISITS[0][1], VISITS[1][0], (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),),
+)
+"""Was a metre further along -x at the first visit."""

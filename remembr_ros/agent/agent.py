@@ -27,10 +27,7 @@ from remembr_ros.errors import (
     ReplyInvalid,
     StoreUnavailable,
 )
-from remembr_ros.memory.model.recall import (
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall import Recall
 

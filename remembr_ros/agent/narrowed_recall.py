@@ -9,13 +9,7 @@ from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Query,
-    Scope,
-    Survey,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall import Recall

@@ -13,15 +13,7 @@ from remembr_ros.memory.matching.sentences import kinds_of
 from remembr_ros.memory.matching.terms import essence, identifiers, told_apart
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Query,
-    Scope,
-    Survey,
-    consecutive,
-    offset_ns,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, consecutive, offset_ns
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery, choose_objects

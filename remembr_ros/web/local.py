@@ -13,9 +13,7 @@ from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnava
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.milvus.client import database_path
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import (
-    Scope,
-)
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.objects.corrections import ObjectCorrection

@@ -27,13 +27,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.embedded.engine import open_embedded
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.model.engine import Entry
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Query,
-    Scope,
-    Survey,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
 from remembr_ros.memory.model.stamp import VERSION, Stamp
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore

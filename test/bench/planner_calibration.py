@@ -35,10 +35,7 @@ from remembr_ros.evaluation.run import loading as datasets
 from remembr_ros.evaluation.run.runner import remember
 from remembr_ros.evaluation.run.windowed_recall import WindowedRecall
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-)
+from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.opening import open_store
 from remembr_ros.memory.recall import Recall
 

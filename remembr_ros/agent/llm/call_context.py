@@ -16,11 +16,7 @@ from remembr_ros.agent.times.time_expression import parse_moment
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Scope,
-    Survey,
-)
+from remembr_ros.memory.model.recall import Hit, Scope, Survey
 from remembr_ros.memory.model.record import OBJECT
 from remembr_ros.memory.recall import Recall
 

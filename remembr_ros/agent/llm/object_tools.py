@@ -97,7 +97,7 @@ def _find(query: ObjectQuery, context: CallContext) -> Job:
 
     def job() -> Callable[[], str]:
         found = context.recall.find_objects(query)
-        known = context.recall.count(Scope(source=OBJECT))
+        known = context.recall.count(Scope(map_id=query.scope.map_id, source=OBJECT))
 
         def tell() -> str:
             context.searched.append((False, known))

@@ -21,11 +21,7 @@ from remembr_ros.agent.overview.listing import listing, naming, spelling
 from remembr_ros.agent.overview.motion import Motion, Stretch, legs, stops, turns
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import content_stems, words
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS, format_clock

@@ -19,11 +19,7 @@ from remembr_ros.agent.offline.relevance_model import (
 )
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.geometry import Point, distance
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.recall import Recall
 

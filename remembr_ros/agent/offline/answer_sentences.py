@@ -14,11 +14,7 @@ from remembr_ros.agent.overview.highlights import readable
 from remembr_ros.agent.overview.listing import listing
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import PERSON
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock

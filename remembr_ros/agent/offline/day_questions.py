@@ -13,11 +13,7 @@ from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recal
 from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import Window, parse_window
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Scope,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS
 

@@ -12,10 +12,7 @@ from remembr_ros.agent.offline.relevance_model import as_good_as_best, find_sigh
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.overview.journey import Journey, around, journey
 from remembr_ros.agent.overview.motion_answer import AROUND_NS, MotionQuestion, Moved, motion_answer
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS
 

@@ -7,9 +7,7 @@ from itertools import pairwise
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
 from remembr_ros.agent.times.reach import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
-from remembr_ros.memory.model.recall import (
-    Scope,
-)
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.recall import Recall
 
 MOST_NAMES = 20  # that are looked for among the robots; each takes a count

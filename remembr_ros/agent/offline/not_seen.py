@@ -11,10 +11,7 @@ from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sighting
 from remembr_ros.agent.offline.request import Request, parse_request
 from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import (
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock

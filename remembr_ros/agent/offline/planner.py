@@ -44,11 +44,7 @@ from remembr_ros.agent.offline.relevance_model import (
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.memory.matching.terms import words
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, PERSON
 from remembr_ros.memory.recall import Recall
 

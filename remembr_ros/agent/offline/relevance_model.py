@@ -19,11 +19,7 @@ from remembr_ros.agent.offline.matching import (
 )
 from remembr_ros.agent.offline.other_words import things_for
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import OBJECT, Memory
 from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.memory.objects.wording import of_itself

@@ -2,12 +2,7 @@
 
 from dataclasses import replace
 
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall import Recall
 

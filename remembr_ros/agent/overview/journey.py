@@ -8,9 +8,7 @@ from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.motion import Motion, Stretch, stretches, turns
 from remembr_ros.agent.overview.track import Track, tracks
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.recall import (
-    Scope,
-)
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS

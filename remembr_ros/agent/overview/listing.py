@@ -7,10 +7,7 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.same_place import SamePlace, by_place, span, stays
 from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, words
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.recall import Recall
 

@@ -10,11 +10,7 @@ from remembr_ros.agent.overview.floors import on_floor
 from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import NothingRemembered
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.recall import Recall
 
 MOST_DAYS = 7  # That are named where nothing is remembered of the one asked for

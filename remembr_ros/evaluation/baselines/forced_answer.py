@@ -16,11 +16,7 @@ from remembr_ros.agent.model.answer_text import with_facts
 from remembr_ros.agent.model.grounding import Claim, ground, without_invented_numbers
 from remembr_ros.agent.planner import Progress, Run
 from remembr_ros.errors import ReplyInvalid, Ungrounded
-from remembr_ros.memory.model.recall import (
-    Hit,
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.recall import Recall
 
 ANSWER_TOOLS = tuple(tool for tool in TOOLS if tool.name == ANSWER)

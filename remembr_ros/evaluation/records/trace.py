@@ -9,13 +9,7 @@ from remembr_ros.agent.chat.pacing import PacedChat
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.agent.planner import Record
 from remembr_ros.agent.trace import without_repetitions
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Query,
-    Scope,
-    Survey,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall import Recall
 

@@ -17,9 +17,7 @@ from remembr_ros.evaluation.records.config import PlannerName, RunConfig
 from remembr_ros.evaluation.records.record import QuestionRecord, answer_record, truth_record
 from remembr_ros.evaluation.records.trace import QuestionTrace, TracedRecall
 from remembr_ros.evaluation.run.windowed_recall import OracleRecall, TunedRecall, WindowedRecall
-from remembr_ros.memory.model.recall import (
-    Query,
-)
+from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore

@@ -2,14 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from remembr_ros.memory.model.recall import (
-    ANYTHING,
-    Hit,
-    Query,
-    Scope,
-    Survey,
-    survey_of,
-)
+from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.search import StoreSearch

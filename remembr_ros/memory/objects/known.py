@@ -142,6 +142,14 @@ class KnownObject:
         since = [first for first, last in self.facts.absences[-1:] if last > self.facts.intervals[-1][1]]
         return since[0] if since else None
 
+    def seen_within(self, after_ns: int | None, before_ns: int | None) -> list[Interval]:
+        """Return the intervals in which it was seen that reach into a window, open where None."""
+        return [
+            (start, end)
+            for start, end in self.facts.intervals
+            if (after_ns is None or end >= after_ns) and (before_ns is None or start <= before_ns)
+        ]
+
     @property
     def presence(self) -> Literal['present', 'missing', 'seen']:
         """Whether it is there, as far as anybody knows; 'seen' of what is not expected to stay."""
@@ -218,12 +226,8 @@ def seen_in(memory: Memory, scope: Scope) -> list[Memory]:
     known = known_objects([memory])
     if not known:
         return [memory]
-    return [
-        replace(memory, start_ns=start_ns, end_ns=end_ns)
-        for start_ns, end_ns in known[0].facts.intervals
-        if (scope.after_ns is None or end_ns >= scope.after_ns)
-        and (scope.before_ns is None or start_ns <= scope.before_ns)
-    ]
+    times = known[0].seen_within(scope.after_ns, scope.before_ns)
+    return [replace(memory, start_ns=start_ns, end_ns=end_ns) for start_ns, end_ns in times]
 
 
 def best_label(scores: Mapping[str, float]) -> str:

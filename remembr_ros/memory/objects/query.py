@@ -149,15 +149,7 @@ def _is_asked(known: KnownObject, query: ObjectQuery, scores: Mapping[str, float
         and query.moved in (None, bool(known.moves))
         and (query.changed_since_ns is None or bool(changes_of(known, query.changed_since_ns)))
         and query.scope.reaches(known.position)
-        and _was_seen(known, query.scope)
-    )
-
-
-def _was_seen(known: KnownObject, scope: Scope) -> bool:
-    after_ns, before_ns = scope.after_ns, scope.before_ns
-    return any(
-        (after_ns is None or end >= after_ns) and (before_ns is None or start <= before_ns)
-        for start, end in known.facts.intervals
+        and bool(known.seen_within(query.scope.after_ns, query.scope.before_ns))
     )
 
 

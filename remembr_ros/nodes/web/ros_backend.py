@@ -19,9 +19,7 @@ from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.outline import Outline
-from remembr_ros.memory.model.recall import (
-    Scope,
-)
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject

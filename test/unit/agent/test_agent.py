@@ -11,10 +11,7 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import Cancelled, ChatUnavailable, InvalidRequest, StoreUnavailable
-from remembr_ros.memory.model.recall import (
-    Query,
-    Scope,
-)
+from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS

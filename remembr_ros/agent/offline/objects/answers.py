@@ -200,7 +200,8 @@ def _history(about: _About, found: Sequence[FoundObject]) -> Claim:
 
 def _how_many(about: _About, found: Sequence[FoundObject]) -> Claim | None:
     if about.in_time:
-        found = [one for one in found if seen_in(one.known.memory, about.scope)]
+        window = about.scope.after_ns, about.scope.before_ns
+        found = [one for one in found if one.known.seen_within(*window)]
         if not found:
             return None
     there = [one for one in found if one.known.missing_ns is None]

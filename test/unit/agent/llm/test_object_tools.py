@@ -12,21 +12,12 @@ from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.planner import Run
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject
-from test.object_room import CUP, HOUR_NS, ROOM, VISITS, thing
+from test.object_room import CUP, GONE, HOUR_NS, MOVED, ROOM
 from test.object_scene import T0
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 
 NOW = T0 + 3 * HOUR_NS
-GONE = thing(
-    'vase', (0.4, 0.2, 0.76), (0.1, 0.1, 0.2), intervals=VISITS[:1], absences=(VISITS[1],), colour='blue'
-)
-MOVED = thing(
-    'plant',
-    (3.0, 3.0, 0.0),
-    (0.3, 0.3, 0.6),
-    moves=((VISITS[0][1], VISITS[1][0], (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),),
-)
 
 
 def calls(*made: tuple[str, Mapping[str, object]]) -> Reply:

@@ -9,19 +9,10 @@ from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.planner import Run
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.timestamps import NS
-from test.object_room import HOUR_NS, ROOM, VISITS, thing
+from test.object_room import GONE, HOUR_NS, MOVED, ROOM, VISITS, thing
 from test.object_scene import T0
 from test.unit.agent.listed_recall import ListedRecall
 
-GONE = thing(
-    'vase', (0.4, 0.2, 0.76), (0.1, 0.1, 0.2), intervals=VISITS[:1], absences=(VISITS[1],), colour='blue'
-)
-MOVED = thing(
-    'plant',
-    (3.0, 3.0, 0.0),
-    (0.3, 0.3, 0.6),
-    moves=((VISITS[0][1], VISITS[1][0], (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0)),),
-)
 NEW = thing('clock', (2.0, -0.1, 1.5), (0.1, 0.1, 0.1), intervals=VISITS[1:])
 NOW = T0 + 3 * HOUR_NS
 
