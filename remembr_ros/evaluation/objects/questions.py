@@ -134,7 +134,7 @@ class HomeTruth:
                 yield HomeQuestion('where', f'Where is the {_named(item)}?', self._at(item))
 
     def _how_many(self) -> Iterator[HomeQuestion]:
-        for label in {item.label for item in self._sure.values()}:
+        for label in sorted({item.label for item in self._sure.values()}):
             alike = [item.number for item in self._home.items if item.label == label]
             there = [number for number in alike if number in self._sure]
             if all(number in self._sure or self._is_known_gone(number) for number in alike):
