@@ -114,6 +114,7 @@ setup(
             'captioner_node = remembr_ros.nodes.captioner.node:main',
             'memory_node = remembr_ros.nodes.memory.node:main',
             'agent_node = remembr_ros.nodes.agent.node:main',
+            'events_node = remembr_ros.nodes.events.node:main',
             'speech_node = remembr_ros.nodes.speech.node:main',
             'web_node = remembr_ros.nodes.web.node:main',
             'bag_player_node = remembr_ros.nodes.replay.node:main',

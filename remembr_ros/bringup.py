@@ -42,7 +42,7 @@ class Argument:
 
 
 def _pose(name: str, text: str, choices: tuple[str, ...] = ()) -> Argument:
-    sets = tuple(f'{node}.{name}' for node in ('captioner', 'agent', 'web'))
+    sets = tuple(f'{node}.{name}' for node in ('captioner', 'agent', 'events', 'web'))
     return Argument(name, '', text, sets, choices)
 
 
@@ -59,7 +59,7 @@ ARGUMENTS = (
         'robot',
         '',
         'name of the robot, kept with each memory; with a namespace its default',
-        tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'speech', 'web')),
+        tuple(f'{node}.robot' for node in ('captioner', 'memory', 'agent', 'events', 'speech', 'web')),
     ),
     Argument('preset', '', f'one of config/presets: {", ".join(PRESETS)}', choices=_one_of(*PRESETS)),
     Argument('params_file', '', 'YAML file with what differs from config/remembr.yaml and the preset'),
@@ -130,6 +130,12 @@ ARGUMENTS = (
     ),
     Argument(
         'question_topic', f'{HOME}/question', 'where questions are heard (std_msgs/String), such as /speech'
+    ),
+    Argument(
+        'events',
+        'true',
+        'false: without the events node: what the robot does is not remembered by itself',
+        choices=_BOOLEAN,
     ),
     Argument(
         'speech',
@@ -249,6 +255,8 @@ def plan_nodes(given: Mapping[str, str]) -> list[NodePlan]:
         plans.append(_plan('captioner', place, values, (*images, *poses, *captions), own))
     asked = (('goal_pose', topics['goal_topic']), ('question', topics['question_topic']))
     plans.append(_plan('agent', home, values, (*asked, *maps, *poses)))
+    if values['events'] == 'true':
+        plans.append(_plan('events', home, values, poses))
     if values['speech'] == 'true':
         heard = (('/speech', topics['question_topic']), ('/speaking', f'{root}/speaking'))
         plans.append(_plan('speech', home, values, (*heard, ('audio', topics['audio_topic']))))

@@ -32,6 +32,18 @@ class Pose:
     def position(self) -> Point:
         return (self.x, self.y, self.z)
 
+    def in_map(self, place: Point) -> Point:
+        """Return a place that is given from the pose along its axes [m] in the map."""
+        cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
+        x, y, z = place
+        return (self.x + cosine * x - sine * y, self.y + sine * x + cosine * y, self.z + z)
+
+    def relative(self, place: Point) -> Point:
+        """Return a place in the map from the pose along its axes [m]."""
+        x, y, z = (a - b for a, b in zip(place, self.position, strict=True))
+        cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
+        return (cosine * x + sine * y, cosine * y - sine * x, z)
+
 
 MAX_COORDINATE = 1e9  # [m] No map is larger; a square of it still fits the 32-bit floats of an index
 

@@ -72,6 +72,15 @@ class PoseBuffer:
         if old > 0:
             del self._stamps[:old], self._poses[:old]
 
+    def between(self, start_ns: int, end_ns: int) -> list[StampedPose]:
+        """Return the poses after one time and before another, in their order."""
+        with self._lock:
+            first, last = (
+                bisect.bisect_right(self._stamps, start_ns),
+                bisect.bisect_left(self._stamps, end_ns),
+            )
+            return [pose for pose in self._poses[first:last] if pose is not None]
+
     def at(self, stamp_ns: int) -> StampedPose:
         """Return where the robot was, stamped with the asked time.
 

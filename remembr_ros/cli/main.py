@@ -26,6 +26,7 @@ VERBS = {
     'trace': 'show what happened to the questions that were asked',
     'info': 'say what the memory holds',
     'remember': "store a person's note",
+    'event': 'store what the robot did',
     'recaption': 'describe memories anew, by their images',
     'forget': 'delete memories, their images and their traces in files',
     'export': 'write memories to a file',
@@ -112,7 +113,8 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
-    room = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving'}.get(verb, 'verbs')
+    rooms = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving', 'event': 'deeds'}
+    room = rooms.get(verb, 'verbs')
     # A module cannot have the name of a keyword.
     return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 

@@ -10,11 +10,14 @@ from remembr_ros.embedding.embedder import Embedder
 from remembr_ros.embedding.remembered import MOST_BYTES, RememberedEmbedder
 from remembr_ros.memory.consolidation.merging import merge_stays
 from remembr_ros.memory.consolidation.rule import Consolidation
+from remembr_ros.memory.deeds.object_ids import names_objects, with_object_ids
 from remembr_ros.memory.keyframes.folder import KeyframeFolder
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
+from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
+from remembr_ros.memory.objects.known import known_objects
 
 Dropping = Callable[[Engine, Collection[str]], AbstractContextManager[None]]
 
@@ -49,6 +52,9 @@ class Intake:
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
         observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
+        if any(map(names_objects, observations)):
+            things = known_objects(engine.select(Scope(source=OBJECT)))
+            observations = [with_object_ids(o, things) for o in observations]
         last = {o.memory.id: o for o in observations}  # of two with one id the last counts
         known = {memory.id: memory for memory in engine.get(list(last))}
         new = [o for memory_id, o in last.items() if not self._is_stored(o, known.get(memory_id))]

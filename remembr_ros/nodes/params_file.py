@@ -16,8 +16,9 @@ import yaml
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.base.declaration import Parameters, default_of
-from remembr_ros.nodes.base.parameter_field import objection
+from remembr_ros.nodes.base.parameters import objection
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
+from remembr_ros.nodes.events.parameters import EventsParameters
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.replay.parameters import BagPlayerParameters
 from remembr_ros.nodes.speech.parameters import SpeechParameters
@@ -27,6 +28,7 @@ NODE_PARAMETERS: dict[str, type[Parameters]] = {
     'captioner': CaptionerParameters,
     'memory': MemoryParameters,
     'agent': AgentParameters,
+    'events': EventsParameters,
     'speech': SpeechParameters,
     'web': WebParameters,
     'bag_player': BagPlayerParameters,

@@ -115,9 +115,19 @@ class Processes:
     def start(self, name: str, *arguments: str, **parameters: Any) -> 'subprocess.Popen[bytes]':
         """Start remembr_ros.nodes.<name>.node with ROS arguments such as '-r', 'a:=b'."""
         values = [part for key, value in parameters.items() for part in ('-p', f'{key}:={value}')]
-        command = [sys.executable, '-m', f'remembr_ros.nodes.{name}.node', '--ros-args', *arguments, *values]
-        with open(self._folder / f'{name}.log', 'ab') as log:
-            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=self._folder)
+        return self.start_module(
+            f'remembr_ros.nodes.{name}.node', '--ros-args', *arguments, *values, log=name
+        )
+
+    def start_module(self, module: str, *arguments: str, log: str = '') -> 'subprocess.Popen[bytes]':
+        """Start any module as a process."""
+        name = log or module.rpartition('.')[2]
+        command = [sys.executable, '-m', module, *arguments]
+        environment = os.environ | {'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+        with open(self._folder / f'{name}.log', 'ab') as file:
+            process = subprocess.Popen(
+                command, stdout=file, stderr=subprocess.STDOUT, cwd=self._folder, env=environment
+            )
         self._running.append(process)
         return process
 

@@ -12,7 +12,7 @@ from rclpy.parameter import Parameter
 
 from remembr_ros.bringup import plan_nodes
 from remembr_ros.nodes.agent.node import AgentNode
-from remembr_ros.nodes.base.pose_parameters import POSE_SOURCES
+from remembr_ros.nodes.base.parameters import POSE_SOURCES
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.speech import node as speech_node

@@ -17,6 +17,7 @@ LAYERS = {
     'captioning': {'memory', 'embedding', 'bags'},
     'speech': {'memory', 'embedding', 'bags'},
     'objects': {'memory', 'embedding', 'bags'},
+    'events': {'memory', 'embedding', 'bags', 'captioning'},
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
     'agent': {'memory', 'embedding', 'bags', 'captioning'},
     'simulation': {'memory', 'embedding', 'bags', 'captioning', 'objects'},

@@ -18,8 +18,9 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'problem': set(),
         'model': set(),
         'matching': {'model'},
-        'consolidation': {'model', 'matching'},
+        'consolidation': {'model', 'matching', 'deeds'},
         'objects': {'model', 'matching'},
+        'deeds': {'model', 'objects'},
         'keyframes': {'durable', 'problem'},
         'milvus': {'model', 'matching'},
         'embedded': {'durable', 'problem', 'model', 'matching', 'milvus'},
@@ -29,6 +30,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             'model',
             'matching',
             'objects',
+            'deeds',
             'consolidation',
             'keyframes',
             'milvus',
@@ -51,11 +53,11 @@ ROOMS: dict[str, dict[str, set[str]]] = {
     },
     'nodes': {
         'base': set(),
-        **{room: {'base'} for room in ('captioner', 'objects', 'nav2', 'replay', 'speech')},
+        **{room: {'base'} for room in ('captioner', 'events', 'objects', 'nav2', 'replay', 'speech')},
         'memory': {'base', 'objects'},
         'agent': {'base', 'nav2', 'objects'},
         'web': {'base', 'agent'},
-        '': {'base', 'captioner', 'memory', 'agent', 'replay', 'speech', 'web'},
+        '': {'base', 'captioner', 'events', 'memory', 'agent', 'replay', 'speech', 'web'},
     },
     'evaluation': {
         'datasets': set(),
@@ -82,7 +84,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'mcp': {'', 'door'},
         'app': {'', 'door', 'api', 'mcp'},
     },
-    'cli': {'': set(), **{room: {''} for room in ('evaluation', 'serving', 'verbs')}},
+    'cli': {'': set(), **{room: {''} for room in ('deeds', 'evaluation', 'serving', 'verbs')}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""

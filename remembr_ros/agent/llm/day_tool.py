@@ -17,6 +17,7 @@ EPISODES = 16  # Stays and drives that a model is told, apart from the pieces of
 MOST_LETTERS = 4_000  # Of all that it is told, some 1,000 tokens; a shorter time is told in more detail
 FEWEST_LETTERS = 40  # Of what was seen and read, for each
 TEXTS = 8
+DEEDS = 3  # Of each, where there is room
 
 
 class TellDay(Arguments):
@@ -65,5 +66,9 @@ def _line(episode: Episode, wording: DayWording, letters: int, context: CallCont
     if episode.seen:
         parts.append(quoted(episode.seen[0][:left]))
         left -= len(parts[-1])
+    for done in wording.done(episode, DEEDS):
+        if len(done) <= left:
+            parts.append(quoted(done))
+            left -= len(done)
     read = ' '.join(quoted(text) for text in episode.read[:TEXTS] if len(text) <= left)
     return ', '.join([*parts, f'text {read}'] if read else parts)

@@ -7,7 +7,7 @@ cut where what is seen changes most (TextTiling, Hearst 1997).
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from itertools import accumulate, groupby
@@ -17,7 +17,8 @@ from remembr_ros.agent.overview.episode import Episode, by_day, episodes_of, wit
 from remembr_ros.agent.overview.highlights import Vocabulary, texts_read
 from remembr_ros.agent.times.day import PARTS_OF_DAY
 from remembr_ros.agent.times.time_expression import local
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.deeds.deed import each_time
+from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.timestamps import NS
 
 MOST = 100  # Episodes of a time that is told, apart from the pieces of long drives
@@ -86,11 +87,15 @@ def diary(
     total_ns = sum(episode.end_ns - episode.start_ns for some in told for episode in some)
     longest_ns = max(SHORTEST_CUT_NS, total_ns // PIECES)
     whole = [piece for some in told for episode in some for piece in pieces(episode, longest_ns)]
-    words = Vocabulary(episode.memories for episode in whole)
+    words = Vocabulary(map(_sights, whole))
     episodes = sorted(
         (_described(episode, words) for episode in whole),
         key=lambda one: (one.start_ns, one.end_ns, one.robot),
     )
+    episodes = [
+        replace(one, deeds=tuple(done))
+        for one, done in zip(episodes, _deeds(episodes, of_robot, before_ns), strict=True)
+    ]
     first_ns = min((one.start_ns for one in episodes), default=0)
     last_ns = max((one.end_ns for one in episodes), default=0)
     return Diary(
@@ -131,8 +136,28 @@ def _common(memory: Memory, episode: Episode) -> tuple[int, int]:
 
 
 def _described(episode: Episode, words: Vocabulary) -> Episode:
-    seen = words.telling(episode.memories, SENTENCES)
-    return replace(episode, seen=tuple(seen), read=tuple(texts_read(episode.memories)))
+    sights = _sights(episode)
+    return replace(episode, seen=tuple(words.telling(sights, SENTENCES)), read=tuple(texts_read(sights)))
+
+
+def _sights(episode: Episode) -> list[Memory]:
+    return [memory for memory in episode.memories if memory.source != AGENT]
+
+
+def _deeds(
+    episodes: Sequence[Episode], memories: Mapping[str, Sequence[Memory]], before_ns: int | None
+) -> list[list[Memory]]:
+    """Return for each episode what its robot did that began in it, or after it and before the next one."""
+    found: list[list[Memory]] = [[] for _ in episodes]
+    for robot, of_one in memories.items():
+        mine = [i for i, episode in enumerate(episodes) if episode.robot == robot]
+        starts = [episodes[i].start_ns for i in mine]
+        done = [time for one in of_one if one.source == AGENT for time in each_time(one)]
+        for deed in sorted(done, key=lambda one: (one.start_ns, one.end_ns, one.id)):
+            at = bisect_right(starts, deed.start_ns) - 1
+            if mine and deed.end_ns >= starts[0] and (before_ns is None or deed.start_ns <= before_ns):
+                found[mine[max(at, 0)]].append(deed)
+    return found
 
 
 def _days(episodes: Iterable[Episode], zone: tzinfo) -> tuple[DiaryDay, ...]:

@@ -29,6 +29,9 @@ def heading(day: DiaryDay, part: PartOfDay) -> str:
     return f'{day.date:%A}, {day.date.isoformat()}, {part.name}:'
 
 
+DEEDS = 20  # Of an episode that are told
+
+
 class DayWording:
     """Says what robots did, and who of several and on which of several maps.
 
@@ -56,7 +59,17 @@ class DayWording:
         if episode.read:
             read = ', '.join(f'"{text}"' for text in episode.read[:texts])
             parts.append(f'Read: {read}.')
+        parts += self.done(episode)
         return ' '.join(parts)
+
+    def done(self, episode: Episode, most: int = DEEDS) -> list[str]:
+        """Return what a robot did itself: 'At 09:00:05: Picked the cup from the table.'"""
+        told = [
+            f'At {format_clock(deed.start_ns, self._zone)[11:19]}: {_ended(deed.caption)}'
+            for deed in episode.deeds[:most]
+        ]
+        left = len(episode.deeds) - len(told)
+        return [*told, f'And {left} more deeds.'] if left > 0 else told
 
     def _place(self, episode: Episode) -> str:
         where = 'a place unknown'

@@ -34,6 +34,7 @@ class Episode:
     :param driven_m: length of the path
     :param seen: what was seen, in sentences, the most telling first
     :param read: what could be read, in the order of time
+    :param deeds: what it did that began meanwhile, in the order of time
     :param memories: in the order of time; each is of one episode, if it is not longer than several
     """
 
@@ -47,6 +48,7 @@ class Episode:
     driven_m: float = 0.0
     seen: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    deeds: tuple[Memory, ...] = ()
     memories: tuple[Memory, ...] = ()
 
     @property

@@ -7,11 +7,21 @@ from typing_extensions import TypedDict
 from remembr_ros.agent.overview.episode import Episode
 from remembr_ros.agent.overview.recalled_day import RecalledDay
 from remembr_ros.memory.model.json_form import position_json
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso
 
 
+class DeedJson(TypedDict):
+    """What a robot did itself: the id of the memory, when, and a sentence."""
+
+    id: str
+    start: str
+    end: str
+    text: str
+
+
 class EpisodeJson(TypedDict):
-    """A stay or a drive: where, metres driven, what was seen and read, and the ids of its memories."""
+    """A stay or a drive: where, metres driven, what was seen, read and done, the ids of its memories."""
 
     kind: str
     robot: str
@@ -23,6 +33,7 @@ class EpisodeJson(TypedDict):
     travelled: float | None
     seen: list[str]
     read: list[str]
+    deeds: list[DeedJson]
     memories: list[str]
 
 
@@ -71,6 +82,11 @@ def day_json(found: RecalledDay, zone: tzinfo) -> DayJson:
     }
 
 
+def _deed(deed: Memory) -> DeedJson:
+    start, end = format_iso(deed.start_ns), format_iso(deed.end_ns)
+    return {'id': deed.id, 'start': start, 'end': end, 'text': deed.caption}
+
+
 def _episode(episode: Episode) -> EpisodeJson:
     return {
         'kind': episode.kind.value,
@@ -83,5 +99,6 @@ def _episode(episode: Episode) -> EpisodeJson:
         'travelled': episode.driven_m,
         'seen': list(episode.seen),
         'read': list(episode.read),
+        'deeds': [_deed(one) for one in episode.deeds],
         'memories': [memory.id for memory in episode.memories],
     }

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from remembr_ros.memory.consolidation.routine import AMONG, absorb_deed
 from remembr_ros.memory.consolidation.rule import NEAREST, Consolidation, Scene, absorb, scene_of
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import AGENT, Memory
 
 KEYFRAMES = 2  # of a stay
 MOST_CAMERAS = 6  # of a robot; of more, a stay may end where it need not
@@ -37,7 +38,10 @@ def merge_stays(engine: Engine, entries: Sequence[Entry], config: Consolidation)
     mine: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda e: (e.memory.start_ns, -e.memory.end_ns, e.memory.id)):
         memory = entry.memory
-        whole = absorb(_around(engine, memory, merged, mine), scene_of(entry), config)
+        if memory.source == AGENT:
+            whole = absorb_deed(_deeds_around(engine, memory, merged, mine), memory, config)
+        else:
+            whole = absorb(_around(engine, memory, merged, mine), scene_of(entry), config)
         if whole is None:
             mine[memory.id] = entry
             continue
@@ -71,6 +75,14 @@ def _around(engine: Engine, memory: Memory, merged: Merged, mine: dict[str, Entr
         if m.id in vectors and m.id not in mine
     ]
     return scenes + [scene_of(entry) for entry in list(mine.values())[-NEAREST:]]
+
+
+def _deeds_around(engine: Engine, memory: Memory, merged: Merged, mine: dict[str, Entry]) -> list[Memory]:
+    """Return the deeds nearest in time, stored ones and new ones, as they are now."""
+    scope = Scope(robots=(memory.robot,), map_id=memory.map_id, source=AGENT)
+    near = {m.id: m for m in engine.nearest_in_time(memory.start_ns, scope, AMONG)}
+    new = {name: entry.memory for name, entry in mine.items() if entry.memory.source == AGENT}
+    return list((near | merged.changed | new).values())
 
 
 def _repicked(kept: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from remembr_ros.memory.model.engine import Entry
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-# Sources that repeat themselves; what a person or the agent said once was meant once.
+# Sources that repeat themselves; what a person said once was meant once. Deeds: see routine.
 CONSOLIDATED = ('captioner',)
 # Stored memories, nearest to the new one's start, that decide what becomes of it: those around it and the
 # last ones before. One robot's memories overlap only where its clock was set back.

@@ -12,7 +12,8 @@ UNCAPTIONED = '(not captioned)'
 CAPTIONER = 'captioner'
 PERSON = 'person'
 OBJECT = 'object'  # of what is known of a thing: it lasts, while the others happened
-SOURCES = (CAPTIONER, PERSON, OBJECT, 'agent')
+AGENT = 'agent'  # of what the robot did itself, and of the days that it sums up
+SOURCES = (CAPTIONER, PERSON, OBJECT, AGENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,10 @@ class Observation:
     images: tuple[bytes, ...] = ()
 
 
-def memory_id(robot: str, source: str, start_ns: int, camera: str = '') -> str:
-    """Return the id of a memory: the same segment gets the same id, however often it is ingested."""
-    origin = f'{robot}\0{source}\0{start_ns}' + (f'\0{camera}' if camera else '')
+def memory_id(robot: str, source: str, start_ns: int, other: str = '') -> str:
+    """Return the id of a memory: the same segment gets the same id, however often it is ingested.
+
+    :param other: what tells it from others of the same start, such as the camera
+    """
+    origin = f'{robot}\0{source}\0{start_ns}' + (f'\0{other}' if other else '')
     return hashlib.sha256(origin.encode()).hexdigest()[:20]

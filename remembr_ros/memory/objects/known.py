@@ -158,16 +158,11 @@ class KnownObject:
         return 'present' if self.missing_ns is None else 'missing'
 
     def _in_map(self, place: Point) -> Point:
-        (ox, oy, oz), yaw = self._pose.position, self._pose.yaw
-        cosine, sine = math.cos(yaw), math.sin(yaw)
-        x, y, z = place
-        return (ox + cosine * x - sine * y, oy + sine * x + cosine * y, oz + z)
+        return self._pose.in_map(place)
 
     def relative(self, place: Point) -> Point:
         """Return a place [m] in the map from its pose, along the pose's axes."""
-        x, y, z = (a - b for a, b in zip(place, self.position, strict=True))
-        cosine, sine = math.cos(self._pose.yaw), math.sin(self._pose.yaw)
-        return (cosine * x + sine * y, cosine * y - sine * x, z)
+        return self._pose.relative(place)
 
     def placed_at(self, place: Point) -> 'KnownObject':
         """Return it at another place [m] in the map, with all that is told of other places where it was."""

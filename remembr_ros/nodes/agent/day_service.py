@@ -106,6 +106,8 @@ def _entry(part: PartOfDay, episode: Episode) -> DayEntry:
         travelled=episode.driven_m,
         seen=list(episode.seen),
         read=list(episode.read),
+        deeds=[deed.caption for deed in episode.deeds],
+        deed_starts=[time_to_msg(deed.start_ns) for deed in episode.deeds],
         memories=[memory.id for memory in episode.memories],
     )
     if episode.pose is not None:

@@ -3,8 +3,7 @@
 import dataclasses
 
 from remembr_ros.agent.model.same_place import SAME_PLACE_M
-from remembr_ros.nodes.base.parameter_field import NodeParameters, parameter
-from remembr_ros.nodes.base.pose_parameters import PoseParameters
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
 from remembr_ros.nodes.nav2.parameters import NavigationParameters
 
 

@@ -9,12 +9,12 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from remembr_ros.nodes.base.parameter_field import objection
+from remembr_ros.nodes.base.parameters import objection
 from remembr_ros.redaction import MASK, shown_url
 
 
 class Parameters(Protocol):
-    """A dataclass of parameters, see :mod:`remembr_ros.nodes.base.parameter_field`."""
+    """A dataclass of parameters, see :mod:`remembr_ros.nodes.base.parameters`."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 

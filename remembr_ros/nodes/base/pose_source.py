@@ -16,7 +16,7 @@ from remembr_ros.geometry import Lost, StampedPose, position_std
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import stamped_pose_from_msg
 from remembr_ros.nodes.base.managed_node import ManagedNode
-from remembr_ros.nodes.base.pose_parameters import PoseParameters
+from remembr_ros.nodes.base.parameters import PoseParameters
 from remembr_ros.printable import printable
 
 _TOPICS: dict[str, tuple[type, str]] = {

@@ -22,6 +22,7 @@ LATCHED_POSE = keep_last(100, latched=True)
 TF = keep_last(100)
 TF_STATIC = keep_last(100, latched=True)
 CAPTIONS = keep_last(1000)  # none may be lost while the memory node is busy; deep, but bounded
+EVENTS = keep_last(10_000)  # a robot that was offline tells of its day at once
 # Requests that come at once wait for their turn; of the usual depth of 10 the rest would get no response.
 SERVICES = keep_last(1000)
 # Many at once are counted rather than lost: what does not fit here DDS drops without a word.

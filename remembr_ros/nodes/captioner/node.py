@@ -25,10 +25,10 @@ from remembr_ros.nodes.base.futures import STEADY, until
 from remembr_ros.nodes.base.lifecycle import run
 from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
+from remembr_ros.nodes.base.outbox import Outbox
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.topic_watch import WatchedSubscription
 from remembr_ros.nodes.base.worker_pool import ended_in_time
-from remembr_ros.nodes.captioner.outbox import Outbox
 from remembr_ros.nodes.captioner.parameters import CaptionerParameters
 from remembr_ros.nodes.captioner.worker import CaptionWorker
 from remembr_ros.timestamps import NS

@@ -5,8 +5,7 @@ import dataclasses
 from remembr_ros.captioning.backlog import POLICIES
 from remembr_ros.captioning.captioners.by_name import CAPTIONERS, DESCRIBERS
 from remembr_ros.captioning.captioners.vlm_options import DTYPES, QUANTIZATIONS
-from remembr_ros.nodes.base.parameter_field import NodeParameters, parameter
-from remembr_ros.nodes.base.pose_parameters import PoseParameters
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
 
 TRANSPORTS = ('auto', 'raw', 'compressed')
 

@@ -4,7 +4,7 @@ import dataclasses
 
 from remembr_ros.navigation.grid import MAP_OCCUPIED
 from remembr_ros.navigation.plan import ORDERS
-from remembr_ros.nodes.base.parameter_field import parameter
+from remembr_ros.nodes.base.parameters import parameter
 
 NAVIGATIONS = ('goal_pose', 'nav2', 'simple_commander', 'none')
 NAV2 = ('nav2', 'simple_commander')  # those that tell how it goes

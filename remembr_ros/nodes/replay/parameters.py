@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from remembr_ros.nodes.base.parameter_field import parameter
+from remembr_ros.nodes.base.parameters import parameter
 
 
 @dataclasses.dataclass(frozen=True)

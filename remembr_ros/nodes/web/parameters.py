@@ -2,8 +2,7 @@
 
 import dataclasses
 
-from remembr_ros.nodes.base.parameter_field import NodeParameters, parameter
-from remembr_ros.nodes.base.pose_parameters import PoseParameters
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
 
 
 @dataclasses.dataclass(frozen=True)

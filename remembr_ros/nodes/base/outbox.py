@@ -74,6 +74,11 @@ class Outbox:
         with self._lock:
             return len(self._kept)
 
+    def keeps(self, key: str) -> bool:
+        """Tell whether the memory of an id is not known to be stored."""
+        with self._lock:
+            return key in self._kept
+
     @property
     def problem(self) -> str:
         """What was not stored, and why; empty: all is or may be."""

@@ -12,10 +12,9 @@ from sensor_msgs.msg import CompressedImage
 from remembr_msgs.msg import CaptionAck
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Forget, Recall
-from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base import outbox, qos
 from remembr_ros.nodes.base.conversions import time_to_msg
 from remembr_ros.nodes.base.memory_conversion import caption_id
-from remembr_ros.nodes.captioner import outbox
 from remembr_ros.nodes.captioner.node import CaptionerNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.timestamps import NS

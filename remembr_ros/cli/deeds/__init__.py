@@ -1,0 +1,1 @@
+"""The verbs for what robots did."""

@@ -1,0 +1,37 @@
+"""Deeds as somebody tells them, in a message."""
+
+import json
+from typing import Any
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.events.plain import clipped
+from remembr_ros.geometry import Pose, is_place, yaw_from_quaternion
+from remembr_ros.memory.deeds.deed import Deed, deed
+from remembr_ros.timestamps import NS
+
+
+def told_deed(message: Any, now_ns: int) -> Deed:
+    """Return the deed that a remembr_msgs/Event tells.
+
+    :raises InvalidRequest: it makes no sense
+    """
+    begin_ns, end_ns = (stamp.sec * NS + stamp.nanosec for stamp in (message.begin, message.end))
+    begin_ns = begin_ns or end_ns or now_ns
+    try:
+        details = json.loads(message.details or '{}')
+    except (ValueError, RecursionError):
+        details = None
+    if not isinstance(details, dict):
+        raise InvalidRequest('the details of the event are no JSON object; leave them empty')
+    where: dict[str, Any] = {'map_id': message.map_id, 'robot': message.robot}
+    if message.use_pose:
+        at, turned = message.pose.pose.position, message.pose.pose.orientation
+        yaw = yaw_from_quaternion(turned.x, turned.y, turned.z, turned.w)
+        pose = Pose(at.x, at.y, at.z, yaw)
+        if not is_place(pose):
+            raise InvalidRequest('the pose of the event is no place; leave use_pose false without one')
+        where |= {'pose': pose, 'frame_id': message.pose.header.frame_id.lstrip('/') or 'map'}
+    names = ('kind', 'text', 'object', 'receptacle', 'place', 'reason')
+    told = {name: getattr(message, name) for name in names}
+    outcome = message.outcome or 'unknown'
+    return deed(begin_ns, end_ns or None, outcome=outcome, details=clipped(details), **told, **where)

@@ -1,0 +1,1 @@
+"""What robots did: deeds as memories of the source agent."""

@@ -1,0 +1,166 @@
+"""The events node: what the robot does becomes memories, by what its graph tells and by what it is told."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+
+from remembr_msgs.msg import Event
+from remembr_msgs.srv import RememberEvent
+from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS
+from remembr_ros.captioning.pose_buffer import PoseBuffer
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.events.placer import HISTORY_S, DeedPlacer
+from remembr_ros.events.told import told_deed
+from remembr_ros.events.watch import EventWatch
+from remembr_ros.memory.deeds.deed import Deed
+from remembr_ros.memory.milvus.schema import storable
+from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.base.futures import STEADY, until
+from remembr_ros.nodes.base.lifecycle import run
+from remembr_ros.nodes.base.managed_node import Level, ManagedNode
+from remembr_ros.nodes.base.memory_conversion import memory_to_msg
+from remembr_ros.nodes.base.outbox import MAX_CAPTIONS, Outbox
+from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
+from remembr_ros.nodes.events.graph_watch import GraphWatch
+from remembr_ros.nodes.events.parameters import EventsParameters
+
+TAKE_S = 0.25  # [s] between two looks at which deeds are over
+MOST_WAITING = 20_000  # deeds that wait for the outbox; then the oldest is given up
+STORED_S = 10.0  # [s] longest that service remember_event waits for the memory node
+
+
+class EventsNode(ManagedNode):
+    """Watches actions, the arm, diagnostics and the battery, and hears events; publishes deeds."""
+
+    parameters: EventsParameters
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__('events', EventsParameters, **kwargs)
+        self._watch: EventWatch | None = None
+        self._graph: GraphWatch | None = None
+        self._poses: PoseSubscription | None = None
+
+    def check(self, parameters: EventsParameters) -> None:
+        check_pose_parameters(parameters)
+
+    def load(self) -> None:
+        self._outbox = Outbox(self)
+        self._remembered = self._refused = self._lost = 0
+        self._why = ''
+        self._ready: deque[Deed] = deque()
+        timer = self.create_timer(TAKE_S, self._send, clock=STEADY)
+        self.while_configured.callback(self.destroy_timer, timer)
+
+    def start(self) -> None:
+        p = self.parameters
+        poses = PoseBuffer(HISTORY_S, max_age_s=p.pose_max_age, hold_s=p.pose_hold)
+        wait_ns = 0 if p.pose_source == 'none' else WAIT_FOR_POSES_NS
+        self._placer = DeedPlacer(poses, p.map_id, wait_ns)
+        self._watch = EventWatch(self.now_ns(), p.left_out, p.map_frame)
+        self._graph = GraphWatch(self, self._watch, self.topics, self.now_ns)
+        self._poses = PoseSubscription(self, p, self._placer.add)
+        self.topics.subscribe(Event, 'event', self._on_event, qos.EVENTS, eager=True)
+        timers = [self.create_timer(TAKE_S, self._take, clock=STEADY)]
+        if p.watch:
+            timers.append(self.create_timer(p.look_period, self._graph.look, clock=STEADY))
+        for timer in timers:
+            self.while_active.callback(self.destroy_timer, timer)
+        service = self.create_service(
+            RememberEvent,
+            'remember_event',
+            self._on_request,
+            qos_profile=qos.SERVICES,
+            callback_group=ReentrantCallbackGroup(),
+        )
+        self.while_active.callback(self.destroy_service, service)
+
+    def adapt(self) -> None:
+        if self._poses is not None:
+            self._poses.max_position_std_m = self.parameters.max_position_std
+
+    def stop(self) -> None:
+        if self._watch is not None:
+            for deed in self._watch.end(self.now_ns()):
+                self._placer.put(deed)
+            self._ready += self._placer.flush()
+            self._send()
+        self._watch = self._graph = self._poses = None
+
+    def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
+        watch, graph, poses = self._watch, self._graph, self._poses
+        if watch is None or graph is None or poses is None:
+            return Level.OK, '', {}
+        values = {
+            'topics heard': graph.topics,
+            'goals under way': len(watch.goals),
+            'remembered': self._remembered,
+            'made no sense': self._refused,
+            'given up': self._lost,
+            'not stored yet': len(self._outbox) + len(self._ready),
+            'refused': self._outbox.refused,
+        }
+        message = '; '.join(filter(None, (self._outbox.problem, graph.problem, poses.problem, self._why)))
+        return (Level.WARN, message, values) if message else (Level.OK, 'watching', values)
+
+    def _on_event(self, msg: Event) -> None:
+        try:
+            self._placer.put(self._told(msg))
+        except InvalidRequest as error:
+            self._refused += 1
+            self._why = f'an event made no sense: {error}'
+            self.get_logger().warning(self._why, throttle_duration_sec=1.0)
+
+    async def _on_request(
+        self, request: RememberEvent.Request, response: RememberEvent.Response
+    ) -> RememberEvent.Response:
+        try:
+            deed = self._placer.placed(self._told(request.event))
+        except InvalidRequest as error:
+            response.error_code, response.error_msg = RememberEvent.Response.INVALID_REQUEST, str(error)
+            return response
+        response.id = self._publish(deed)
+        if not await until(self, STORED_S, lambda: not self._outbox.keeps(response.id)):
+            response.error_code = RememberEvent.Response.STORE_UNAVAILABLE
+            response.error_msg = 'no memory node has stored it yet; it waits here until one does'
+        return response
+
+    def _told(self, msg: Event) -> Deed:
+        deed = told_deed(msg, self.now_ns())
+        storable(deed.memory(self.parameters.robot))  # checks it
+        return deed
+
+    def _take(self) -> None:
+        now_ns = self.now_ns()
+        assert self._watch is not None
+        for deed in self._watch.take(now_ns):
+            self._placer.put(deed)
+        self._ready += self._placer.take(now_ns)
+        self._send()
+
+    def _send(self) -> None:
+        """Send what waits, as far as the outbox has room: of a flood it would give up the oldest."""
+        while self._ready and len(self._outbox) < MAX_CAPTIONS // 2:
+            self._publish(self._ready.popleft())
+        if (extra := len(self._ready) - MOST_WAITING) > 0:
+            self._lost += extra
+            self._why = f'no memory node stores the deeds: {self._lost} given up'
+            self.get_logger().error(self._why, throttle_duration_sec=10.0)
+            for _ in range(extra):
+                self._ready.popleft()
+
+    def _publish(self, deed: Deed) -> str:
+        memory = deed.memory(self.parameters.robot)
+        self._outbox.publish(memory_to_msg(memory))
+        self._remembered += 1
+        return memory.id
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the events node until it is told to end."""
+    run(EventsNode, args)
+
+
+if __name__ == '__main__':
+    main()

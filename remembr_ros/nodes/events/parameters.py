@@ -1,0 +1,42 @@
+"""The parameters of the events node."""
+
+import dataclasses
+
+from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
+
+LEFT_OUT = (
+    '*/remembr/*',
+    'compute_path_to_pose',
+    'compute_path_through_poses',
+    'compute_route',
+    'compute_and_track_route',
+    'follow_path',
+    'smooth_path',
+)
+"""The memory's own, which tell of themselves, and the servers that Nav2 drives with."""
+
+
+@dataclasses.dataclass(frozen=True)
+class EventsParameters(NodeParameters, PoseParameters):
+    """Parameters of the events node."""
+
+    robot: str = parameter('robot', 'name of the robot, kept with each memory')
+    watch: bool = parameter(
+        True, 'remember what the graph tells of deeds; false: only what is told by topic or service'
+    )
+    left_out: list[str] = parameter(
+        list(LEFT_OUT),
+        'actions, services and diagnostics that are not remembered: patterns of their names, or of the last '
+        'part of these',
+    )
+    look_period: float = parameter(1.0, 'look so often for what is new on the graph', '0.1 to 60 s')
+    pose_max_age: float = parameter(0.5, 'a pose counts that near to a deed', '0.01 to 60 s')
+    pose_hold: float = parameter(
+        600.0,
+        'a pose stays valid so long when no newer one comes (AMCL is silent while the robot stands); '
+        '0: pose_max_age',
+        '0 to 86400 s',
+    )
+    drain_timeout: float = parameter(
+        2.0, 'on deactivation, wait so long for deeds to be stored', '0 to 600 s', live=True
+    )
