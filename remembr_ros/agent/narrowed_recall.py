@@ -9,10 +9,12 @@ from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import RemembrError
 from remembr_ros.geometry import Point
+from remembr_ros.memory.deeds.deed import TALK
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
 from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.search import MAX_LIMIT
 
 _T = TypeVar('_T')
 OVERFETCH = 4  # Times as many memories are recalled where some are left out afterwards
@@ -69,11 +71,18 @@ class NarrowedRecall:
         inside = self._inside(query.scope)
         if inside is None:
             return []
-        if self.narrowing == EVERYTHING:
-            return self._wait(lambda: self.recall.find(replace(query, scope=inside)))
-        more = replace(query, scope=inside, limit=OVERFETCH * query.limit + len(self.narrowing.without))
-        hits = self._wait(lambda: self.recall.find(more))
-        return query.cut([hit for hit in hits if self.narrowing.admits(hit.memory)])
+        limit = query.limit
+        if self.narrowing != EVERYTHING:
+            limit = OVERFETCH * limit + len(self.narrowing.without)
+        while True:
+            more = replace(query, scope=inside, limit=limit)
+            hits = self._wait(lambda more=more: self.recall.find(more))  # type: ignore[misc]
+            # What was asked and answered before is no evidence, unless what the robot did is asked for.
+            told = [hit for hit in hits if inside.source == AGENT or hit.memory.captioner != TALK]
+            kept = [hit for hit in told if self.narrowing.admits(hit.memory)]
+            if len(told) == len(hits) or len(kept) >= query.limit or limit >= MAX_LIMIT:
+                return query.cut(kept)
+            limit = min(OVERFETCH * limit, MAX_LIMIT)
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories there are in the scope and the times; left out places count."""

@@ -16,8 +16,8 @@ DEPTH = 8
 def plain(value: Any, depth: int = DEPTH) -> Any:
     """Return a message, or a part of one; what is no finite number is None."""
     found: Any = None
-    if isinstance(value, bool):
-        found = value
+    if isinstance(value, (bool, np.bool_)):
+        found = bool(value)
     elif isinstance(value, str):
         found = value.encode('utf-8', 'replace').decode()
     elif isinstance(value, (int, float, np.number)):

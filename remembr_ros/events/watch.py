@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from remembr_ros.events.goals import Goals, goal_id, is_left_out, kind_of
 from remembr_ros.events.conditions import WELL, Condition, Conditions
+from remembr_ros.events.goals import Goals, goal_id, is_left_out, kind_of
 from remembr_ros.events.plain import clipped, plain
 from remembr_ros.memory.deeds.deed import Deed, deed
 

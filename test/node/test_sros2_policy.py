@@ -14,6 +14,7 @@ from remembr_ros.bringup import plan_nodes
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base.parameters import POSE_SOURCES
 from remembr_ros.nodes.captioner.node import CaptionerNode
+from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.speech import node as speech_node
 from remembr_ros.nodes.speech.node import SpeechNode
@@ -22,7 +23,7 @@ from remembr_ros.nodes.web.node import WebNode
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'sros2' / 'policy.xml'
 NAMESPACE = '/remembr'
 
-NODES = ('memory', 'captioner', 'agent', 'speech', 'web')
+NODES = ('memory', 'captioner', 'agent', 'events', 'speech', 'web')
 
 Uses = dict[str, set[str]]
 """Full names by what is done with them, as 'publish' or 'request'."""
@@ -105,6 +106,8 @@ def compare(robot, make, node: str, ways, **parameters) -> None:
         made.trigger_deactivate()
         made.trigger_cleanup()
     policy = allowed(node)
+    if node == 'events':  # which hears whatever tells of deeds
+        policy['subscribe'].remove('/*')
     assert {verb: sorted(names) for verb, names in found.items() if names} == {
         verb: sorted(names) for verb, names in policy.items() if names
     }
@@ -119,6 +122,10 @@ POSES = [{'pose_source': source} for source in POSE_SOURCES]
 
 def test_the_policy_of_the_captioner(robot):
     compare(robot, CaptionerNode, 'captioner', POSES, captioner='none')
+
+
+def test_the_policy_of_the_events_node(robot):
+    compare(robot, EventsNode, 'events', POSES, left_out=['*'])
 
 
 def test_the_policy_of_the_memory(robot, tmp_path):

@@ -19,9 +19,9 @@ def by_name(**given: str):
     return {plan.full_name: plan for plan in plan_nodes(given)}
 
 
-def test_without_arguments_three_nodes_start_and_no_parameter_is_set():
+def test_without_arguments_four_nodes_start_and_no_parameter_is_set():
     plans = by_name()
-    assert list(plans) == ['/remembr/memory', '/remembr/captioner', '/remembr/agent']
+    assert list(plans) == ['/remembr/memory', '/remembr/captioner', '/remembr/agent', '/remembr/events']
     assert all(plan.parameters == {} for plan in plans.values())
     assert dict(plans['/remembr/captioner'].remappings)['image'] == '/camera/image_raw'
     agent = dict(plans['/remembr/agent'].remappings)
@@ -51,7 +51,9 @@ def test_use_sim_time_is_a_boolean_of_every_node():
 
 def test_a_namespace_takes_everything_along_but_absolute_names():
     plans = by_name(namespace='fleet/robot1', image_topic='/shared/image', odom_topic='wheel/odom')
-    assert list(plans) == [f'/fleet/robot1/remembr/{name}' for name in ('memory', 'captioner', 'agent')]
+    assert list(plans) == [
+        f'/fleet/robot1/remembr/{name}' for name in ('memory', 'captioner', 'agent', 'events')
+    ]
     agent = plans['/fleet/robot1/remembr/agent']
     assert agent.parameters == {'robot': 'fleet_robot1', 'nav2_namespace': '/fleet/robot1'}
     assert plans['/fleet/robot1/remembr/memory'].parameters == {'robot': 'fleet_robot1'}

@@ -226,5 +226,7 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     roots = {name for way in ways for name in re.findall(way, started)}
     assert {'remembr_ros.cli.main', 'remembr_ros.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
     # The command imports its verbs by their names, as `remembr eval` does its data sets.
-    roots |= {name for name in modules if re.match(r'remembr_ros\.cli\.(verbs|evaluation|serving)\.', name)}
+    roots |= {
+        name for name in modules if re.match(r'remembr_ros\.cli\.(deeds|verbs|evaluation|serving)\.', name)
+    }
     assert sorted(modules - reached(modules, roots)) == []

@@ -40,6 +40,7 @@ class Inquiry:
     :param answer: what is known of it: first what was asked, and by whom
     :param goals: where the robot is to drive, as checked; empty until that is known
     :param sent: the robot was sent there
+    :param begin_ns: when it was asked, by the node's clock; 0: not known
     """
 
     text: str
@@ -56,6 +57,7 @@ class Inquiry:
     goals: tuple[StampedPose, ...] = ()
     sent: bool = False
     memories_found: int = 0
+    begin_ns: int = 0
 
     def __post_init__(self) -> None:
         self.answer = AnswerMsg(question=self.text, asker=self.asker)
@@ -128,11 +130,18 @@ class Inquiries:
 
     :param node: its executor is woken when a question ends
     :param work: has one answered, or driven; called on a thread, completes the outcome
+    :param on_over: called with what became of each
     """
 
-    def __init__(self, node: Node, work: Callable[[Inquiry], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        work: Callable[[Inquiry], None],
+        on_over: Callable[[Inquiry, AskOutcome], None],
+    ) -> None:
         self._node = node
         self._work = work
+        self._on_over = on_over
         self._open: set[Inquiry] = set()
         self.answered = 0
         self.failed = 0
@@ -164,6 +173,7 @@ class Inquiries:
             )
             return FULL
         self._open.add(inquiry)
+        inquiry.begin_ns = self._node.get_clock().now().nanoseconds
         left_s = max(0.0, inquiry.deadline - time.monotonic())
         timer = self._node.create_timer(left_s + GRACE_S, lambda: self._give_up(inquiry), clock=STEADY)
         try:
@@ -180,6 +190,7 @@ class Inquiries:
             self.latency_s = self.latency_s if failed else outcome.answer.latency
         if failed:
             self._node.get_logger().warning(f'{inquiry.text[:100]!r}: {outcome.error_msg}')
+        self._on_over(inquiry, outcome)
         return outcome
 
     def cancel(self, inquiry: Inquiry) -> None:

@@ -22,6 +22,7 @@ from remembr_ros.nodes.agent.day_service import DayService
 from remembr_ros.nodes.agent.go_to import GoToAction
 from remembr_ros.nodes.agent.markers import answer_markers
 from remembr_ros.nodes.agent.navigator import Navigator
+from remembr_ros.nodes.agent.own_deeds import OwnDeeds
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
@@ -42,7 +43,7 @@ class AgentNode(ManagedNode):
         super().__init__('agent', AgentParameters, **kwargs)
         self._agent: Agent | None = None
         self._here: StampedPose | None = None
-        self._inquiries = Inquiries(self, self._work)
+        self._inquiries = Inquiries(self, self._work, self._on_over)
         self._poses: PoseSubscription | None = None
 
     def check(self, parameters: AgentParameters) -> None:
@@ -69,6 +70,7 @@ class AgentNode(ManagedNode):
         self._navigator = Navigator(self, p, self._recall.get)
         self._markers = self.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
         self.while_configured.callback(self.destroy_publisher, self._markers)
+        self._own_deeds = OwnDeeds(self, lambda: self.parameters, lambda: self._here)
         pool = WorkerPool(self, p.parallel_questions, 'question')
         self.while_configured.callback(pool.close)
         self._endpoints = AskEndpoints(self, lambda: self.parameters, self._inquiries, pool)
@@ -110,6 +112,9 @@ class AgentNode(ManagedNode):
             message = f'more questions than can be answered, {self._inquiries.dropped} dropped so far'
             return Level.WARN, message, values
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
+
+    def _on_over(self, inquiry: Inquiry, outcome: AskOutcome) -> None:
+        self._own_deeds.tell(inquiry, outcome)
 
     def _work(self, inquiry: Inquiry) -> None:
         """Answer a question, or have the robot driven where somebody wants it; on a thread of a pool."""

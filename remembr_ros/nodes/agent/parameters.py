@@ -55,5 +55,8 @@ class AgentParameters(NodeParameters, PoseParameters, NavigationParameters):
     navigate_on_topic: bool = parameter(
         False, 'true: a place in the answer to a question by topic becomes a goal, too', live=True
     )
+    remember_own: bool = parameter(
+        True, 'questions with their answers, and drives that were asked for, are remembered, too', live=True
+    )
     trace: str = parameter('', 'file to append what happens to each question to; empty: none')
     trace_max_mb: float = parameter(50.0, 'the trace may take so much of the disk', '0.01 to 100000 MB')

@@ -37,6 +37,3 @@ class EventsParameters(NodeParameters, PoseParameters):
         '0: pose_max_age',
         '0 to 86400 s',
     )
-    drain_timeout: float = parameter(
-        2.0, 'on deactivation, wait so long for deeds to be stored', '0 to 600 s', live=True
-    )
