@@ -10,7 +10,7 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Survey
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import AGENT, CAPTIONER, Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500  # Characters of a caption, and of the text in view, that a model is shown
@@ -88,7 +88,9 @@ def describe(
     parts = [whereabouts(label, hit, question), *words]
     if with_robot:
         parts.append(f'robot {quoted(memory.robot[:60])}')
-    if memory.source != 'captioner':
+    if memory.source == AGENT:
+        parts.append('what the robot did itself')
+    elif memory.source != CAPTIONER:
         parts.append(f'by {neutral(memory.source)[:20]}')
     if caption is None:
         caption = excerpt(memory.caption, question.text, limit)

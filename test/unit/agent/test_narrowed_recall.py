@@ -4,6 +4,7 @@ import pytest
 
 from remembr_ros.agent.narrowed_recall import NarrowedRecall, Narrowing
 from remembr_ros.agent.planner import Run
+from remembr_ros.memory.deeds.deed import TALK, deed
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
@@ -107,3 +108,20 @@ def test_an_empty_window_holds_nothing(recall: ListedRecall, run: Run) -> None:
     narrowed = NarrowedRecall(recall, run, Narrowing(before_ns=THIRD_NS))
     assert narrowed.count(Scope(after_ns=THIRD_NS + NS)) == 0
     assert narrowed.count() == 4  # those that begin before it ends
+
+
+def test_what_was_asked_and_answered_is_no_evidence(recall: ListedRecall, run: Run) -> None:
+    talk = [
+        deed(START_NS + i, kind='answer', text=f'was asked "Where is the lift?" for time {i}').memory(
+            'a', TALK
+        )
+        for i in range(50)
+    ]
+    seen = list(recall.memories)
+    narrowed = NarrowedRecall(ListedRecall([*talk, *seen]), run)
+    assert found(narrowed, limit=8) == sorted(memory.id for memory in seen)
+    assert set(ids(narrowed.find(Query('lift', scope=Scope(source='agent'), limit=60)))) == {
+        m.id for m in talk
+    }
+    around = narrowed.find(Query(time_ns=seen[4].start_ns, around=True, limit=3))
+    assert [hit.memory.id for hit in around] == [memory.id for memory in seen[3:6]]

@@ -1,0 +1,63 @@
+import time
+
+import pytest
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.offline.planner import OfflinePlanner
+from remembr_ros.agent.planner import Run
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import deed
+from remembr_ros.memory.model.record import Memory
+from remembr_ros.timestamps import NS
+from test.unit.agent.listed_recall import ListedRecall
+
+T = 1_700_000_000 * NS
+MINUTE = 60 * NS
+SEEN = [
+    Memory('a', 'r', T + 30 * MINUTE, T + 31 * MINUTE, 'A cup on a desk.', Pose(9.0, 0.0)),
+    Memory('b', 'r', T, T + MINUTE, 'A plate on a shelf.', Pose(5.0, 0.0)),
+]
+
+
+def put(minute: int, x: float | None, **about) -> Memory:
+    pose = None if x is None else Pose(x, 1.0)
+    about = {'kind': 'place', 'outcome': 'succeeded'} | about
+    return deed(T + minute * MINUTE, T + (minute + 1) * MINUTE, pose=pose, **about).memory('r')
+
+
+DONE = [
+    put(1, 1.0, object='cup', receptacle='sink'),
+    put(5, 2.0, object='cup', receptacle='shelf', place='kitchen'),
+    put(6, 3.0, object='cup', receptacle='table', outcome='failed', reason='it is full'),
+    put(7, 4.0, kind='pick', object='cup', receptacle='shelf'),
+    put(8, None, object='red keys', place='hall'),
+]
+
+
+def ask(text: str, memories=(*SEEN, *DONE)) -> Answer:
+    question = Question(text, T + 60 * MINUTE)
+    return OfflinePlanner().answer(question, ListedRecall(list(memories)), Run(time.monotonic() + 30.0))
+
+
+@pytest.mark.parametrize('verb', ['did you put', 'have you left', 'did the robot place'])
+def test_where_a_thing_was_put_last(verb):
+    answer = ask(f'Where {verb} the cup?')
+    assert (answer.kind, answer.pose.position) == (Kind.POSITION, (2.0, 1.0, 0.0))
+    assert answer.text.startswith('Put the cup on the shelf (kitchen): at (2.0, 1.0) in map; 54 minutes')
+    assert [hit.memory.id for hit in answer.evidence] == [DONE[1].id]
+
+
+def test_without_a_pose_the_place_is_told():
+    answer = ask('Where did you put the keys?')
+    assert (answer.kind, answer.text) == (Kind.TEXT, 'Put the red keys (hall)')
+
+
+def test_what_was_never_put_is_looked_for_among_all_that_was_seen():
+    answer = ask('Where did you put the plate?')
+    assert answer.evidence[0].memory.id == 'b'
+    assert ask('Where did you put the cup?', SEEN).evidence[0].memory.id == 'a'
+
+
+def test_in_the_time_that_is_asked_about():
+    answer = ask('Where did you put the cup before 22:15?')
+    assert answer.pose.position == (1.0, 1.0, 0.0)
