@@ -42,12 +42,10 @@ def sentence(facts: _Facts) -> str:
     told = facts.text or _made(facts)
     known = told.casefold()
     more = [facts.object, facts.receptacle, facts.place]
-    if (
-        facts.text
-        and facts.kind
-        and not any(word in known for word in (facts.kind, *_VERBS.get(facts.kind, ())))
-    ):
-        more.insert(0, _VERBS.get(facts.kind, (facts.kind,))[0])
+    names = (facts.kind, *_VERBS.get(facts.kind, ()))
+    done = facts.outcome in ('succeeded', 'unknown')
+    if facts.text and done and not any(name in known for name in names):
+        more.insert(0, _VERBS.get(facts.kind, names)[0])
     more = [word for word in dict.fromkeys(more) if word and word.casefold() not in known]
     told = told.rstrip('. ') if more or facts.reason else told
     told += f' ({", ".join(more)})' if more else ''

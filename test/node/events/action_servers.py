@@ -45,6 +45,7 @@ class Navigator(Node):
         handle.publish_feedback(feedback)
         if how == 'die':
             os.kill(os.getpid(), signal.SIGKILL)
+        self.ends.wait(0.15)  # a drive takes a while
         while how == 'cancel' and not handle.is_cancel_requested and not self.ends.wait(0.01):
             pass
         result = NavigateToPose.Result()
