@@ -9,6 +9,7 @@ from typing import Protocol
 from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
@@ -157,6 +158,12 @@ class Backend(Protocol):
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         """Store a person's note of now, and return its id."""
+
+    def tell(self, deed: Deed) -> str:
+        """Store what a robot did, as somebody tells it, and return the id of its memory.
+
+        :param deed: its times are 0 where nobody said when it was: it is of now; its frame is that of the map
+        """
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         """Take what a person says of an object, and return it as it is then; None: it is deleted."""

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.planner import OnProgress
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.milvus.client import database_path
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
@@ -100,6 +102,15 @@ class LocalBackend:
         self._on_memories()
         return stored.id
 
+    def tell(self, deed: Deed) -> str:
+        self._check(Ability.NOTE)
+        if not deed.end_ns:
+            deed = replace(deed, begin_ns=self.now_ns(), end_ns=self.now_ns())
+        with self._changing:
+            (stored,) = self._store.add([Observation(deed.memory(self._robot()))])
+        self._on_memories()
+        return stored.id
+
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         self._check(Ability.CORRECT)
         with self._changing:
@@ -137,7 +148,7 @@ class LocalBackend:
             raise InvalidRequest(f'{self.name} can only be read here; give yourself the right to write it')
 
     def _robot(self) -> str:
-        """Return whose memory a note is: that of the only robot that has any."""
+        """Return whose memory a note or a deed is: that of the only robot that has any."""
         robots = self._store.info().robots
         return robots[0] if len(robots) == 1 else 'robot'
 

@@ -6,18 +6,20 @@ from typing_extensions import TypedDict
 
 from remembr_ros.agent.overview.episode import Episode
 from remembr_ros.agent.overview.recalled_day import RecalledDay
+from remembr_ros.memory.deeds.deed import facts_of
 from remembr_ros.memory.model.json_form import position_json
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso
 
 
 class DeedJson(TypedDict):
-    """What a robot did itself: the id of the memory, when, and a sentence."""
+    """What a robot did itself: the id of the memory, when, a sentence, and how it ended."""
 
     id: str
     start: str
     end: str
     text: str
+    outcome: str
 
 
 class EpisodeJson(TypedDict):
@@ -84,7 +86,9 @@ def day_json(found: RecalledDay, zone: tzinfo) -> DayJson:
 
 def _deed(deed: Memory) -> DeedJson:
     start, end = format_iso(deed.start_ns), format_iso(deed.end_ns)
-    return {'id': deed.id, 'start': start, 'end': end, 'text': deed.caption}
+    facts = facts_of(deed)
+    outcome = 'unknown' if facts is None else facts.outcome
+    return {'id': deed.id, 'start': start, 'end': end, 'text': deed.caption, 'outcome': outcome}
 
 
 def _episode(episode: Episode) -> EpisodeJson:

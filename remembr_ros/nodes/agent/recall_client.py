@@ -194,10 +194,11 @@ class RecallClient:
             raise StoreUnavailable(response.error_msg)
         return response
 
-    def call(self, client: Client, request: Any, whose: str = 'memory') -> Any:
+    def call(self, client: Client, request: Any, whose: str = 'memory', timeout_s: float = 0.0) -> Any:
         """Return a service's response.
 
         :param whose: the node that offers it
+        :param timeout_s: for its response, where that may take longer than that of others [s]
         :raises StoreUnavailable: there is none within the time allowed
         """
         self._raise_if_given_up()
@@ -213,7 +214,7 @@ class RecallClient:
             self._raise_if_given_up()
             future = client.call_async(request)
             future.add_done_callback(lambda _: done.set())
-            wait_s = self._wait_s()
+            wait_s = self._wait_s(timeout_s)
             answered = done.wait(wait_s)
             self._raise_if_given_up()
         finally:
@@ -227,8 +228,8 @@ class RecallClient:
         if self._given_up:
             raise StoreUnavailable('the node goes out of service')
 
-    def _wait_s(self) -> float:
-        return max(0.0, min(self.timeout_s, _deadline.get() - REASON_S - time.monotonic()))
+    def _wait_s(self, least_s: float = 0.0) -> float:
+        return max(0.0, min(max(self.timeout_s, least_s), _deadline.get() - REASON_S - time.monotonic()))
 
     def _is_ready(self, client: Client) -> bool:
         """Wait for a service; rclpy's own way sleeps for 0.25 s at a time, past any deadline."""

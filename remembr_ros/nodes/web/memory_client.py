@@ -1,5 +1,6 @@
-"""What the page wants of the memory node: recall, pictures, the outline, notes, forgetting."""
+"""What the page wants of the memory node: recall, pictures, the outline, notes, forgetting; and deeds."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,19 +8,23 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
 from rclpy.node import Node
 
-from remembr_msgs.srv import Forget, GetKeyframe, Remember
+from remembr_msgs.msg import Event
+from remembr_msgs.srv import Forget, GetKeyframe, Remember, RememberEvent
 from remembr_msgs.srv import Outline as OutlineSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.conversions import pose_to_msg
+from remembr_ros.nodes.base.conversions import pose_to_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import OUTLINE_PAGE, outline_from_pages
+
+TOLD_S = 12.0  # [s] the events node responds once a deed is stored, which it waits 10 s for
 
 
 class MemoryClient:
-    """The memory node's services; may be called from any thread but the executor's.
+    """Services of the memory node, and of the events node; may be called from any thread but the executor's.
 
     :param node: has to be spinning while a call waits
     :param timeout_s: as of a RecallClient
@@ -29,15 +34,16 @@ class MemoryClient:
         self.recall = RecallClient(node, timeout_s)
         self._node = node
         group = ReentrantCallbackGroup()
-        self._outlines, self._forgets, self._notes = (
+        notes = (Remember, 'remember'), (RememberEvent, 'remember_event')
+        self._clients = self._outlines, self._forgets, self._notes, self._deeds = [
             node.create_client(kind, name, qos_profile=qos.SERVICES, callback_group=group)
-            for kind, name in ((OutlineSrv, 'outline'), (Forget, 'forget'), (Remember, 'remember'))
-        )
+            for kind, name in ((OutlineSrv, 'outline'), (Forget, 'forget'), *notes)
+        ]
 
     def close(self) -> None:
         """Give the clients back."""
         self.recall.close()
-        for client in (self._outlines, self._forgets, self._notes):
+        for client in self._clients:
             self._node.destroy_client(client)
 
     def outline(self) -> Outline:
@@ -77,9 +83,18 @@ class MemoryClient:
             request.pose.header.frame_id, request.pose.pose = frame_id, pose_to_msg(pose)
         return str(self._call(self._notes, request).id)
 
-    def _call(self, client: Client, request: Any) -> Any:
-        """Return the response; raise what the memory node says went wrong: the services share these codes."""
-        response = self.recall.call(client, request)
+    def tell(self, deed: Deed) -> str:
+        """Store what the robot did, as somebody tells it, and return its id; without times it is of now.
+
+        :raises InvalidRequest: that makes no sense
+        :raises StoreUnavailable: the events node does not answer, or no memory node has stored it yet
+        """
+        event = RememberEvent.Request(event=_event(deed))
+        return str(self._call(self._deeds, event, whose='events', timeout_s=TOLD_S).id)
+
+    def _call(self, client: Client, request: Any, **how: Any) -> Any:
+        """Return the response; raise what the node says went wrong: the services share these codes."""
+        response = self.recall.call(client, request, **how)
         if response.error_code == Remember.Response.INVALID_REQUEST:
             raise InvalidRequest(response.error_msg)
         if response.error_code == Remember.Response.LOADING:
@@ -87,3 +102,14 @@ class MemoryClient:
         if response.error_code != Remember.Response.NONE:
             raise StoreUnavailable(response.error_msg)
         return response
+
+
+def _event(deed: Deed) -> Event:
+    event = Event(robot=deed.robot, map_id=deed.map_id, details=json.dumps(deed.facts.details))
+    event.begin, event.end = time_to_msg(deed.begin_ns), time_to_msg(deed.end_ns)
+    for name in ('kind', 'text', 'object', 'receptacle', 'place', 'outcome', 'reason'):
+        setattr(event, name, getattr(deed.facts, name))
+    event.use_pose = deed.pose is not None
+    if deed.pose is not None:
+        event.pose.header.frame_id, event.pose.pose = deed.frame_id, pose_to_msg(deed.pose)
+    return event

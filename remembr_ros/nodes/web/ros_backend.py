@@ -18,6 +18,7 @@ from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
@@ -111,6 +112,11 @@ class RosBackend:
 
     def note(self, text: str, pose: Pose | None, *, frame_id: str, map_id: str) -> str:
         identity = self._memory.note(text, pose, frame_id=self._map_frame, map_id=map_id)
+        self._watch.listeners.on_memories()
+        return identity
+
+    def tell(self, deed: Deed) -> str:
+        identity = self._memory.tell(replace(deed, frame_id=self._map_frame))
         self._watch.listeners.on_memories()
         return identity
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
+from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
@@ -22,6 +23,7 @@ from remembr_ros.web.following import News
 from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site
 from remembr_ros.web.site import forget as forget_for_good
+from remembr_ros.web.telling import told_deed
 
 logger = logging.getLogger(__name__)
 
@@ -39,13 +41,35 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra='forbid')
 
 
-class NoteRequest(_Body):
+class _Placed(_Body):
+    position: tuple[Coordinate, Coordinate, Coordinate] | None = Field(None, description='where it is')
+    yaw: Yaw = 0.0
+    map_id: str = Field('', max_length=1000, description='the map that the position is in')
+
+    @property
+    def pose(self) -> Pose | None:
+        """The position with the heading."""
+        return Pose(*self.position, wrap_angle(self.yaw)) if self.position else None
+
+
+class NoteRequest(_Placed):
     """A person's note of now."""
 
     text: str = Field(min_length=1, max_length=MAX_BYTES)
-    position: tuple[Coordinate, Coordinate, Coordinate] | None = Field(None, description='what it is about')
-    yaw: Yaw = 0.0
-    map_id: str = Field('', max_length=1000, description='the map that the position is in')
+
+
+class EventRequest(_Placed):
+    """What the robot did: at least a text or a kind; of now where both times are empty."""
+
+    text: str = Field('', max_length=20_000)
+    kind: str = Field('', max_length=500, description='such as go, pick, place, open or close')
+    object: str = Field('', max_length=500, description='what it was done to: a name, or the id of an object')
+    receptacle: str = Field('', max_length=500, description='what that was taken from or put on: the same')
+    place: str = Field('', max_length=500, description='name of the place, such as of a room')
+    begin: str = Field('', max_length=64, description='ISO 8601 or Unix seconds; empty: the end')
+    end: str = Field('', max_length=64, description='the same; empty: the begin')
+    outcome: Outcome = 'unknown'
+    reason: str = Field('', max_length=5000, description='why it ended so')
 
 
 class CorrectionRequest(_Body):
@@ -111,9 +135,18 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
 def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
     """Store a note of now."""
     _can(site, Ability.NOTE)
-    pose = Pose(*body.position, wrap_angle(body.yaw)) if body.position else None
-    memory_id = site.backend.note(body.text, pose, frame_id='map', map_id=body.map_id)
+    memory_id = site.backend.note(body.text, body.pose, frame_id='map', map_id=body.map_id)
     logger.warning('%s noted memory %s', request.state.who, memory_id)
+    return {'id': memory_id}
+
+
+@routes.post('/api/events', status_code=201)
+def tell(site: SITE, request: Request, body: EventRequest) -> forms.NotedJson:
+    """Store what the robot did."""
+    _can(site, Ability.NOTE)
+    about = body.model_dump(exclude={'position', 'yaw'})
+    memory_id = site.backend.tell(told_deed(**about, pose=body.pose))
+    logger.warning('%s told deed %s', request.state.who, memory_id)
     return {'id': memory_id}
 
 

@@ -68,7 +68,7 @@ class ForgottenJson(TypedDict):
 
 
 class NotedJson(TypedDict):
-    """The id of a note."""
+    """The id of a note or a deed."""
 
     id: str
 

@@ -13,6 +13,7 @@ from pydantic import Field
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, StampedPose, wrap_angle
+from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
@@ -23,12 +24,14 @@ from remembr_ros.web.mcp.reading_tools import (
     Name,
     Place,
     ReadingTools,
+    Time,
     in_thread,
     place_of,
     told_errors,
 )
 from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, told_answer
 from remembr_ros.web.site import forget
+from remembr_ros.web.telling import told_deed
 
 logger = logging.getLogger(__name__)
 
@@ -91,18 +94,32 @@ class Tools(ReadingTools):
         return result(answer_text(answer), told_answer(answer, question))
 
     @in_thread
-    def remember(
+    def remember(  # noqa: PLR0917  an agent names them
         self,
-        text: Annotated[str, Field(min_length=1, max_length=10_000)],
         ctx: Context,
+        text: Annotated[str, Field(max_length=10_000, description='may be left out with kind')] = '',
         place: Place | None = None,
         yaw: Annotated[float, Field(allow_inf_nan=False, description='radians, counter-clockwise')] = 0.0,
         map_id: Name = '',
+        kind: Annotated[Name, Field(description='go, pick, place, open, close, or other words')] = '',
+        object: Annotated[Name, Field(description='what it was done to: a name or an id')] = '',  # noqa: A002
+        receptacle: Annotated[Name, Field(description='what that was taken from or put on: the same')] = '',
+        where: Annotated[Name, Field(description='name of the place, such as of a room')] = '',
+        begin: Time = '',
+        end: Time = '',
+        outcome: Outcome = 'unknown',
+        reason: Annotated[str, Field(max_length=5000, description='why it ended so')] = '',
     ) -> dict[str, str]:
-        """Store a note of now, at a place if one is given, and return its id."""
+        """Store a note of now, at a place if one is given, and return its id. With kind, object, receptacle,
+        where, begin, end, outcome or reason it is no note but a deed: what the robot did itself."""
         point = place_of(place)
         pose = None if point is None else Pose(*point, wrap_angle(yaw))
-        memory_id = self._backend.note(text, pose, frame_id='map', map_id=map_id)
+        about = {'kind': kind, 'object': object, 'receptacle': receptacle, 'place': where, 'reason': reason}
+        if outcome != 'unknown' or any((begin, end, *about.values())):
+            about |= {'text': text, 'begin': begin, 'end': end, 'outcome': outcome}
+            memory_id = self._backend.tell(told_deed(**about, pose=pose, map_id=map_id))
+        else:
+            memory_id = self._backend.note(text, pose, frame_id='map', map_id=map_id)
         logger.warning('%s noted memory %s', who(ctx), memory_id)
         return {'id': memory_id}
 

@@ -4,6 +4,7 @@ import { clock, placeName } from './cards.js';
 import { button, dialog, el, toast } from './dom.js';
 
 const NOTE = 2_000; // [characters] of a note
+const KINDS = ['go', 'pick', 'place', 'open', 'close', 'ask', 'answer', 'dock', 'charge', 'fail'];
 const counted = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 /** Do something and say what went wrong; return what came of it, null where it failed. */
@@ -56,21 +57,39 @@ export const goButton = (page, target) => (page.may('drive') ? button('go', 'Go 
 export const noRobot = (page) => (page.info.abilities.includes('drive') ? null
   : 'No robot is here to go there. The page with one: ros2 launch remembr_ros bringup.launch.py web:=true');
 
-/** Let a person write a note about a place; `place` {x, y, map_id} or null for none. Return its id, or null. */
+/** Let a person write a note about a place, or say what the robot did there; `place` {x, y, map_id} or null for none. Return its id, or null. */
 export async function writeNote(page, place) {
   const field = el('textarea', { rows: 4, maxlength: NOTE, required: true, dir: 'auto', autofocus: true });
+  const need = () => {
+    deed.hidden = !did.checked;
+    field.required = deed.hidden || !told.kind.value.trim();
+  };
+  const did = el('input', { type: 'checkbox', onchange: need });
+  const line = (props) => el('input', { maxlength: 500, dir: 'auto', autocomplete: 'off', ...props });
+  const told = {
+    kind: line({ list: 'kinds', oninput: need }),
+    object: line(),
+    receptacle: line(),
+    outcome: el('select', {}, ['unknown', 'succeeded', 'failed', 'cancelled'].map((value) => el('option', { value }, value))),
+  };
+  const labels = { kind: 'Kind, such as pick', object: 'Object', receptacle: 'From, on or in what', outcome: 'Outcome' };
+  const deed = el('div', { class: 'cards', role: 'group', 'aria-label': 'What the robot did', hidden: true },
+    Object.entries(labels).map(([key, words]) => el('label', { class: 'field' }, words, told[key])),
+    el('datalist', { id: 'kinds' }, KINDS.map((value) => el('option', { value }))));
   const where = place ? `About ${placeName([place.x, place.y])}, where the robot can recall it.` : 'About no place.';
   const yes = await dialog({
     title: 'Add a note',
     body: el('div', {},
-      el('label', { class: 'field' }, 'What the robot should remember', field), el('p', { class: 'muted' }, where)),
+      el('label', { class: 'field' }, 'What the robot should remember', field),
+      el('label', {}, did, ' The robot did this itself'), deed, el('p', { class: 'muted' }, where)),
     actions: [{ label: 'Add the note', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],
   });
   const text = field.value.trim();
-  if (!yes || !text) return null;
-  const note = { text, position: place && [place.x, place.y, 0], map_id: place?.map_id };
-  const made = await attempt(() => page.api.post('/api/notes', note));
-  if (made) toast('The note is stored.');
+  const more = did.checked ? Object.fromEntries(Object.entries(told).map(([key, { value }]) => [key, value.trim()])) : {};
+  if (!yes || !(text || more.kind)) return null;
+  const note = { text, position: place && [place.x, place.y, 0], map_id: place?.map_id, ...more };
+  const made = await attempt(() => page.api.post(did.checked ? '/api/events' : '/api/notes', note));
+  if (made) toast(did.checked ? 'The robot remembers that it did this.' : 'The note is stored.');
   return made?.id ?? null;
 }
 

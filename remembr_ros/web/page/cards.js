@@ -9,7 +9,8 @@ const TIMES = 4;
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' };
-const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: 'Note of the agent' };
+const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: "Robot's own deed" };
+const PICTURELESS = { person: ['Note', 'note'], agent: ['Deed', 'robot'] };
 
 /** Return who a source is, for a person. */
 export const sourceName = (source) => SOURCES[source] ?? source;
@@ -74,7 +75,7 @@ export function picture(memory, { name = memory.keyframes?.[0], width = 256, laz
     });
     return image;
   };
-  if (!name) say(memory.source === 'person' ? 'Note' : 'No picture', memory.source === 'person' ? 'note' : 'camera');
+  if (!name) say(...(PICTURELESS[memory.source] ?? ['No picture', 'camera']));
   else frame.append(load(0, lazy ? 'lazy' : null));
   return frame;
 }

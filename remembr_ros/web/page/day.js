@@ -1,12 +1,13 @@
-// The days that the chosen window of time touches: where robots stood and drove, with what was seen and read.
+// The days that the chosen window of time touches: where robots stood and drove, with what was seen, read and done.
 
 import { showMap } from './acts.js';
-import { clock, lasted, placeName, start } from './cards.js';
+import { clock, lasted, memoryLink, placeName, start } from './cards.js';
 import { el, icon } from './dom.js';
 import { iso, midnight, nextMidnight, seconds, written } from './times.js';
 
 const SEEN = 2; // sentences of a stay or a drive
 const READ = 6; // and texts that were read meanwhile
+const DEEDS = 6; // that are shown at once
 const DATE = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' };
 
 /** Return a stay or a drive as a button, `data-after` and `data-before` tell when. */
@@ -23,6 +24,17 @@ function episode({ kind, robot, start: from, end, position, travelled, seen, rea
       el('span', {}, `${clock(from, from)}, ${lasted(t1 - t0)}`), page.info.robots.length > 1 ? el('bdi', {}, start(robot, 30)) : null),
     seen.slice(0, SEEN).map((text) => line(start(text))),
     read.length ? line('Read: ', read.slice(0, READ).map((text) => start(text, 40)).join(', ')) : null);
+}
+
+/** Return what a robot did meanwhile, each a link to its memory with the time; what is beyond DEEDS is folded. */
+function deedsOf({ deeds }, page) {
+  const list = (some) => el('ol', { class: 'deeds', 'aria-label': 'Deeds' }, some.map((deed) => el('li', {},
+    memoryLink(deed, page, {}, el('time', { datetime: deed.start, class: 'muted' }, clock(deed.start, deed.start)),
+      deed.outcome === 'failed' ? el('strong', { class: 'error' }, icon('close'), 'failed') : null,
+      el('span', { dir: 'auto' }, start(deed.text, 200))))));
+  const [shown, more] = [deeds.slice(0, DEEDS), deeds.slice(DEEDS)];
+  return [shown.length ? list(shown) : null,
+    more.length ? el('details', {}, el('summary', { class: 'small' }, `and ${more.length} more`), list(more)) : null];
 }
 
 /** Show the days in `root`. */
@@ -50,7 +62,7 @@ export function mountDay(root, page) {
       ...parts.flatMap(({ part, episodes }) => [el('h3', {}, part), el('ol', { class: 'cards' }, episodes.map((one) => {
         const button = episode(one, page);
         places.set(button, one);
-        return el('li', {}, button);
+        return el('li', {}, button, ...deedsOf(one, page));
       }))])]));
   }
 

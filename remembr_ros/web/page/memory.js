@@ -8,6 +8,7 @@ import { when } from './times.js';
 
 const CAPTION = 600; // [characters] shown before 'more'
 const TEXTS = 60; // texts read in the scene that are shown
+const DEED = { kind: 'Kind', object: 'Object', receptacle: 'From, on, in', place: 'Place', outcome: 'Outcome', reason: 'Reason' };
 const AROUND_M = 3; // [m] what else was seen here
 const ELSEWHERE = 'input, textarea, select, dialog, [role=tablist], [role=menu], #map, #timeline'; // keys mean others there
 
@@ -49,16 +50,23 @@ export function mountMemory(root, page) {
           { push: true }), { class: 'chip' })));
   }
 
+  /** Return what is known of a deed; the objects that it was done to lead to theirs. */
+  const deed = ({ facts: told }) => Object.entries(DEED).map(([key, name]) => told[key] && fact(name,
+    told[`${key}_id`] ? memoryLink({ id: told[`${key}_id`] }, page, {}, start(told[key])) : start(told[key], 500)));
+
   function facts(memory) {
+    const times = memory.facts.times?.length;
     const long = (Date.parse(memory.end) - Date.parse(memory.start)) / 1000;
     return el('dl', { class: 'facts' },
+      memory.source === 'agent' ? deed(memory) : null,
       where(memory),
       fact('When', moment(memory.start), ...(long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : []), ', ',
         since(memory.end)),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
       memory.camera ? fact('Camera', start(memory.camera)) : null,
       fact('Source', sourceName(memory.source), memory.captioner ? `, captioned by ${start(memory.captioner)}` : ''),
-      memory.merged > 1 ? fact('Stands for', `${memory.merged} segments of one stay`) : null,
+      times > 1 ? fact('Stands for', `${times} times that it did this`)
+        : memory.merged > 1 ? fact('Stands for', `${memory.merged} segments of one stay`) : null,
       memory.travelled >= 0.1 ? fact('Driven', `${memory.travelled.toFixed(1)} m meanwhile`) : null);
   }
 

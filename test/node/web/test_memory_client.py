@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from remembr_msgs.srv import GetKeyframe, Outline, Recall
-from remembr_ros.errors import InvalidRequest
+from remembr_ros.errors import InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Memory, Observation, memory_id
 from remembr_ros.nodes.base import memory_conversion
+from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.web import memory_client
 from remembr_ros.nodes.web.memory_client import MemoryClient
@@ -87,6 +89,33 @@ def test_a_note_is_stored_where_it_was_made(client, store):
     assert kept.pose.position == (1.0, 2.0, 0.0)
     (kept,) = store.get([client.note('nowhere', None, frame_id='map', map_id='')])
     assert kept.pose is None
+
+
+def test_a_deed_goes_through_the_events_node(robot, client, store):
+    client.recall.timeout_s = 0.5
+    with pytest.raises(StoreUnavailable, match='is the events node running and active'):
+        client.tell(deed(0, kind='dock'))
+    client.recall.timeout_s = 20.0
+    robot.start(EventsNode, pose_source='none', watch=False, robot='a', map_id='cellar')
+    told = deed(T0, T0 + NS, kind='pick', object='cup', details={'force': 3}, pose=Pose(1.0, 2.0, 0.0, 0.5))
+    (kept,) = store.get([client.tell(told)])
+    assert (kept.caption, kept.source, kept.robot, kept.start_ns) == ('Picked the cup', 'agent', 'a', T0)
+    assert kept.facts['details'] == {'force': 3}
+    assert kept.pose.yaw == pytest.approx(0.5)
+    (kept,) = store.get([client.tell(deed(0, kind='dock', robot='b'))])
+    assert (kept.robot, kept.map_id, kept.pose) == ('b', 'cellar', None)
+    assert kept.start_ns == kept.end_ns > T0
+    with pytest.raises(InvalidRequest, match='no place'):
+        client.tell(deed(0, kind='dock', pose=Pose(1e300, 0.0)))
+
+
+def test_the_events_node_may_take_longer_than_others(robot, monkeypatch):
+    monkeypatch.setattr('remembr_ros.nodes.events.node.STORED_S', 2.0)
+    robot.start(EventsNode, pose_source='none', watch=False)
+    client = MemoryClient(robot.client, 1.0)
+    with pytest.raises(StoreUnavailable, match='no memory node has stored it yet'):
+        client.tell(deed(0, kind='dock'))
+    client.close()
 
 
 def test_too_many_ids_are_refused(robot, store):

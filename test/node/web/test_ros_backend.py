@@ -18,6 +18,7 @@ from remembr_ros.geometry import Pose, StampedPose
 from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base import qos
+from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
 from remembr_ros.nodes.web.node import WebNode
 from remembr_ros.timestamps import NS
@@ -38,6 +39,7 @@ def robot_of_drive(robot, tmp_path: Path, monkeypatch):
         AgentNode, pose_source='none', max_goal_distance=0.0, keep_out=['50 50, 51 50, 51 51']
     )
     robot.memory = memory
+    robot.start(EventsNode, pose_source='none', watch=False, robot='a')
     robot.web = robot.start(WebNode, port=0, pose_source='pose', call_timeout=10.0)
     return robot
 

@@ -15,6 +15,7 @@ from remembr_ros.agent.planner import Progress
 from remembr_ros.errors import Cancelled, InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.images import encode_jpeg
+from remembr_ros.memory.deeds.deed import deed, facts_of
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.web.backend import Ability, Backend, Listeners
@@ -152,6 +153,33 @@ class BackendContract:
             pytest.skip('it cannot write')
         with pytest.raises(InvalidRequest):
             backend.note(' \n', None, frame_id='map', map_id='')
+
+    def test_stores_a_deed_and_says_so(self, backend: Backend) -> None:
+        if Ability.NOTE not in backend.abilities:
+            pytest.skip('it cannot write')
+        told = threading.Event()
+        backend.listen(Listeners(told.set, lambda *_: None))
+        about = {'kind': 'pick', 'object': 'cup', 'receptacle': 'table', 'outcome': 'failed', 'reason': 'wet'}
+        end_ns = DRIVE[0].end_ns
+        picked = deed(end_ns - 5, end_ns, pose=Pose(1.0, 2.0, 0.0, 0.5), map_id='cellar', **about)
+        before_ns = backend.now_ns()
+        ids = [backend.tell(one) for one in (picked, deed(0, text='watered the plants', place='hall'))]
+        try:
+            assert told.wait(PATIENCE_S)
+            first, second = backend.get(ids)
+            assert (first.caption, first.source) == ('Failed to pick the cup from the table: wet', 'agent')
+            assert (first.start_ns, first.end_ns, first.map_id) == (end_ns - 5, end_ns, 'cellar')
+            assert first.pose is not None
+            assert first.pose.position == (1.0, 2.0, 0.0)
+            assert first.pose.yaw == pytest.approx(0.5)
+            facts = facts_of(first)
+            assert facts is not None
+            assert {name: getattr(facts, name) for name in about} == about
+            assert second.caption == 'Watered the plants (hall)'
+            assert second.start_ns == second.end_ns >= before_ns
+            assert backend.tell(picked) == first.id
+        finally:
+            assert backend.forget(ids) == 2
 
     def test_nothing_waits_for_a_yes(self, backend: Backend) -> None:
         with pytest.raises(InvalidRequest):

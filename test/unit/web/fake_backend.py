@@ -9,6 +9,7 @@ from remembr_ros.agent.model.answer import Answer, Kind
 from remembr_ros.agent.planner import OnProgress, Progress
 from remembr_ros.errors import Cancelled, InvalidRequest, NotConfirmed, RemembrError
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
@@ -120,6 +121,15 @@ class FakeBackend:
         if self.listeners:
             self.listeners.on_memories()
         return f'n{number}'
+
+    def tell(self, deed: Deed) -> str:
+        self._check()
+        now_ns = LAST_NS + len(self.memories)
+        told = deed if deed.end_ns else replace(deed, begin_ns=now_ns, end_ns=now_ns)
+        self.memories.append(told.memory('a'))
+        if self.listeners:
+            self.listeners.on_memories()
+        return self.memories[-1].id
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         self._check()

@@ -15,7 +15,7 @@ DOCUMENTED = {
     'GET /api/activity', 'GET /api/day', 'GET /api/pictures/{name}', 'GET /api/map', 'GET /api/map.png',
     'GET /api/state', 'GET /api/situation', 'GET /api/exchanges', 'DELETE /api/exchanges/{exchange_id}',
     'POST /api/ask', 'POST /api/speech', 'POST /api/go', 'POST /api/confirm', 'POST /api/stop',
-    'GET /api/events', 'POST /api/login', 'POST /api/logout',
+    'GET /api/events', 'POST /api/events', 'POST /api/login', 'POST /api/logout',
     'GET /api/objects', 'GET /api/objects/{object_id}', 'POST /api/objects/{object_id}',
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 from remembr_ros.agent.build import AgentConfig, build_agent
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.errors import InvalidRequest, NavigationUnavailable, StoreUnavailable
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.model.record import Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.query import ObjectQuery
@@ -62,6 +63,8 @@ def test_what_can_only_be_read_is_not_changed(shared: MemoryStore) -> None:
         backend.correct(ObjectCorrection('gone', 'cup'))
     with pytest.raises(InvalidRequest, match='only be read'):
         backend.note('A note.', None, frame_id='map', map_id='')
+    with pytest.raises(InvalidRequest, match='only be read'):
+        backend.tell(deed(0, kind='dock'))
     assert len(backend.get([DRIVE[0].id])) == 1
 
 
@@ -90,14 +93,15 @@ def test_a_picture_goes_with_its_memory_and_the_state_tells_of_it(tmp_path: Path
             call()
 
 
-def test_a_note_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
+def test_a_note_or_a_deed_is_of_the_only_robot_that_remembers(tmp_path: Path) -> None:
     with open_store(str(tmp_path / 'm.db'), HashingEmbedder()) as store:
         backend = local(store)
         ids = [backend.note('A first note.', None, frame_id='map', map_id='')]
         store.add([one for one in OBSERVATIONS if one.memory.robot == 'a'][:1])
         backend.forget(ids)
         ids.append(backend.note('A second one.', None, frame_id='map', map_id=''))
-        assert [memory.robot for memory in backend.get(ids)] == ['a']
+        ids += [backend.tell(deed(0, kind='dock', robot=name)) for name in ('', 'b')]
+        assert [memory.robot for memory in backend.get(ids)] == ['a', 'a', 'b']
 
 
 def test_a_database_that_was_deleted_is_no_fine_state(tmp_path: Path) -> None:

@@ -69,6 +69,62 @@ def test_a_note_is_stored_as_it_is_written(client: TestClient, backend: FakeBack
     assert client.post('/api/notes', json={'text': 'Nowhere.'}).status_code == 201
 
 
+def test_a_deed_is_stored_as_it_is_told(
+    client: TestClient, backend: FakeBackend, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = {
+        'kind': 'place',
+        'object': 'cup',
+        'receptacle': 'shelf',
+        'place': 'kitchen',
+        'begin': '2023-11-14T22:13:20Z',
+        'end': '2023-11-14T22:13:25Z',
+        'outcome': 'failed',
+        'reason': 'the shelf is full',
+        'position': [1, 2, 0.5],
+        'map_id': 'cellar',
+    }
+    answer = client.post('/api/events', json=told)
+    assert answer.status_code == 201
+    memory = client.get(f'/api/memories/{answer.json()["id"]}').json()['memory']
+    assert (memory['source'], memory['start'], memory['end']) == (
+        'agent',
+        '2023-11-14T22:13:20.000000Z',
+        '2023-11-14T22:13:25.000000Z',
+    )
+    assert memory['caption'] == 'Failed to put the cup on the shelf (kitchen): the shelf is full'
+    assert (memory['position'], memory['map_id']) == ([1.0, 2.0, 0.5], 'cellar')
+    assert memory['facts'] == {
+        key: told[key] for key in ('kind', 'object', 'receptacle', 'place', 'outcome', 'reason')
+    }
+    assert 'local told deed' in caplog.text
+    now = client.post('/api/events', json={'text': 'opened the door'}).json()['id']
+    (memory,) = backend.get([now])
+    assert (memory.facts['kind'], memory.start_ns >= backend.now_ns()) == ('open', True)
+
+
+@pytest.mark.parametrize(
+    ('body', 'said'),
+    [
+        ({}, "needs a kind, such as 'pick', or a text"),
+        ({'object': 'cup'}, 'needs a kind'),
+        ({'kind': 'pick', 'begin': '20', 'end': '10'}, 'ends before it begins'),
+        ({'kind': 'pick', 'end': 'noon-ish'}, 'noon-ish'),
+        ({'kind': 'pick', 'outcome': 'well'}, 'outcome'),
+        ({'kind': 'x' * 501}, 'kind'),
+        ({'kind': 'pick', 'position': [1, 2]}, 'position'),
+        ({'kind': 'pick', 'robot': 'b'}, 'robot'),
+    ],
+)
+def test_a_deed_that_makes_no_sense_is_refused(
+    client: TestClient, backend: FakeBackend, body: dict[str, Any], said: str
+) -> None:
+    answer = client.post('/api/events', json=body)
+    assert answer.status_code == 400
+    assert said in answer.json()['error']
+    assert backend.memories == list(DRIVE)
+
+
 @pytest.mark.parametrize(
     ('path', 'body'),
     [
@@ -150,6 +206,7 @@ def test_what_this_memory_cannot_is_said(client: TestClient, backend: FakeBacken
         ('POST', 'stop', None),
         ('POST', 'objects/cup', {'action': 'gone'}),
         ('POST', 'notes', {'text': 'x'}),
+        ('POST', 'events', {'kind': 'dock'}),
         ('DELETE', 'memories/d01', None),
     ):
         answer = client.request(method, f'/api/{path}', json=body)

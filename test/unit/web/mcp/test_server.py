@@ -252,6 +252,22 @@ def test_a_note_is_stored_and_what_is_forgotten_goes_with_its_picture(served: Se
     assert not (served.store.keyframes.folder / name[:2] / name).exists()
 
 
+def test_what_is_no_note_is_a_deed_of_the_robot(served: ServedSite) -> None:
+    told = {'kind': 'pick', 'object': 'mug', 'receptacle': 'table', 'where': 'kitchen', 'outcome': 'failed'}
+    made = call(served, 'remember', **told, end='2023-11-14T22:13:25Z', reason='too hot', place=[1.0, 2.0])
+    spoken = call(served, 'remember', text='opened the window', begin=str(T0 / NS))
+    ids = [one.structured_content['id'] for one in (made, spoken)]
+    picked, opened = served.store.get(ids)
+    assert picked.caption == 'Failed to pick the mug from the table (kitchen): too hot'
+    assert (picked.source, picked.robot, picked.pose.position) == ('agent', 'anna', (1.0, 2.0, 0.0))
+    assert picked.start_ns == picked.end_ns == T0 + 5 * NS
+    assert (opened.source, opened.facts['kind'], opened.start_ns) == ('agent', 'open', T0)
+    for refused, said in (({}, 'needs a text'), ({'object': 'mug'}, 'needs a kind')):
+        result = call(served, 'remember', **refused)
+        assert result.is_error
+        assert said in result.content[0].text
+
+
 @pytest.mark.parametrize('yes', [True, False])
 def test_the_robot_drives_once_a_person_has_said_yes(served: ServedSite, yes: bool) -> None:
     memory = served.store.all()[1]
