@@ -79,7 +79,7 @@ export async function writeNote(page, place) {
   const where = place ? `About ${placeName([place.x, place.y])}, where the robot can recall it.` : 'About no place.';
   const yes = await dialog({
     title: 'Add a note',
-    body: el('div', {},
+    body: el('div', { class: 'cards' },
       el('label', { class: 'field' }, 'What the robot should remember', field),
       el('label', {}, did, ' The robot did this itself'), deed, el('p', { class: 'muted' }, where)),
     actions: [{ label: 'Add the note', value: true, kind: 'primary' }, { label: 'Cancel', value: false }],

@@ -30,7 +30,7 @@ function episode({ kind, robot, start: from, end, position, travelled, seen, rea
 function deedsOf({ deeds }, page) {
   const list = (some) => el('ol', { class: 'deeds', 'aria-label': 'Deeds' }, some.map((deed) => el('li', {},
     memoryLink(deed, page, {}, el('time', { datetime: deed.start, class: 'muted' }, clock(deed.start, deed.start)),
-      deed.outcome === 'failed' ? el('strong', { class: 'error' }, icon('close'), 'failed') : null,
+      deed.outcome === 'failed' ? el('span', { class: 'error' }, icon('close')) : null, // its text says so, too
       el('span', { dir: 'auto' }, start(deed.text, 200))))));
   const [shown, more] = [deeds.slice(0, DEEDS), deeds.slice(DEEDS)];
   return [shown.length ? list(shown) : null,
