@@ -1,7 +1,7 @@
 """A recording as a stream of camera frames and poses."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ _log = logging.getLogger(__name__)
 class BagReader:
     """An open recording, a context manager; see :func:`open_bag`.
 
+    :ivar recording: what is read
     :ivar image_topic: the topic that frames are read from
     :ivar pose_source: where poses come from, to print: 'tf map -> base_link', '/pose (PoseStamped)'; None
         if the recording has none, or none were asked for
@@ -30,7 +31,7 @@ class BagReader:
     """
 
     def __init__(self, recording: Recording, image_topic: str, poses: PoseSource | None) -> None:
-        self._recording = recording
+        self.recording = recording
         self._poses = poses
         self.image_topic = image_topic
         self.pose_source = poses.name if poses else None
@@ -54,17 +55,22 @@ class BagReader:
         """How many poses so far were none, because localisation was poor."""
         return self._poses.uncertain if self._poses else 0
 
-    def events(self) -> Iterator[Frame | StampedPose | Lost]:
+    def events(
+        self, besides: Collection[str] = (), hear: Callable[[RawMessage], object] = lambda _: None
+    ) -> Iterator[Frame | StampedPose | Lost]:
         """Yield frames and poses in the order in which they were recorded, one at a time.
 
         Stamps are those of the headers; the time of recording where a header has none. To be called once.
 
+        :param besides: further topics that are read
+        :param hear: takes every message before what it makes known is yielded
         :raises BagUnreadable: the recording is damaged from here on
         """
         topics = {self.image_topic, *(self._poses.topics if self._poses else ())}
-        for message in self._recording.messages(topics):
+        for message in self.recording.messages({*topics, *besides}):
+            hear(message)
             if message.topic != self.image_topic:
-                if self._poses:
+                if self._poses and message.topic in topics:
                     yield from self._poses.feed(message)
                 continue
             frame = self._frame(message)
@@ -81,11 +87,11 @@ class BagReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._recording.close()
+        self.recording.close()
 
     def _frame(self, message: RawMessage) -> Frame:
         try:
-            image = self._recording.deserialize(message)
+            image = self.recording.deserialize(message)
         except ValueError as error:
             # As old as the last one: another time would cut the segment here.
             return Frame(message.log_ns - self._behind_ns, _garbage(str(error)))

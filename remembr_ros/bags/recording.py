@@ -1,7 +1,7 @@
 """The messages of a recording, whatever wrote it: rosbag2 (mcap, sqlite3) or ROS 1.
 
-Message types are taken from the ROS distributions, not from the definitions in the file: the types that are
-read here are the same everywhere, and a custom type with a broken definition does not matter.
+Message types are taken from the ROS distributions, not from the definitions in the file: they are the same
+everywhere, and a broken definition does not matter. Only other types are learned there: Recording.readable.
 """
 
 import importlib
@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import struct
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -82,6 +82,7 @@ class Recording:
         self._is_ros1 = storages[0].suffix == '.bag'
         self._late_damage: BaseException | None = None
         self._complained: set[str] = set()
+        self._names = dict(_SAME_AS)
         try:
             for storage in storages:
                 try:
@@ -142,12 +143,40 @@ class Recording:
         except _damage() as error:
             raise BagUnreadable(self._damaged(error)) from error
 
+    def readable(self, topics: Iterable[str]) -> list[str]:
+        """Return those of the topics that can be read, some by definitions in the file; log the others."""
+        found = []
+        for topic in topics:
+            try:
+                self._learn(self.topics[topic].msgtype)
+                found.append(topic)
+            except _damage() as error:
+                _log.warning('left out: %s, of %s: %s', topic, self.topics[topic].msgtype, _text(error))
+        return found
+
+    def _learn(self, msgtype: str) -> None:
+        if self._names.get(msgtype, msgtype) in self._typestore.types:
+            return
+        from rosbags.typesys import get_types_from_msg
+
+        connections = (one for reader in self._readers for one in reader.connections)
+        texts = (one.msgdef.data for one in connections if one.msgtype == msgtype)
+        text = next(filter(str.strip, texts), None)
+        if text is None:
+            raise ValueError('the recording has no definition of it')
+        types = get_types_from_msg(text, msgtype)
+        if self._typestore is _typestore(ros1=self._is_ros1):  # which other recordings use, too
+            self._typestore = _typestore.__wrapped__(ros1=self._is_ros1)
+        self._typestore.register(types)
+        self._names[msgtype] = next(iter(types))  # of a service's event another one
+        self._typestore.get_msgdef(self._names[msgtype])
+
     def deserialize(self, message: RawMessage) -> Any:
         """Return the message with its fields.
 
         :raises ValueError: the bytes are no such message
         """
-        msgtype = _SAME_AS.get(message.msgtype, message.msgtype)
+        msgtype = self._names.get(message.msgtype, message.msgtype)
         convert = self._typestore.deserialize_ros1 if self._is_ros1 else self._typestore.deserialize_cdr
         try:
             return convert(message.data, msgtype)
@@ -193,10 +222,21 @@ class Recording:
 
 def _reader(path: Path) -> Any:
     from rosbags import rosbag1, rosbag2
+    from rosbags.rosbag2.storage_mcap import McapReader
 
     if path.is_file():
         path.open('rb').close()  # a PermissionError, which the readers report as damage
-    return rosbag1.Reader(path) if path.suffix == '.bag' else rosbag2.Reader(path)
+    reader = rosbag1.Reader(path) if path.suffix == '.bag' else rosbag2.Reader(path)
+    if isinstance(storage := getattr(reader, 'storage', None), McapReader):
+        storage.schemas = _Schemas()
+    return reader
+
+
+class _Schemas(dict[int, Any]):
+    """Those of an MCAP file. rosbags refuses 'unknown', which rosbag2 writes where it has no definition."""
+
+    def __setitem__(self, key: int, schema: Any) -> None:
+        super().__setitem__(key, schema._replace(encoding=schema.encoding.replace('unknown', '')))
 
 
 @cache
@@ -214,6 +254,7 @@ def _damage() -> tuple[type[BaseException], ...]:
     """Return what the parsers raise on bytes that are not what they should be."""
     from rosbags import rosbag1, rosbag2
     from rosbags.serde import SerdeError
+    from rosbags.typesys import TypesysError
 
     kinds: list[type[BaseException]] = [
         rosbag1.ReaderError,
@@ -228,6 +269,7 @@ def _damage() -> tuple[type[BaseException], ...]:
         OSError,
         RuntimeError,  # lz4
         TypeError,
+        TypesysError,
         ValueError,
         sqlite3.Error,
         struct.error,

@@ -207,7 +207,7 @@ class Goals:
             key=name,
             **said,
         )
-        return replace(made, goal=_place_of(told.asked, self._map_frame) or place)
+        return replace(made, frame_id=self._map_frame, goal=_place_of(told.asked, self._map_frame) or place)
 
 
 def kind_of(msgtype: str, action: str) -> tuple[str, str]:

@@ -42,9 +42,9 @@ class DeedPlacer:
             self._kept_ns = pose.stamp_ns
             self._poses.add(pose)
 
-    def put(self, deed: Deed) -> None:
-        """Take a deed; one that has a pose, or is of another map, keeps what it has."""
-        self._waiting.append(deed)
+    def put(self, *deeds: Deed) -> None:
+        """Take deeds; one that has a pose, or is of another map, keeps what it has."""
+        self._waiting += deeds
 
     def take(self, now_ns: int) -> list[Deed]:
         """Return the deeds whose place is known now, or will not be."""
@@ -81,6 +81,7 @@ class DeedPlacer:
             frame_id=ended.frame_id,
             map_id=self._map_id,
             began=None if began is None else began.pose.position,
+            goal=deed.goal if deed.frame_id == ended.frame_id else None,
             travelled=sum(metres),
         )
 

@@ -9,6 +9,17 @@ from remembr_ros.events.goals import Goals, goal_id, is_left_out, kind_of
 from remembr_ros.events.plain import clipped, plain
 from remembr_ros.memory.deeds.deed import Deed, deed
 
+LEFT_OUT = (
+    '*/remembr/*',
+    'compute_path_to_pose',
+    'compute_path_through_poses',
+    'compute_route',
+    'compute_and_track_route',
+    'follow_path',
+    'smooth_path',
+)
+"""The memory's own, which tell of themselves, and the servers that Nav2 drives with."""
+
 LOW, LOW_NO_MORE = 0.20, 0.25  # of a battery's charge
 EMPTY, EMPTY_NO_MORE = 0.10, 0.15
 STATUS = '/_action/status'

@@ -20,6 +20,8 @@ from remembr_ros.cli.options import add_json, add_memory, check_memory, metres, 
 from remembr_ros.cli.options import name as robot_name
 from remembr_ros.cli.output import print_result, stdout_for_json
 from remembr_ros.errors import BagUnreadable
+from remembr_ros.events.recorded import RecordedDeeds
+from remembr_ros.events.watch import LEFT_OUT
 from remembr_ros.geometry import MAX_POSITION_STD_M, Lost, StampedPose
 from remembr_ros.images import Frame
 from remembr_ros.memory.milvus.client import shown
@@ -29,6 +31,7 @@ from remembr_ros.timestamps import NS, format_duration
 
 _log = logging.getLogger(__name__)
 
+Read = Frame | StampedPose | Lost
 BATCH = 16  # memories embedded and stored together
 
 
@@ -68,6 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='a memory per segment, also where the robot stands and sees the same',
     )
+    parser.add_argument('--no-deeds', action='store_true', help='remember only what was seen')
+    what = f'actions, services, diagnostics that are no deeds; more than once (default: {" ".join(LEFT_OUT)})'
+    parser.add_argument('--leave-out', metavar='PATTERN', action='append', help=what)
     add_captioner(parser)
     add_detector(parser)
     add_json(parser)
@@ -84,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
         f'{result["captioned"]} captioned, remembered as {result["remembered"]} memories; '
         f'{shown(args.memory)} holds {result["memories"]} memories'
     )
+    text += f'; {result["deeds"]} deeds' if result['deeds'] else ''
     if 'objects' in result:
         text += f'; {result["objects"]} objects, from {result["objects_images"]} images'
         left_out = [f'{count} {reason}' for reason, count in result['objects_left_out'].items()]
@@ -114,7 +121,9 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
         with tqdm(total=bag.frame_count, unit='frame', desc='ingest', disable=None) as bar:
             still = None if args.no_consolidation else StillScene()
             describer = Describer(captioner, Remembering(args.robot, args.map_id, args.camera), still)
-            observed = observations(_counted(bag, bar), describer)
+            left_out, frame = args.leave_out or LEFT_OUT, tf[0].strip().lstrip('/') if tf else 'map'
+            deeds = None if args.no_deeds else RecordedDeeds(bag.recording, left_out, args.map_id, frame)
+            observed = observations(_counted(bag, bar, deeds), describer)
             first = next(observed, None)
             if first is None:
                 raise BagUnreadable(
@@ -131,6 +140,9 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
                 except BagUnreadable:
                     things.keep(store)
                     raise
+                finally:
+                    done = deeds.end(args.robot) if deeds else []
+                    _store(map(Observation, done), store, bar)
                 elapsed = time.monotonic() - began
                 objects = things.keep(store)
                 memories = store.count()
@@ -161,6 +173,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             'unchanged': describer.repeated,
             'uncaptioned': describer.uncaptioned,
             'remembered': remembered,
+            'deeds': len(done),
             'memories': memories,
             'duration_sec': duration,
             'elapsed_sec': elapsed,
@@ -192,8 +205,10 @@ def _store(observed: Iterable[Observation], store: MemoryStore, bar: 'tqdm[Any]'
     return segments, unplaced, len(ids)
 
 
-def _counted(bag: BagReader, bar: 'tqdm[Any]') -> Iterator[Frame | StampedPose | Lost]:
-    for event in bag.events():
+def _counted(bag: BagReader, bar: 'tqdm[Any]', deeds: RecordedDeeds | None) -> Iterator[Read]:
+    for event in bag.events(deeds.topics, deeds.hear) if deeds else bag.events():
         if isinstance(event, Frame):
             bar.update(1)
+        elif deeds:
+            deeds.placer.add(event)
         yield event

@@ -2,18 +2,8 @@
 
 import dataclasses
 
+from remembr_ros.events.watch import LEFT_OUT
 from remembr_ros.nodes.base.parameters import NodeParameters, PoseParameters, parameter
-
-LEFT_OUT = (
-    '*/remembr/*',
-    'compute_path_to_pose',
-    'compute_path_through_poses',
-    'compute_route',
-    'compute_and_track_route',
-    'follow_path',
-    'smooth_path',
-)
-"""The memory's own, which tell of themselves, and the servers that Nav2 drives with."""
 
 
 @dataclasses.dataclass(frozen=True)
