@@ -64,6 +64,14 @@ def test_a_begin_in_another_frame_is_none():
     assert (found.began, found.frame_id) == (None, 'map')
 
 
+def test_a_goal_in_another_frame_than_the_pose_is_none():
+    made = placer()
+    made.add(at(0, 1.0, 'odom'))
+    goal = (5.0, 0.0, 0.0)
+    assert made.placed(deed(T, kind='go', goal=goal)).goal is None
+    assert made.placed(deed(T, kind='go', goal=goal, frame_id='odom')).goal == goal
+
+
 def test_all_is_handed_out_at_the_end():
     made = placer()
     made.put(deed(T, kind='go'))

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from test.deed_bag import write_deeds
+
 Run = Callable[..., tuple[int, str, str]]
 RunJson = Callable[..., dict[str, Any]]
 
@@ -48,6 +50,35 @@ def test_ingesting_twice_changes_nothing(command_json: RunJson, bag: Path, tmp_p
     result = command_json('ingest', bag, '--memory', path, *QUICKLY)
     assert result['memories'] == 3
     assert command_json('info', '--memory', path) == before
+
+
+def test_what_the_robot_did_is_remembered_once(command: Run, command_json: RunJson, tmp_path: Path) -> None:
+    path, bag = tmp_path / 'memory.db', write_deeds(tmp_path)
+    told = []
+    for _ in range(2):
+        result = command_json('ingest', bag, '--memory', path, *QUICKLY, '--map-id', 'first')
+        assert (result['segments'], result['deeds'], result['memories']) == (7, 4, 11)
+        told.append(command_json('recall', '--memory', path, '--source', 'agent', '--limit', '9')['memories'])
+    assert told[0] == told[1]
+    verbs = {memory['caption'].split()[0] for memory in told[0]}
+    assert verbs == {'Drove', 'Failed', 'Picked', 'Began'}
+    info = command_json('info', '--memory', path)
+    assert (info['robots'], info['maps'], info['placed']) == (['robot'], ['first'], 11)
+    assert '; 4 deeds' in command('ingest', bag, '--memory', path, *QUICKLY)[1]
+
+
+@pytest.mark.parametrize(
+    ('options', 'deeds'),
+    [
+        (['--no-deeds'], 0),
+        (['--leave-out', 'navigate_*', '--leave-out', '*/follow_path'], 1),
+        (['--leave-out', 'nothing'], 5),
+    ],
+)
+def test_deeds_may_be_left_out(command_json: RunJson, tmp_path: Path, options: list[str], deeds: int) -> None:
+    bag = write_deeds(tmp_path)
+    result = command_json('ingest', bag, '--memory', tmp_path / 'memory.db', *QUICKLY, *options)
+    assert (result['deeds'], result['memories']) == (deeds, 7 + deeds)
 
 
 def test_a_robot_that_stands_has_one_memory(command_json: RunJson, still_bag: Path, tmp_path: Path) -> None:
