@@ -127,7 +127,7 @@ class DeedBag(BagBuilder):
 
 
 def write_deeds(folder: Path, kind: str = 'mcap', *, undefined: Sequence[str] = (), **drive: Any) -> Path:
-    """Return a recording of a drive that succeeds, one that fails, a cup, and a drive under way at the end."""
+    """Return a recording of a drive that succeeds, one that fails, a cup, and a drive that goes on."""
     with DeedBag(folder, kind, undefined=undefined) as bag:
         bag.drive(**drive)
         bag.status(0.1, (9, -60.0, SUCCEEDED))

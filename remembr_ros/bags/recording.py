@@ -37,6 +37,8 @@ _MEANING = {
 # tf/tfMessage of early ROS 1 has the fields of its successor
 _TF = 'tf2_msgs/msg/TFMessage'
 _SAME_AS = {'tf/msg/tfMessage': _TF}
+_ALLOWED = """CREATE TEMP VIEW message_definitions AS SELECT id, topic_type, encoded_message_definition,
+replace(encoding, 'unknown', 'ros2msg') AS encoding, type_description_hash FROM main.message_definitions"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +161,8 @@ class Recording:
             return
         from rosbags.typesys import get_types_from_msg
 
-        connections = (one for reader in self._readers for one in reader.connections)
-        texts = (one.msgdef.data for one in connections if one.msgtype == msgtype)
-        text = next(filter(str.strip, texts), None)
-        if text is None:
+        texts = [c.msgdef.data for file in self._readers for c in file.connections if c.msgtype == msgtype]
+        if not (text := next(filter(None, texts), '')):
             raise ValueError('the recording has no definition of it')
         types = get_types_from_msg(text, msgtype)
         if self._typestore is _typestore(ros1=self._is_ros1):  # which other recordings use, too
@@ -222,21 +222,22 @@ class Recording:
 
 def _reader(path: Path) -> Any:
     from rosbags import rosbag1, rosbag2
-    from rosbags.rosbag2.storage_mcap import McapReader
 
     if path.is_file():
         path.open('rb').close()  # a PermissionError, which the readers report as damage
-    reader = rosbag1.Reader(path) if path.suffix == '.bag' else rosbag2.Reader(path)
-    if isinstance(storage := getattr(reader, 'storage', None), McapReader):
-        storage.schemas = _Schemas()
-    return reader
+    _allow_unknown()
+    return rosbag1.Reader(path) if path.suffix == '.bag' else rosbag2.Reader(path)
 
 
-class _Schemas(dict[int, Any]):
-    """Those of an MCAP file. rosbags refuses 'unknown', which rosbag2 writes where it has no definition."""
+@cache
+def _allow_unknown() -> None:
+    """Let rosbags read files with an 'unknown' type: rosbag2 found no definition of it, as of feedback."""
+    from rosbags.rosbag2 import storage_mcap
 
-    def __setitem__(self, key: int, schema: Any) -> None:
-        super().__setitem__(key, schema._replace(encoding=schema.encoding.replace('unknown', '')))
+    known: Any = storage_mcap.get_msgdef
+    vars(storage_mcap)['get_msgdef'] = lambda of: known(None if of and of.encoding == 'unknown' else of)
+    with suppress(ImportError):  # older ones read SQLite otherwise
+        importlib.import_module('apsw').connection_hooks.append(lambda file: file.execute(_ALLOWED))
 
 
 @cache

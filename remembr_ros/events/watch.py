@@ -19,7 +19,6 @@ LEFT_OUT = (
     'smooth_path',
 )
 """The memory's own, which tell of themselves, and the servers that Nav2 drives with."""
-
 LOW, LOW_NO_MORE = 0.20, 0.25  # of a battery's charge
 EMPTY, EMPTY_NO_MORE = 0.10, 0.15
 STATUS = '/_action/status'

@@ -123,7 +123,7 @@ def _ingest(args: argparse.Namespace) -> dict[str, Any]:
             describer = Describer(captioner, Remembering(args.robot, args.map_id, args.camera), still)
             left_out, frame = args.leave_out or LEFT_OUT, tf[0].strip().lstrip('/') if tf else 'map'
             deeds = None if args.no_deeds else RecordedDeeds(bag.recording, left_out, args.map_id, frame)
-            observed = observations(_counted(bag, bar, deeds), describer)
+            observed = observations(_counted(bag, bar, deeds if deeds and deeds.topics else None), describer)
             first = next(observed, None)
             if first is None:
                 raise BagUnreadable(

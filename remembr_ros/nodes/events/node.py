@@ -82,8 +82,7 @@ class EventsNode(ManagedNode):
 
     def stop(self) -> None:
         if self._watch is not None:
-            for deed in self._watch.end(self.now_ns()):
-                self._placer.put(deed)
+            self._placer.put(*self._watch.end(self.now_ns()))
             self._ready += self._placer.flush()
             self._send()
         self._watch = self._graph = self._poses = None
@@ -134,8 +133,7 @@ class EventsNode(ManagedNode):
     def _take(self) -> None:
         now_ns = self.now_ns()
         assert self._watch is not None
-        for deed in self._watch.take(now_ns):
-            self._placer.put(deed)
+        self._placer.put(*self._watch.take(now_ns))
         self._ready += self._placer.take(now_ns)
         self._send()
 

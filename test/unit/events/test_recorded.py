@@ -1,3 +1,5 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,15 +47,17 @@ def test_what_was_done_when_where_and_how_it_ended(storage, tmp_path):
 
 
 @pytest.mark.parametrize('encoding', ['ros2msg', 'unknown'])
-def test_what_has_no_definition_is_left_out_and_said(encoding, tmp_path, caplog):
-    path = write_deeds(tmp_path, undefined=(FEEDBACK,))
-    (file,) = path.glob('*.mcap')
-    # What rosbag2 writes of a type that it finds no definition of.
-    file.write_bytes(
-        file.read_bytes().replace(
-            f'{FEEDBACK}\x07\0\0\0ros2msg'.encode(), f'{FEEDBACK}\x07\0\0\0{encoding}'.encode()
-        )
-    )
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_what_has_no_definition_is_left_out_and_said(storage, encoding, tmp_path, caplog):
+    path = write_deeds(tmp_path, storage, undefined=(FEEDBACK,))
+    (file,) = (file for file in path.iterdir() if file.suffix != '.yaml')
+    if storage == 'sqlite3':
+        with closing(sqlite3.connect(file)) as table, table:
+            which = "WHERE encoded_message_definition = ''"
+            table.execute(f'UPDATE message_definitions SET encoding = ? {which}', (encoding,))
+    else:
+        said, meant = (f'{FEEDBACK}\x07\0\0\0{one}'.encode() for one in ('ros2msg', encoding))
+        file.write_bytes(file.read_bytes().replace(said, meant))
     assert encoding.encode() in file.read_bytes()
     found = deeds_of(path)
     assert len(found) == 4
