@@ -2,6 +2,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from remembr_ros.bags.reader import open_bag
@@ -112,3 +113,42 @@ def test_a_plan_of_ros_1_is_no_deed(tmp_path):
         bag.compressed('/camera/compressed', T0)
         bag.add('/plan', bag.make('nav_msgs/msg/Path', bag.header(T0), []), T0)
     assert deeds_of(bag.path) == []
+
+
+def test_a_service_that_was_called_by_the_definition_of_its_event(tmp_path):
+    kind, rule = 'std_srvs/srv/Trigger', '=' * 80
+    text = f"""service_msgs/ServiceEventInfo info
+{kind}_Request[<=1] request
+{kind}_Response[<=1] response
+{rule}
+MSG: service_msgs/ServiceEventInfo
+uint8 event_type
+builtin_interfaces/Time stamp
+char[16] client_gid
+int64 sequence_number
+{rule}
+MSG: {kind}_Request
+{rule}
+MSG: {kind}_Response
+bool success
+string message
+"""
+    named = 'std_srvs/srv/msg/Trigger'
+    with DeedBag(tmp_path) as bag:
+        bag.drive(2)
+        bag.add_custom_type(f'{kind}_Event', text)
+        topic = bag._writer.add_connection(
+            '/open_gripper/_service_event', f'{kind}_Event', msgdef=text, rihs01='RIHS01_' + '0' * 64
+        )
+        request = bag.make(f'{named}_Request')
+        response = bag.make(f'{named}_Response', False, 'stuck')
+        for second, asked, answered in ((0.5, [request], []), (1.5, [], [response])):
+            client = np.arange(16, dtype=np.uint8)
+            info = bag.make('service_msgs/msg/ServiceEventInfo', 1, bag.time(second), client, 7)
+            message = bag.make(f'{named}_Event', info, asked, answered)
+            data = bag.store.serialize_cdr(message, f'{named}_Event')
+            bag._writer.write(topic, T0 + round(second * NS), bytes(data))
+    (found,) = deeds_of(bag.path)
+    facts = facts_of(found)
+    assert (facts.kind, facts.object, facts.outcome, facts.reason) == ('open', 'gripper', 'failed', 'stuck')
+    assert (found.start_ns - T0, found.end_ns - T0) == (NS // 2, 3 * NS // 2)
