@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from remembr_ros.memory.consolidation.routine import AMONG, absorb_deed
+from remembr_ros.memory.consolidation.routine import AMONG, absorb_deed, may_repeat
 from remembr_ros.memory.consolidation.rule import NEAREST, Consolidation, Scene, absorb, scene_of
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.recall import Scope
@@ -39,7 +39,8 @@ def merge_stays(engine: Engine, entries: Sequence[Entry], config: Consolidation)
     for entry in sorted(entries, key=lambda e: (e.memory.start_ns, -e.memory.end_ns, e.memory.id)):
         memory = entry.memory
         if memory.source == AGENT:
-            whole = absorb_deed(_deeds_around(engine, memory, merged, mine), memory, config)
+            around = _deeds_around(engine, memory, merged, mine) if may_repeat(memory) else []
+            whole = absorb_deed(around, memory, config)
         else:
             whole = absorb(_around(engine, memory, merged, mine), scene_of(entry), config)
         if whole is None:

@@ -17,6 +17,12 @@ SINGLE = 3  # so often within the hour it is news
 MOST_TIMES = 500  # of one memory
 
 
+def may_repeat(memory: Memory) -> bool:
+    """Tell whether a memory is a deed of the kind that repeats itself."""
+    facts = facts_of(memory)
+    return facts is not None and facts.kind == 'go' and facts.outcome == 'succeeded'
+
+
 def absorb_deed(known: Iterable[Memory], new: Memory, config: Consolidation) -> Memory | None:
     """Return the stored deed that a new one is part of, as it is from now on; None: it is one of its own.
 
@@ -25,7 +31,7 @@ def absorb_deed(known: Iterable[Memory], new: Memory, config: Consolidation) -> 
     :param known: deeds of the same robot and map
     """
     facts = facts_of(new)
-    if facts is None or facts.kind != 'go' or facts.outcome != 'succeeded':
+    if facts is None or not may_repeat(new):
         return None
     time = (new.start_ns, new.end_ns)
     earliest_ns, latest_ns = new.end_ns - config.max_span_ns, new.start_ns
