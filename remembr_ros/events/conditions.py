@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from remembr_ros.memory.deeds.deed import Deed, deed
 from remembr_ros.timestamps import NS
 
-UP_NS = 2 * NS  # a level counts once it has lasted so long: one bad reading is none
+UP_NS = 2 * NS  # a condition counts once it has lasted so long: one bad reading is none
 DOWN_NS = 5 * NS  # and all is well again after so long without it
-MOST_NAMES = 1000  # whose levels are followed
+MOST_NAMES = 1000  # whose conditions are followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Condition:
     """How something is.
 
     :param kind: of the deed while it is so; empty: as it should be
-    :param text: what is said of it
+    :param text: what is said of it; of the same kind the first text counts
     """
 
     kind: str = ''
@@ -27,65 +27,47 @@ WELL = Condition()
 
 @dataclass(slots=True)
 class _Thing:
-    level: Condition
+    """How it is since when, as far as that has lasted, and how it seems to be now."""
+
+    now: Condition
     since_ns: int
-    next: Condition
-    next_ns: int
-    details: dict[str, float]
+    seems: Condition
+    seems_ns: int
 
 
 class Conditions:
-    """Follows levels by the names of what has them."""
+    """Follows conditions by the names of what has them."""
 
     def __init__(self) -> None:
         self._things: dict[str, _Thing] = {}
-        self._told: list[Deed] = []
 
-    def tell(self, name: str, level: Condition, now_ns: int, details: dict[str, float] | None = None) -> None:
-        """Take how something is now.
-
-        :param level: of the same kind, the first text counts
-        :param details: of the deed; what is told last counts
-        """
+    def tell(self, name: str, condition: Condition, now_ns: int) -> None:
+        """Take how something is now."""
         known = self._things.get(name)
-        if known is None:
-            if len(self._things) >= MOST_NAMES or not level.kind:
-                return
-            known = self._things[name] = _Thing(WELL, now_ns, WELL, now_ns, {})
-        if known.level.kind:
-            known.details |= details or {}
-        if level.kind != known.next.kind:
-            known.next, known.next_ns = level, now_ns
-            if not known.level.kind:
-                known.details = dict(details or {})
+        if known is None and condition.kind and len(self._things) < MOST_NAMES:
+            self._things[name] = _Thing(WELL, now_ns, condition, now_ns)
+        elif known is not None and condition.kind != known.seems.kind:
+            known.seems, known.seems_ns = condition, now_ns
 
     def take(self, now_ns: int) -> list[Deed]:
         """Return what has begun and what has ended, as far as it has lasted."""
+        told: list[Deed] = []
         for name, thing in list(self._things.items()):
-            thing.next_ns = min(thing.next_ns, now_ns)  # the clock may be set back
-            lasted_ns = now_ns - thing.next_ns
-            if thing.next.kind != thing.level.kind and lasted_ns >= (UP_NS if thing.next.kind else DOWN_NS):
-                if thing.level.kind:
-                    self._told.append(_deed(name, thing, max(thing.next_ns, thing.since_ns), over=True))
-                thing.level, thing.since_ns = thing.next, thing.next_ns
-                if thing.level.kind:
-                    self._told.append(_deed(name, thing, thing.since_ns))
-            if not thing.level.kind and not thing.next.kind:
+            thing.seems_ns = min(thing.seems_ns, now_ns)  # the clock may be set back
+            lasted_ns = now_ns - thing.seems_ns
+            if thing.seems.kind != thing.now.kind and lasted_ns >= (UP_NS if thing.seems.kind else DOWN_NS):
+                told += _deeds(name, thing, over=True)
+                thing.now, thing.since_ns = thing.seems, thing.seems_ns
+                told += _deeds(name, thing, over=False)
+            if not thing.now.kind and not thing.seems.kind:
                 del self._things[name]
-        told, self._told = self._told, []
         return told
 
 
-def _deed(name: str, thing: _Thing, end_ns: int, *, over: bool = False) -> Deed:
-    outcome = 'failed' if thing.level.kind == 'fail' else 'unknown'
-    if over and thing.level.kind == 'charge':
-        outcome = 'succeeded'
-    return deed(
-        thing.since_ns,
-        end_ns,
-        kind=thing.level.kind,
-        text=thing.level.text[:20_000],
-        outcome=outcome,
-        details=dict(thing.details),
-        key=f'level {name}',
-    )
+def _deeds(name: str, thing: _Thing, *, over: bool) -> list[Deed]:
+    kind, text = thing.now.kind, thing.now.text[:20_000]
+    if not kind:
+        return []
+    outcome = 'failed' if kind == 'fail' else 'succeeded' if over and kind == 'charge' else 'unknown'
+    end_ns = max(thing.seems_ns, thing.since_ns) if over else thing.since_ns
+    return [deed(thing.since_ns, end_ns, kind=kind, text=text, outcome=outcome, key=f'condition {name}')]

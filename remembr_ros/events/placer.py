@@ -48,21 +48,19 @@ class DeedPlacer:
 
     def take(self, now_ns: int) -> list[Deed]:
         """Return the deeds whose place is known now, or will not be."""
-        newest_ns = self._poses.newest_ns
-        due = [
-            deed
-            for deed in self._waiting
-            if now_ns < deed.end_ns
-            or now_ns >= deed.end_ns + self._wait_ns
-            or (newest_ns is not None and newest_ns >= deed.end_ns)
-        ]
-        self._waiting = [deed for deed in self._waiting if deed not in due]
-        return [self.placed(deed) for deed in due]
+        newest_ns = self._poses.newest_ns or 0
+        found: list[Deed] = []
+        waiting: list[Deed] = []
+        for deed in self._waiting:
+            waits = newest_ns < deed.end_ns <= now_ns < deed.end_ns + self._wait_ns
+            (waiting if waits else found).append(deed)
+        self._waiting = waiting
+        return list(map(self.placed, found))
 
     def flush(self) -> list[Deed]:
         """Return all that wait, with the place that is known by now."""
-        due, self._waiting = self._waiting, []
-        return [self.placed(deed) for deed in due]
+        found, self._waiting = self._waiting, []
+        return list(map(self.placed, found))
 
     def placed(self, deed: Deed) -> Deed:
         """Return a deed with the place that is known by now."""

@@ -1,11 +1,11 @@
 """All that tells of deeds on a robot's graph or in a recording: which topics, and what they mean."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from fnmatch import fnmatch
 from typing import Any
 
 from remembr_ros.events.conditions import WELL, Condition, Conditions
-from remembr_ros.events.goals import Goals, goal_id, is_left_out, kind_of
+from remembr_ros.events.goals import Goals, goal_id, kind_of
 from remembr_ros.events.plain import clipped, plain
 from remembr_ros.memory.deeds.deed import Deed, deed
 
@@ -21,13 +21,14 @@ LEFT_OUT = (
 """The memory's own, which tell of themselves, and the servers that Nav2 drives with."""
 LOW, LOW_NO_MORE = 0.20, 0.25  # of a battery's charge
 EMPTY, EMPTY_NO_MORE = 0.10, 0.15
+_LOW, _EMPTY = 'battery low', 'battery nearly empty'
 STATUS = '/_action/status'
 _FEEDBACK = '/_action/feedback'
 _SERVICE_EVENT = '/_service_event'
 _NO_DEEDS = ('rcl_interfaces/', 'lifecycle_msgs/', 'type_description_interfaces/', 'remembr_msgs/')
 """Services that look after nodes; what the memory itself does is told by itself."""
 _COLLISION = {1: 'stop', 2: 'slow down', 3: 'approach', 4: 'limit speed'}
-_DIAGNOSTIC = {1: Condition('warning'), 2: Condition('fail'), 3: Condition('fail')}
+_DIAGNOSTIC = {1: ('warning', 'warned'), 2: ('fail', 'failed'), 3: ('fail', 'fell silent')}
 _CHARGING = 1
 MOST_CALLS = 1000  # of services whose response is waited for
 
@@ -47,15 +48,13 @@ class EventWatch:
         self._map_frame = map_frame
         self._held: dict[str, str] = {}
         self._calls: dict[str, tuple[int, Any]] = {}
-        self._low = self._empty = False
+        self._low: dict[str, str] = {}
         self._deeds: list[Deed] = []
         self._hears: dict[str, Callable[[str, Any, int], None]] = {
             'nav_msgs/msg/Path': lambda _, message, now_ns: self.goals.plan(message, now_ns),
             'nav2_msgs/msg/BehaviorTreeLog': lambda _, message, now_ns: self.goals.tree(message, now_ns),
             'nav2_msgs/msg/CollisionMonitorState': self._collision,
-            'moveit_msgs/msg/AttachedCollisionObject': lambda _, message, now_ns: self._attached(
-                message, now_ns
-            ),
+            'moveit_msgs/msg/AttachedCollisionObject': self._attached,
             'moveit_msgs/msg/PlanningScene': self._scene,
             'diagnostic_msgs/msg/DiagnosticArray': self._diagnostics,
             'sensor_msgs/msg/BatteryState': self._battery,
@@ -104,7 +103,9 @@ class EventWatch:
         return [*self.take(now_ns), *self.goals.end(now_ns)]
 
     def _is_left_out(self, name: str) -> bool:
-        return is_left_out(name, self._left_out)
+        """Tell whether a pattern fits a name, as a whole or its last part."""
+        names = (name, name.rpartition('/')[2])
+        return any(fnmatch(one, pattern) for one in names for pattern in self._left_out)
 
     # Introspection, of Kilted and later
 
@@ -113,7 +114,7 @@ class EventWatch:
         _, _, part = service.partition('/_action/')
         for request in message.request:
             if part == 'send_goal':
-                self.goals.asked(goal_id(request.goal_id), request.goal)
+                self.goals.told(goal_id(request.goal_id)).asked = request.goal
                 return
             self._calls[call] = (now_ns, request)
             if len(self._calls) > MOST_CALLS:
@@ -121,94 +122,81 @@ class EventWatch:
         for response in message.response:
             begin_ns, request = self._calls.pop(call, (now_ns, None))
             if part == 'get_result' and request is not None:
-                self.goals.ended(goal_id(request.goal_id), response.result)
+                self.goals.told(goal_id(request.goal_id)).result = response.result
             elif not part:
                 self._called(f'{service} {call}', (begin_ns, now_ns), request, response)
 
     def _called(self, call: str, time: tuple[int, int], request: Any, response: Any) -> None:
         service = call.partition(' ')[0]
-        done = getattr(response, 'success', True)
         kind, thing = kind_of('', service)
-        details = {'service': service, 'request': plain(request) or {}, 'response': plain(response) or {}}
-        why = '' if done else str(getattr(response, 'message', ''))
+        done = getattr(response, 'success', True)
+        about = {'outcome': 'succeeded'} if done else {'outcome': 'failed', 'reason': plain(response.message)}
+        details = clipped({'service': service, 'request': plain(request), 'response': plain(response)})
         self._deeds.append(
-            deed(
-                *(min(time), max(time)),
-                kind=kind,
-                object=thing,
-                outcome='succeeded' if done else 'failed',
-                reason=why[:5000],
-                details=clipped(details),
-                key=call,
-            )
+            deed(min(time), max(time), kind=kind, object=thing, details=details, key=call, **about)
         )
 
     # The arm
 
-    def _attached(self, message: Any, now_ns: int) -> None:
-        thing = message.object
-        operation = thing.operation
-        operation = operation[0] if isinstance(operation, bytes) else int(operation)
+    def _attached(self, _: str, message: Any, now_ns: int) -> None:
+        name, operation = message.object.id, _number(message.object.operation)
         if operation in (0, 2):  # CollisionObject.ADD, APPEND
-            self._hold(thing.id, message.link_name, now_ns)
+            self._hold(name, message.link_name, now_ns)
         elif operation == 1:  # REMOVE; without a name all of the link
-            of_link = [name for name, link in self._held.items() if message.link_name in ('', link)]
-            for name in [thing.id] if thing.id else of_link:
-                self._let_go(name, now_ns)
+            of_link = [held for held, link in self._held.items() if message.link_name in ('', link)]
+            for one in [name] if name else of_link:
+                self._hold(one, None, now_ns)
 
-    def _scene(self, _: str, message: Any, now_ns: int) -> None:
+    def _scene(self, topic: str, message: Any, now_ns: int) -> None:
         attached = message.robot_state.attached_collision_objects
         for one in attached:
-            self._attached(one, now_ns)
+            self._attached(topic, one, now_ns)
         if not message.is_diff and not message.robot_state.is_diff:
             for name in self._held.keys() - {one.object.id for one in attached}:
-                self._let_go(name, now_ns)
+                self._hold(name, None, now_ns)
 
-    def _hold(self, name: str, link: str, now_ns: int) -> None:
-        if name not in self._held:
-            self._held[name] = link
-            self._arm('pick', name, link, now_ns)
+    def _hold(self, name: str, link: str | None, now_ns: int) -> None:
+        """Take down what a link of the arm holds, or that nothing holds it any more."""
+        if (link is None) == (name not in self._held):
+            return
+        if link is None:
+            kind, link = 'place', self._held.pop(name)
+        else:
+            kind, self._held[name] = 'pick', link
+        about: dict[str, Any] = {'object': name.replace('_', ' '), 'details': {'link': link, 'id': name}}
+        self._deeds.append(deed(now_ns, kind=kind, outcome='succeeded', **about))
 
-    def _let_go(self, name: str, now_ns: int) -> None:
-        if name in self._held:
-            self._arm('place', name, self._held.pop(name), now_ns)
-
-    def _arm(self, kind: str, name: str, link: str, now_ns: int) -> None:
-        said = name.replace('_', ' ')
-        self._deeds.append(
-            deed(now_ns, kind=kind, object=said, outcome='succeeded', details={'link': link, 'id': name})
-        )
-
-    # What lasts while it is not as it should be
+    # What is not as it should be for a while
 
     def _collision(self, topic: str, message: Any, now_ns: int) -> None:
         doing = _COLLISION.get(int(message.action_type), '')
         by = f' ({message.polygon_name})' if message.polygon_name else ''
-        level = Condition(doing, f'the collision monitor made the robot {doing}{by}') if doing else WELL
-        self._conditions.tell(topic, level, now_ns)
+        self._tell(topic, doing, f'the collision monitor made the robot {doing}{by}', now_ns)
 
     def _diagnostics(self, _: str, message: Any, now_ns: int) -> None:
         for status in message.status:
-            if self._is_left_out(status.name):
-                continue
-            level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
-            found = _DIAGNOSTIC.get(level, WELL)
-            how = {1: 'warned', 2: 'failed', 3: 'fell silent'}.get(level, '')
-            said = f'{status.name} {how}: {status.message}'.rstrip(': ')
-            self._conditions.tell(
-                f'diagnostics {status.name}', replace(found, text=said) if level else WELL, now_ns
-            )
+            if not self._is_left_out(status.name):
+                kind, how = _DIAGNOSTIC.get(_number(status.level), ('', ''))
+                said = f'{status.name} {how}: {status.message}'.rstrip(': ')
+                self._tell(f'diagnostics {status.name}', kind, said, now_ns)
 
     def _battery(self, topic: str, message: Any, now_ns: int) -> None:
         charge = float(message.percentage)
         known = 0.0 <= charge <= 1.0
         percent = f' at {charge:.0%}' if known else ''
-        charging = int(message.power_supply_status) == _CHARGING
-        level = Condition('charge', f'charged, beginning{percent}') if charging else WELL
-        self._conditions.tell(f'{topic} charging', level, now_ns, {'charge': charge} if known else None)
+        charging = 'charge' if int(message.power_supply_status) == _CHARGING else ''
+        self._tell(f'{topic} charging', charging, f'charged, beginning{percent}', now_ns)
         if known:
-            self._low = charge <= (LOW_NO_MORE if self._low else LOW)
-            self._empty = charge <= (EMPTY_NO_MORE if self._empty else EMPTY)
-            kind = 'battery nearly empty' if self._empty else 'battery low' if self._low else ''
-            low = Condition(kind, f'the {kind}{percent}' if kind else '')
-            self._conditions.tell(f'{topic} low', low, now_ns, {'charge': charge})
+            was = self._low.get(topic, '')
+            kind = _LOW if charge <= (LOW_NO_MORE if was else LOW) else ''
+            kind = _EMPTY if charge <= (EMPTY_NO_MORE if was == _EMPTY else EMPTY) else kind
+            self._low[topic] = kind
+            self._tell(f'{topic} low', kind, f'the {kind}{percent}', now_ns)
+
+    def _tell(self, name: str, kind: str, text: str, now_ns: int) -> None:
+        self._conditions.tell(name, Condition(kind, text) if kind else WELL, now_ns)
+
+
+def _number(value: Any) -> int:
+    """Return a ROS byte, which rclpy has as bytes."""
+    return value[0] if isinstance(value, bytes) else int(value)

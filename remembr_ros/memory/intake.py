@@ -52,9 +52,9 @@ class Intake:
         :raises StoreUnavailable: the database does not work; calling again with the same memories is safe
         """
         observations = [replace(o, memory=schema.storable(o.memory)) for o in observations]
-        if any(map(names_objects, observations)):
+        if any(names_objects(o.memory) for o in observations):
             things = known_objects(engine.select(Scope(source=OBJECT)))
-            observations = [with_object_ids(o, things) for o in observations]
+            observations = [replace(o, memory=with_object_ids(o.memory, things)) for o in observations]
         last = {o.memory.id: o for o in observations}  # of two with one id the last counts
         known = {memory.id: memory for memory in engine.get(list(last))}
         new = [o for memory_id, o in last.items() if not self._is_stored(o, known.get(memory_id))]

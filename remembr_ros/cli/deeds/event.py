@@ -2,67 +2,43 @@
 
 import argparse
 import json
+import logging
 import time
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
 from tqdm import tqdm
 
 from remembr_ros.cli.options import PLACE, add_json, add_memory, name, open_memory
-from remembr_ros.cli.options import time as time_option
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope import point
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, Pose, check_point
-from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, deed
-from remembr_ros.memory.deeds.wording import kind_said
+from remembr_ros.memory.deeds.deed import OUTCOMES, Deed, told_deed
 from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.model.record import Memory, Observation
-from remembr_ros.timestamps import parse_time
+
+_log = logging.getLogger(__name__)
 
 BATCH = 100  # deeds embedded and stored together
-_TOLD = ('kind', 'object', 'receptacle', 'place', 'reason')
-
-
-class _Line(BaseModel):
-    """A deed as a line of a file; what is not known is empty."""
-
-    model_config = ConfigDict(extra='forbid')
-    kind: str = ''
-    object: str = ''
-    receptacle: str = ''
-    place: str = ''
-    begin: str
-    end: str = ''
-    position: Point | None = None
-    outcome: str = ''
-    reason: str = ''
-    text: str = ''
+_TOLD = {
+    'kind': 'go, pick, place, open, close, ask, answer, dock, charge, fail, or other words',
+    'object': 'what it was done to: a name, or the id of a known object',
+    'receptacle': 'what that was taken from or put on: the same',
+    'place': 'name of the place, such as of a room',
+    'begin': 'when it began: ISO 8601 or Unix seconds (default: the end)',
+    'end': 'when it ended (default: the begin, or now)',
+    'outcome': f'how it ended: {", ".join(OUTCOMES)}',
+    'reason': 'why it ended so',
+}
+"""Options, and with text and position the fields of a line of a file."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('text', metavar='TEXT', nargs='?', default='', help='what was done')
     add_memory(parser)
     parser.add_argument(
-        '--file', metavar='FILE', help='many deeds: a JSON object with these options per line'
+        '--file', metavar='FILE', help='many deeds, one JSON object with these fields per line'
     )
-    parser.add_argument(
-        '--kind',
-        default='',
-        help='go, pick, place, open, close, ask, answer, dock, charge, fail, or other words',
-    )
-    parser.add_argument(
-        '--object', default='', help='what it was done to: a name, or the id of a known object'
-    )
-    parser.add_argument('--receptacle', default='', help='what that was taken from or put on: the same')
-    parser.add_argument('--place', default='', help='name of the place, such as of a room')
-    parser.add_argument('--begin', type=time_option, metavar='TIME', help='when it began (default: the end)')
-    parser.add_argument('--end', type=time_option, metavar='TIME', help='when it ended (default: now)')
-    parser.add_argument(
-        '--outcome', choices=OUTCOMES, default='unknown', help='how it ended (default: %(default)s)'
-    )
-    parser.add_argument('--reason', default='', help='why it ended so')
+    for option, text in _TOLD.items():
+        parser.add_argument(f'--{option}', default='', help=text)
     parser.add_argument('--position', **PLACE, help='where the robot was [m] (default: not known)')
     parser.add_argument(
         '--robot',
@@ -76,17 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    told = [args.text, *(getattr(args, key) for key in _TOLD), args.begin, args.end, args.position]
-    if args.file and any(told):
+    told = {key: getattr(args, key) for key in ('text', 'position', *_TOLD)}
+    if args.file and any(told.values()):
         raise InvalidRequest('--file has all that is told: give either a file or one deed')
-    deeds = _read(args) if args.file else [_told(args)]
-    memories = [one.memory(args.robot) for one in deeds]
+    deeds = _read(args) if args.file else [told_deed(**told, map_id=args.map_id, now_ns=time.time_ns())]
     with stdout_for_json(args.json):
-        stored = _store(args, memories) if memories else []
+        stored = _store(args, [one.memory(args.robot) for one in deeds])
     if args.file:
-        count = len({memory.id for memory in stored})
-        result = {'file': args.file, 'deeds': len(memories), 'memories': count}
-        print_result(args.json, result, f'{len(memories)} deeds remembered as {count} memories')
+        result = {'file': args.file, 'deeds': len(deeds), 'memories': len({memory.id for memory in stored})}
+        print_result(
+            args.json, result, f'{result["deeds"]} deeds remembered as {result["memories"]} memories'
+        )
     else:
         print_result(args.json, memory_json(stored[0]), stored[0].id)
     return 0
@@ -105,43 +81,23 @@ def _store(args: argparse.Namespace, memories: list[Memory]) -> list[Memory]:
     return stored
 
 
-def _told(args: argparse.Namespace) -> Deed:
-    end_ns = args.end if args.end is not None else args.begin if args.begin is not None else time.time_ns()
-    about: dict[str, Any] = {key: getattr(args, key) for key in _TOLD}
-    about['kind'] = about['kind'] or kind_said(args.text)
-    where = _pose(point(args.position))
-    begin_ns = end_ns if args.begin is None else args.begin
-    return deed(
-        begin_ns, end_ns, text=args.text, outcome=args.outcome, pose=where, map_id=args.map_id, **about
-    )
-
-
 def _read(args: argparse.Namespace) -> list[Deed]:
     """Return the deeds of a file; what is wrong with it is told by its line before anything is stored."""
+    deeds, number = [], 0
     try:
-        lines = Path(args.file).read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f'{args.file} cannot be read: {error}') from None
-    deeds = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            told = _Line.model_validate(json.loads(line)).model_dump()
-            begin_ns, end = parse_time(told.pop('begin')), told.pop('end')
-            where = _pose(told.pop('position'))
-            told['outcome'] = told['outcome'] or 'unknown'
-            told['kind'] = told['kind'] or kind_said(told['text'])
-            end_ns = parse_time(end) if end else None
-            deeds.append(deed(begin_ns, end_ns, pose=where, map_id=args.map_id, **told))
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            where_wrong = '.'.join(map(str, wrong['loc']))
-            raise InvalidRequest(f'{args.file}, line {number}: {where_wrong}: {wrong["msg"]}') from None
-        except (ValueError, RecursionError, InvalidRequest) as error:
-            raise InvalidRequest(f'{args.file}, line {number}: {error}') from None
+        for number, line in enumerate(Path(args.file).read_text('utf-8').splitlines(), 1):
+            if line.strip():
+                told = json.loads(line)
+                for unknown in sorted(told.keys() - {'text', 'position', *_TOLD}):
+                    _log.warning('%s, line %d: %r is no field, and left out', args.file, number, unknown)
+                    del told[unknown]
+                deeds.append(told_deed(**told, map_id=args.map_id))
+                if not deeds[-1].begin_ns:
+                    raise InvalidRequest('it needs a begin')
+    except OSError as error:
+        raise InvalidRequest(f'{args.file} cannot be read: {error.strerror}') from None
+    except (ValueError, AttributeError, TypeError, RecursionError, InvalidRequest) as error:
+        raise InvalidRequest(f'{args.file}, line {number}: {error}') from None
+    if not deeds:
+        raise InvalidRequest(f'{args.file} has no deeds')
     return deeds
-
-
-def _pose(position: Point | None) -> Pose | None:
-    return None if position is None else Pose(*check_point(position))

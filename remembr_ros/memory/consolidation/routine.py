@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.consolidation.rule import Consolidation
-from remembr_ros.memory.deeds.deed import DeedFacts, facts_of
+from remembr_ros.memory.deeds.deed import each_time, facts_of
 from remembr_ros.memory.model.record import Memory
 
 AMONG = 100  # deeds nearest in time, one of which may go on: a patrol has no more places
@@ -29,46 +29,41 @@ def absorb_deed(known: Iterable[Memory], new: Memory, config: Consolidation) -> 
     A stored deed that holds the new one already comes back unchanged.
 
     :param known: deeds of the same robot and map
+    :param new: one that may repeat itself
     """
-    facts = facts_of(new)
-    if facts is None or not may_repeat(new):
-        return None
-    time = (new.start_ns, new.end_ns)
-    earliest_ns, latest_ns = new.end_ns - config.max_span_ns, new.start_ns
+    since_ns = new.end_ns - config.max_span_ns
     same = [
-        (memory, other)
+        memory
         for memory in known
-        if earliest_ns <= memory.start_ns <= latest_ns
-        and (other := facts_of(memory)) is not None
-        and _is_same(memory, other, new, facts, config)
+        if since_ns <= memory.start_ns <= new.start_ns and _is_same(memory, new, config)
     ]
-    for memory, other in same:
-        if time in _times(memory, other):
+    time = (new.start_ns, new.end_ns)
+    for memory in same:
+        if time in _times(memory):
             return memory
-    if len(same) < SINGLE or new.id in {memory.id for memory, _ in same}:
+    if len(same) < SINGLE or new.id in {memory.id for memory in same}:
         return None
-    memory, other = max(same, key=lambda one: (one[0].start_ns, one[0].id))
-    times = sorted([*_times(memory, other), time])
+    last = max(same, key=lambda memory: (memory.start_ns, memory.id))
+    times = sorted([*_times(last), time])
     if len(times) > MOST_TIMES:
         return None
     return replace(
-        memory,
-        end_ns=max(memory.end_ns, new.end_ns),
-        travelled=memory.travelled + new.travelled,
-        merged=memory.merged + 1,
-        facts={**memory.facts, 'times': [list(one) for one in times]},
+        last,
+        end_ns=max(last.end_ns, new.end_ns),
+        travelled=last.travelled + new.travelled,
+        merged=last.merged + 1,
+        facts={**last.facts, 'times': [list(one) for one in times]},
     )
 
 
-def _times(memory: Memory, facts: DeedFacts) -> list[tuple[int, int]]:
-    return list(facts.times or [(memory.start_ns, memory.end_ns)])
+def _times(memory: Memory) -> list[tuple[int, int]]:
+    return [(one.start_ns, one.end_ns) for one in each_time(memory)]
 
 
-def _is_same(memory: Memory, other: DeedFacts, new: Memory, facts: DeedFacts, config: Consolidation) -> bool:
-    if memory.caption != new.caption or other.kind != facts.kind or other.outcome != facts.outcome:
-        return False
-    if (memory.robot, memory.map_id, memory.frame_id) != (new.robot, new.map_id, new.frame_id):
-        return False
-    if memory.pose is None or new.pose is None:
-        return memory.pose is new.pose
+def _is_same(memory: Memory, new: Memory, config: Consolidation) -> bool:
+    alike = all(
+        getattr(memory, name) == getattr(new, name) for name in ('caption', 'robot', 'map_id', 'frame_id')
+    )
+    if not alike or not may_repeat(memory) or memory.pose is None or new.pose is None:
+        return alike and may_repeat(memory) and memory.pose is new.pose
     return distance(memory.pose.position, new.pose.position) <= config.stands_within_m

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, Pose
-from remembr_ros.memory.deeds.wording import sentence
+from remembr_ros.geometry import Point, Pose, check_point, wrap_angle
+from remembr_ros.memory.deeds.wording import kind_said, sentence
 from remembr_ros.memory.model.record import AGENT, Memory, memory_id
+from remembr_ros.timestamps import parse_time
 
 Outcome = Literal['succeeded', 'failed', 'cancelled', 'unknown']
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -117,7 +118,7 @@ class Deed:
 
 
 def deed(begin_ns: int, end_ns: int | None = None, **about: Any) -> Deed:
-    """Return a deed of what somebody tells of it.
+    """Return a deed of what is known of it.
 
     :param about: fields of DeedFacts and of Deed
     :raises InvalidRequest: it says nothing, ends before it began, or a field makes no sense
@@ -127,13 +128,32 @@ def deed(begin_ns: int, end_ns: int | None = None, **about: Any) -> Deed:
         facts = DeedFacts.model_validate(about)
     except ValidationError as error:
         wrong = error.errors()[0]
-        name = '.'.join(map(str, wrong['loc']))
-        raise InvalidRequest(f'{name} of a deed is {wrong["input"]!r:.99}: {wrong["msg"]}') from None
+        raise InvalidRequest(f'{wrong["loc"][0]} is {wrong["input"]!r:.99}: {wrong["msg"]}') from None
     if not (facts.kind or facts.text):
         raise InvalidRequest("a deed needs a kind, such as 'pick', or a text; say what was done")
     if end_ns is not None and end_ns < begin_ns:
         raise InvalidRequest('the deed ends before it begins; exchange begin and end, or leave out the end')
     return Deed(facts, begin_ns, begin_ns if end_ns is None else end_ns, **rest)
+
+
+def told_deed(
+    *, begin: str = '', end: str = '', position: Any = None, yaw: float = 0.0, now_ns: int = 0, **about: Any
+) -> Deed:
+    """Return a deed as somebody tells it, in a file, a form or an option; what is empty is not known.
+
+    :param begin: ISO 8601 or Unix seconds; empty: the end
+    :param end: the same; empty: the begin
+    :param position: x, y, z [m] in the map frame
+    :param now_ns: when it was where nobody says that
+    :param about: fields of DeedFacts and of Deed; without a kind it is what the text begins with
+    :raises InvalidRequest: as of deed
+    """
+    begin_ns, end_ns = (parse_time(time) if time else None for time in (begin, end))
+    if position is not None:
+        about['pose'] = Pose(*check_point(position), wrap_angle(yaw))
+    about = {name: value for name, value in about.items() if value != ''}
+    about.setdefault('kind', kind_said(str(about.get('text', ''))))
+    return deed(begin_ns or end_ns or now_ns, end_ns, **about)
 
 
 def each_time(memory: Memory) -> list[Memory]:

@@ -6,39 +6,34 @@ from dataclasses import replace
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.deed import facts_of
 from remembr_ros.memory.deeds.wording import sentence
-from remembr_ros.memory.model.record import Memory, Observation
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.memory.objects.wording import is_called
 
 REACH_M = 1.5  # of several things of a name the only one so near to the robot is meant [m]
-_PARTS = ('object', 'receptacle')
 
 
-def names_objects(observation: Observation) -> bool:
+def names_objects(memory: Memory) -> bool:
     """Tell whether it is a deed of something that may be a known object."""
-    facts = facts_of(observation.memory)
-    return facts is not None and any(getattr(facts, part) for part in _PARTS)
+    facts = facts_of(memory)
+    return facts is not None and bool(facts.object or facts.receptacle)
 
 
-def with_object_ids(observation: Observation, known: Sequence[KnownObject]) -> Observation:
+def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
     """Return a deed with the ids of the objects that it was done to; what nobody knows stays a name.
 
     :param known: the objects of all robots and maps
     """
-    memory = observation.memory
     facts = facts_of(memory)
-    if facts is None:
-        return observation
     found: dict[str, str] = {}
-    for part in _PARTS:
+    for part in ('object', 'receptacle') if facts is not None else ():
         told = getattr(facts, part)
-        one = _meant(told, memory, known) if told else None
-        if one is not None:
+        if told and (one := _meant(told, memory, known)) is not None:
             found |= {f'{part}_id': one.id, part: one.name if told == one.id else told}
-    if not found:
-        return observation
+    if facts is None or not found:
+        return memory
     caption = sentence(facts.model_copy(update=found))
-    return replace(observation, memory=replace(memory, caption=caption, facts={**memory.facts, **found}))
+    return replace(memory, caption=caption, facts={**memory.facts, **found})
 
 
 def _meant(told: str, memory: Memory, known: Sequence[KnownObject]) -> KnownObject | None:

@@ -114,7 +114,10 @@ class AgentNode(ManagedNode):
         return Level.OK, 'answering' if self._inquiries else 'waiting for questions', values
 
     def _on_over(self, inquiry: Inquiry, outcome: AskOutcome) -> None:
-        self._own_deeds.tell(inquiry, outcome)
+        try:
+            self._own_deeds.tell(inquiry, outcome)
+        except Exception as error:  # noqa: BLE001  whoever asked is told all the same
+            self.get_logger().warning(f'what was asked is not remembered: {type(error).__name__}: {error}')
 
     def _work(self, inquiry: Inquiry) -> None:
         """Answer a question, or have the robot driven where somebody wants it; on a thread of a pool."""

@@ -49,8 +49,8 @@ class EventsNode(ManagedNode):
         self._outbox = Outbox(self)
         self._remembered = self._refused = self._lost = 0
         self._why = ''
-        self._ready: deque[Deed] = deque()
-        timer = self.create_timer(TAKE_S, self._send, clock=STEADY)
+        self._ready: deque[Deed] = deque(maxlen=MOST_WAITING)
+        timer = self.create_timer(TAKE_S, lambda: self._send([]), clock=STEADY)
         self.while_configured.callback(self.destroy_timer, timer)
 
     def start(self) -> None:
@@ -62,10 +62,8 @@ class EventsNode(ManagedNode):
         self._graph = GraphWatch(self, self._watch, self.topics, self.now_ns)
         self._poses = PoseSubscription(self, p, self._placer.add)
         self.topics.subscribe(Event, 'event', self._on_event, qos.EVENTS, eager=True)
-        timers = [self.create_timer(TAKE_S, self._take, clock=STEADY)]
-        if p.watch:
-            timers.append(self.create_timer(p.look_period, self._graph.look, clock=STEADY))
-        for timer in timers:
+        for period_s, work in ((TAKE_S, self._take), (p.look_period, self._graph.look)):
+            timer = self.create_timer(period_s, work, clock=STEADY)
             self.while_active.callback(self.destroy_timer, timer)
         service = self.create_service(
             RememberEvent,
@@ -83,8 +81,7 @@ class EventsNode(ManagedNode):
     def stop(self) -> None:
         if self._watch is not None:
             self._placer.put(*self._watch.end(self.now_ns()))
-            self._ready += self._placer.flush()
-            self._send()
+            self._send(self._placer.flush())
         self._watch = self._graph = self._poses = None
 
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
@@ -134,19 +131,17 @@ class EventsNode(ManagedNode):
         now_ns = self.now_ns()
         assert self._watch is not None
         self._placer.put(*self._watch.take(now_ns))
-        self._ready += self._placer.take(now_ns)
-        self._send()
+        self._send(self._placer.take(now_ns))
 
-    def _send(self) -> None:
-        """Send what waits, as far as the outbox has room: of a flood it would give up the oldest."""
-        while self._ready and len(self._outbox) < MAX_CAPTIONS // 2:
-            self._publish(self._ready.popleft())
-        if (extra := len(self._ready) - MOST_WAITING) > 0:
+    def _send(self, deeds: list[Deed]) -> None:
+        """Send deeds, as far as the outbox has room: of a flood it would give up the oldest."""
+        if (extra := len(self._ready) + len(deeds) - MOST_WAITING) > 0:
             self._lost += extra
             self._why = f'no memory node stores the deeds: {self._lost} given up'
             self.get_logger().error(self._why, throttle_duration_sec=10.0)
-            for _ in range(extra):
-                self._ready.popleft()
+        self._ready += deeds
+        while self._ready and len(self._outbox) < MAX_CAPTIONS // 2:
+            self._publish(self._ready.popleft())
 
     def _publish(self, deed: Deed) -> str:
         memory = deed.memory(self.parameters.robot)

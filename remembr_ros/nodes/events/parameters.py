@@ -11,13 +11,10 @@ class EventsParameters(NodeParameters, PoseParameters):
     """Parameters of the events node."""
 
     robot: str = parameter('robot', 'name of the robot, kept with each memory')
-    watch: bool = parameter(
-        True, 'remember what the graph tells of deeds; false: only what is told by topic or service'
-    )
     left_out: list[str] = parameter(
         list(LEFT_OUT),
-        'actions, services and diagnostics that are not remembered: patterns of their names, or of the last '
-        'part of these',
+        'what is not remembered: patterns of names of actions, services, topics or diagnostics, or of their '
+        'last part',
     )
     look_period: float = parameter(1.0, 'look so often for what is new on the graph', '0.1 to 60 s')
     pose_max_age: float = parameter(0.5, 'a pose counts that near to a deed', '0.01 to 60 s')

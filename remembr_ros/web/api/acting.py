@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
-from remembr_ros.memory.deeds.deed import Outcome
+from remembr_ros.memory.deeds.deed import Outcome, told_deed
 from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
@@ -23,7 +23,6 @@ from remembr_ros.web.following import News
 from remembr_ros.web.live import Event
 from remembr_ros.web.site import Site
 from remembr_ros.web.site import forget as forget_for_good
-from remembr_ros.web.telling import told_deed
 
 logger = logging.getLogger(__name__)
 
@@ -144,8 +143,7 @@ def note(site: SITE, request: Request, body: NoteRequest) -> forms.NotedJson:
 def tell(site: SITE, request: Request, body: EventRequest) -> forms.NotedJson:
     """Store what the robot did."""
     _can(site, Ability.NOTE)
-    about = body.model_dump(exclude={'position', 'yaw'})
-    memory_id = site.backend.tell(told_deed(**about, pose=body.pose))
+    memory_id = site.backend.tell(told_deed(**body.model_dump()))
     logger.warning('%s told deed %s', request.state.who, memory_id)
     return {'id': memory_id}
 

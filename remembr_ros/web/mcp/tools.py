@@ -13,7 +13,7 @@ from pydantic import Field
 from remembr_ros.agent.model.quoting import neutral
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, StampedPose, wrap_angle
-from remembr_ros.memory.deeds.deed import Outcome
+from remembr_ros.memory.deeds.deed import Outcome, told_deed
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.web.backend import Ability
 from remembr_ros.web.door.access import Right
@@ -31,7 +31,6 @@ from remembr_ros.web.mcp.reading_tools import (
 )
 from remembr_ros.web.mcp.told import Answered, answer_text, result, rounded, told_answer
 from remembr_ros.web.site import forget
-from remembr_ros.web.telling import told_deed
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +113,13 @@ class Tools(ReadingTools):
         where, begin, end, outcome or reason it is no note but a deed: what the robot did itself."""
         point = place_of(place)
         pose = None if point is None else Pose(*point, wrap_angle(yaw))
-        about = {'kind': kind, 'object': object, 'receptacle': receptacle, 'place': where, 'reason': reason}
+        about: dict[str, Any] = {
+            'kind': kind,
+            'object': object,
+            'receptacle': receptacle,
+            'place': where,
+            'reason': reason,
+        }
         if outcome != 'unknown' or any((begin, end, *about.values())):
             about |= {'text': text, 'begin': begin, 'end': end, 'outcome': outcome}
             memory_id = self._backend.tell(told_deed(**about, pose=pose, map_id=map_id))

@@ -1,7 +1,14 @@
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import AttachedCollisionObject, PlanningScene
 from nav2_msgs.action import NavigateToPose
+from nav2_msgs.msg import CollisionMonitorState
 from rclpy.action import ActionClient
+from rclpy.qos import qos_profile_system_default
+from rclpy.service_introspection import ServiceIntrospectionState
+from sensor_msgs.msg import BatteryState
+from std_srvs.srv import Trigger
 
 from remembr_msgs.msg import Event
 from remembr_msgs.msg import Memory as MemoryMsg
@@ -104,3 +111,46 @@ def test_an_event_by_topic_and_by_service(robot, tmp_path):
         ('Watered the plants (hall)', 'cellar', 2.0),
     }
     assert stored.id in {m.id for m in found}
+
+
+def test_whatever_tells_of_deeds(robot, deeds):
+    """MoveIt, Nav2's collision monitor, diagnostics, a battery, and a service that is introspected."""
+    node = robot.start(EventsNode, pose_source='none', look_period=0.1)
+    service = robot.client.create_service(Trigger, '/open_gripper', lambda _, response: response)
+    contents = ServiceIntrospectionState.CONTENTS
+    service.configure_introspection(robot.client.get_clock(), qos_profile_system_default, contents)
+    talkers = {
+        kind: robot.client.create_publisher(kind, f'/{kind.__name__.lower()}', 10)
+        for kind in (
+            AttachedCollisionObject,
+            PlanningScene,
+            CollisionMonitorState,
+            DiagnosticArray,
+            BatteryState,
+        )
+    }
+    robot.wait(lambda: node._graph.topics >= len(talkers) + 1, 'the topics')
+
+    def say(message) -> None:
+        robot.wait(talkers[type(message)].get_subscription_count, 'the node')
+        talkers[type(message)].publish(message)
+
+    held = AttachedCollisionObject(link_name='hand')
+    held.object.id, held.object.operation = 'red_mug', held.object.ADD
+    say(held)
+    robot.wait(lambda: len(deeds) == 1, 'a pick')
+    say(PlanningScene())
+    robot.wait(lambda: len(deeds) == 2, 'a place')
+    say(CollisionMonitorState(action_type=CollisionMonitorState.STOP, polygon_name='PolygonStop'))
+    say(DiagnosticArray(status=[DiagnosticStatus(level=DiagnosticStatus.ERROR, name='motor', message='hot')]))
+    say(BatteryState(percentage=0.15, power_supply_status=BatteryState.POWER_SUPPLY_STATUS_DISCHARGING))
+    assert not robot.call(Trigger, '/open_gripper', Trigger.Request()).success
+    robot.wait(lambda: len(deeds) == 6, 'all')
+    captions = [memory_from_msg(one).caption for one in deeds]
+    assert captions[:2] == ['Picked the red mug', 'Put the red mug']
+    assert sorted(captions[2:]) == [
+        'Failed to open the gripper',
+        'Motor failed: hot',
+        'The battery low at 15%',
+        'The collision monitor made the robot stop (PolygonStop)',
+    ]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.events.goals import HOLD_NS, Goals, is_left_out, kind_of
+from remembr_ros.events.goals import HOLD_NS, Goals, kind_of
 from remembr_ros.timestamps import NS
 from test.unit.events.messages import (
     ABORTED,
@@ -99,15 +99,13 @@ def test_plans_and_failed_nodes_belong_to_who_drove_then():
 
 def test_feedback_and_introspection_may_come_before_the_status():
     goals = watched()
-    goals.asked(
-        uuid(1).uuid.hex(),
-        Message(pose=pose(4.0), object_name='red mug', __dataclass_fields__={'object_name': 0}),
-    )
+    asked = Message(pose=pose(4.0), object_name='red mug', __dataclass_fields__={'object_name': 0})
+    goals.told(uuid(1).uuid.hex()).asked = asked
     goals.feedback(Message(goal_id=uuid(1), feedback=Message(number_of_recoveries=3, other=1)))
     goals.status(GO, status((1, T, EXECUTING)), T)
     goals.status(GO, status((1, T, ABORTED)), T + NS)
     result = Message(error_code=7, error_msg='no way', __dataclass_fields__={'error_code': 0, 'error_msg': 0})
-    goals.ended(uuid(1).uuid.hex(), result)
+    goals.told(uuid(1).uuid.hex()).result = result
     (made,) = goals.take(T + 9 * NS)
     assert (made.goal, made.facts.object, made.facts.reason) == ((4.0, 0.0, 0.0), 'red mug', 'no way')
     assert made.facts.details == {
@@ -156,9 +154,3 @@ def test_whatever_a_server_says_each_goal_is_told_once(said):
 )
 def test_kinds_of_actions(msgtype, kind):
     assert kind_of(msgtype, '/robot/water_plants') == kind
-
-
-def test_patterns_fit_the_whole_name_or_its_last_part():
-    assert is_left_out('/robot1/remembr/ask', ['*/remembr/*'])
-    assert is_left_out('/robot1/follow_path', ['follow_path'])
-    assert not is_left_out('/robot1/ask', ['*/remembr/*', 'follow_path'])

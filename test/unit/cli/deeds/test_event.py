@@ -88,12 +88,15 @@ def test_what_begins_and_then_ends_is_one_deed(
     [
         ('{', 'line 2: '),
         ('[]', 'line 2: '),
-        (line(1, colour='red'), 'line 2: colour: Extra inputs'),
-        ({'kind': 'pick'}, 'line 2: begin: Field required'),
+        ('7', 'line 2: '),
+        (line(1, begin=[7]), 'line 2: '),
+        (line(1, position='here'), 'line 2: '),
+        (line(1, position=['a', 'b', 'c']), 'line 2: '),
+        ({'kind': 'pick'}, 'line 2: it needs a begin'),
         (line(1, begin='soon'), "line 2: 'soon'"),
         (line(1, end='2026-11-20T08:00:00Z'), 'line 2: the deed ends before it begins'),
-        (line(1, outcome='well'), "line 2: outcome of a deed is 'well'"),
-        (line(1, position=[1, 2]), 'line 2: position.2: Field required'),
+        (line(1, outcome='well'), "line 2: outcome is 'well'"),
+        (line(1, position=[1, 2]), 'line 2: [1, 2] is not a position'),
         (line(1, position=[1e12, 0, 0]), 'line 2: '),
         ({'begin': '2026-11-20T09:00:00Z'}, "line 2: a deed needs a kind, such as 'pick', or a text"),
     ],
@@ -105,6 +108,13 @@ def test_a_line_that_makes_no_sense_is_named_and_nothing_is_stored(
     assert code == 2
     assert said in error
     assert not Path(options[1]).exists()
+
+
+def test_a_field_that_there_is_not_is_told_and_left_out(
+    command_json: RunJson, options: list[str], file: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert command_json('event', '--file', file(line(0, colour='red')), *options)['memories'] == 1
+    assert "line 1: 'colour' is no field" in caplog.text
 
 
 def test_a_file_that_is_none(command: Run, options: list[str], tmp_path: Path) -> None:

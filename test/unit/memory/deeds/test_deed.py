@@ -54,9 +54,9 @@ def test_places_move_with_the_map():
         ({}, "needs a kind, such as 'pick', or a text"),
         ({'kind': ' \n'}, "needs a kind, such as 'pick', or a text"),
         ({'kind': 'pick', 'end_ns': T - 1}, 'ends before it begins'),
-        ({'kind': 'pick', 'outcome': 'done'}, "outcome of a deed is 'done'"),
-        ({'kind': 'pick', 'object': 7}, 'object of a deed is 7'),
-        ({'kind': 'x' * 501}, 'kind of a deed'),
+        ({'kind': 'pick', 'outcome': 'done'}, "outcome is 'done'"),
+        ({'kind': 'pick', 'object': 7}, 'object is 7'),
+        ({'kind': 'x' * 501}, 'kind is'),
         ({'kind': 'x', 'details': {'a': math.nan}}, 'details'),
     ],
 )

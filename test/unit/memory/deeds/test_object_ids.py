@@ -1,13 +1,12 @@
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed, facts_of
 from remembr_ros.memory.deeds.object_ids import names_objects, with_object_ids
-from remembr_ros.memory.model.record import Observation
 from test.object_room import CUP, ROOM, TABLE, thing
 
 
 def of(known, **about):
     made = deed(1, kind='pick', map_id=known[0].memory.map_id, **about).memory('r')
-    return facts_of(with_object_ids(Observation(made), known).memory)
+    return facts_of(with_object_ids(made, known))
 
 
 def test_names_that_one_thing_has_and_ids():
@@ -32,6 +31,6 @@ def test_of_several_of_a_name_the_one_within_reach_is_meant():
 
 
 def test_only_deeds_of_things_are_looked_at():
-    assert names_objects(Observation(deed(1, kind='pick', object='cup').memory('r')))
-    assert not names_objects(Observation(deed(1, kind='dock').memory('r')))
-    assert not names_objects(Observation(ROOM[0].memory))
+    assert names_objects(deed(1, kind='pick', object='cup').memory('r'))
+    assert not names_objects(deed(1, kind='dock').memory('r'))
+    assert not names_objects(ROOM[0].memory)
