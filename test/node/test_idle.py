@@ -29,6 +29,7 @@ def test_a_node_that_idles_wakes_for_little_more_than_its_diagnostics(robot, pro
         'memory': {'uri': tmp_path / 'm.db', 'embedder': 'hashing', 'autostart': True},
         'captioner': {'captioner': 'none', 'pose_source': 'none', 'flush_after': 0.5, 'autostart': True},
         'agent': {'pose_source': 'none', 'autostart': True},
+        'events': {'pose_source': 'none', 'autostart': True},
         'speech': {},
     }
     running = {name: processes.start(name, **given) for name, given in options.items()}

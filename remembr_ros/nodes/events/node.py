@@ -26,7 +26,7 @@ from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_para
 from remembr_ros.nodes.events.graph_watch import GraphWatch
 from remembr_ros.nodes.events.parameters import EventsParameters
 
-TAKE_S = 0.25  # [s] between two looks at which deeds are over
+TAKE_S = 0.5  # [s] between two looks at which deeds are over
 MOST_WAITING = 20_000  # deeds that wait for the outbox; then the oldest is given up
 STORED_S = 10.0  # [s] longest that service remember_event waits for the memory node
 
@@ -50,7 +50,7 @@ class EventsNode(ManagedNode):
         self._remembered = self._refused = self._lost = 0
         self._why = ''
         self._ready: deque[Deed] = deque(maxlen=MOST_WAITING)
-        timer = self.create_timer(TAKE_S, lambda: self._send([]), clock=STEADY)
+        timer = self.create_timer(TAKE_S, self._take, clock=STEADY)
         self.while_configured.callback(self.destroy_timer, timer)
 
     def start(self) -> None:
@@ -62,9 +62,8 @@ class EventsNode(ManagedNode):
         self._graph = GraphWatch(self, self._watch, self.topics, self.now_ns)
         self._poses = PoseSubscription(self, p, self._placer.add)
         self.topics.subscribe(Event, 'event', self._on_event, qos.EVENTS, eager=True)
-        for period_s, work in ((TAKE_S, self._take), (p.look_period, self._graph.look)):
-            timer = self.create_timer(period_s, work, clock=STEADY)
-            self.while_active.callback(self.destroy_timer, timer)
+        timer = self.create_timer(p.look_period, self._graph.look, clock=STEADY)
+        self.while_active.callback(self.destroy_timer, timer)
         service = self.create_service(
             RememberEvent,
             'remember_event',
@@ -128,10 +127,11 @@ class EventsNode(ManagedNode):
         return deed
 
     def _take(self) -> None:
-        now_ns = self.now_ns()
-        assert self._watch is not None
-        self._placer.put(*self._watch.take(now_ns))
-        self._send(self._placer.take(now_ns))
+        now_ns, deeds = self.now_ns(), list[Deed]()
+        if self._watch is not None:
+            self._placer.put(*self._watch.take(now_ns))
+            deeds = self._placer.take(now_ns)
+        self._send(deeds)
 
     def _send(self, deeds: list[Deed]) -> None:
         """Send deeds, as far as the outbox has room: of a flood it would give up the oldest."""

@@ -49,6 +49,7 @@ def options(tmp_path: Path) -> dict[str, dict[str, object]]:
         'captioner': {'captioner': 'none', 'pose_source': 'none'},
         'memory': {'uri': tmp_path / 'm.db', 'embedder': 'hashing'},
         'agent': {'pose_source': 'none'},
+        'events': {'pose_source': 'none'},
         'speech': {},
         'replay': {'bag': tmp_path / 'no.bag'},
     }
@@ -87,7 +88,7 @@ def end(process: 'subprocess.Popen[bytes]', number: int) -> float:
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize('stage', list(STAGES))
-@pytest.mark.parametrize('name', ['captioner', 'memory', 'agent', 'speech'])
+@pytest.mark.parametrize('name', ['captioner', 'memory', 'agent', 'events', 'speech'])
 def test_a_signal_ends_a_node_in_every_stage(robot, start, name, stage):
     process, processes = start(name)
     robot.wait(lambda: (name, '/remembr') in robot.client.get_node_names_and_namespaces(), 'the node', 60.0)
@@ -234,7 +235,7 @@ def test_a_second_signal_does_not_cut_the_first_one_short(robot, processes, opti
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM], ids=['SIGINT', 'SIGTERM'])
-@pytest.mark.parametrize('name', ['captioner', 'memory', 'agent', 'speech', 'replay'])
+@pytest.mark.parametrize('name', ['captioner', 'memory', 'agent', 'events', 'speech', 'replay'])
 def test_signals_that_go_on_until_a_node_has_ended_change_nothing(robot, processes, options, name, number):
     process = processes.start(name, **options[name])
     if name == 'replay':
