@@ -68,7 +68,13 @@ def test_nothing_is_lost_and_questions_fail_politely_while_the_memory_node_is_aw
         assert took_s < patiently(5.0)
 
     def finds_everything(count: int) -> bool:
-        found = call(robot.client, Recall, '/remembr/recall', Recall.Request(), time.monotonic() + 30.0)
+        found = call(
+            robot.client,
+            Recall,
+            '/remembr/recall',
+            Recall.Request(source='captioner'),
+            time.monotonic() + 30.0,
+        )
         return found.error_code == Recall.Response.NONE and found.total == count
 
     def is_answered() -> None:

@@ -96,7 +96,7 @@ class Page:
             free.bind(('127.0.0.1', 0))
             self.port = free.getsockname()[1]
         self.memory = self.start_memory()
-        processes.start('agent', pose_source='none', autostart=True)
+        processes.start('agent', pose_source='none', autostart=True, remember_own=False)
         own = {'token_file': token_file(folder)} if guarded else {}
         self.web = processes.start(
             'web', port=self.port, pose_source='none', call_timeout=2.0, autostart=True, **own
