@@ -1,5 +1,6 @@
 """remembr day: days, parts of them and robots; what is printed, and what is said where there is nothing."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,7 @@ def test_the_tree_as_json(command_json: RunJson, days: str) -> None:
         'map_id': '',
         'seen': ['A kitchen with tables.'],
         'read': ['KITCHEN'],
+        'deeds': [],
         'memories': ['ann-KITCHEN'],
     }
 
@@ -162,3 +164,47 @@ def test_what_is_no_time_is_wrong_usage(command: Run, days: str) -> None:
     code, out, err = command('day', 'purple', '--memory', days)
     assert (code, out) == (2, '')
     assert "'purple' is not a time" in err
+
+
+@pytest.fixture
+def deeds(command: Run, tmp_path: Path) -> str:
+    """Make a memory of a round, and of what was done on it."""
+    path = str(tmp_path / 'deeds.db')
+    with open_store(path, HashingEmbedder(256), create=True) as store:
+        store.add([Observation(memory) for memory in visit('ann', '2026-11-23T09:00:00Z', 'KITCHEN')])
+    lines = [
+        {'kind': 'go', 'place': 'kitchen', 'begin': '2026-11-23T09:00:01Z', 'end': '2026-11-23T09:00:20Z'},
+        {'kind': 'place', 'object': 'mug', 'receptacle': 'sink', 'begin': '2026-11-23T09:00:40Z'},
+        {'kind': 'dock', 'begin': '2026-11-22T20:00:00Z', 'outcome': 'failed', 'reason': 'it is taken'},
+    ]
+    log = tmp_path / 'log.jsonl'
+    log.write_text('\n'.join(map(json.dumps, lines)))
+    assert command('event', '--file', log, '--robot', 'ann', '--memory', path)[0] == 0
+    return path
+
+
+def test_what_the_robot_did_is_told_where_it_did_it(command: Run, deeds: str) -> None:
+    code, out, err = command('day', 'since', 'yesterday', '--memory', deeds, *NOW)
+    assert (code, err) == (0, '')
+    night, failed, morning, drive, stay = out.splitlines()
+    assert (night, morning) == ('Sunday, 2026-11-22, evening:', 'Monday, 2026-11-23, morning:')
+    assert failed == (
+        '20:00:00 to 20:00:00 stood 0 seconds at a place unknown. At 20:00:00: Failed to dock: it is taken.'
+    )
+    assert drive.endswith('A corridor. At 09:00:01: Drove to the kitchen.')
+    assert stay.endswith('A kitchen with tables. Read: "KITCHEN". At 09:00:40: Put the mug on the sink.')
+
+
+def test_what_the_robot_did_as_json(command_json: RunJson, deeds: str) -> None:
+    told = command_json('day', 'today', '--memory', deeds, *NOW)
+    drive, stay = told['days'][0]['parts'][0]['episodes']
+    assert [one['text'] for one in drive['deeds']] == ['Drove to the kitchen']
+    (put,) = stay['deeds']
+    assert put.pop('id') in stay['memories']
+    assert put == {
+        'start': '2026-11-23T09:00:40.000000Z',
+        'end': '2026-11-23T09:00:40.000000Z',
+        'text': 'Put the mug on the sink',
+        'outcome': 'unknown',
+    }
+    assert stay['seen'] == ['A kitchen with tables.']
