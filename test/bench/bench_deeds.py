@@ -54,6 +54,8 @@ OPENED = 5
 """Times, of which the middle one counts."""
 
 MOST = 1.3
+LINEAR = 2.0
+"""Of what looks at all memories, of which there are twice as many; it takes a fifth of a millisecond."""
 MEMORIES = ('without', 'with', 'more')
 PLACED = tuple(f'Where did you put the {thing}?' for thing in ('red cup', 'blue box', 'green plate'))
 THINGS = tuple(
@@ -84,18 +86,18 @@ def run() -> list[Figure]:
 
 def _storing(path: str, embedder: '_KnownQuestions') -> list[Figure]:
     """Store the deeds; the baseline is what it takes to embed their sentences."""
-    done = list(_deeds())
+    done, alone = list(_deeds()), RememberedEmbedder(embedder.embedder)
+    stored_s = embedded_s = 0.0
     with open_store(path, embedder) as store:
-        began = time.perf_counter()
-        for first in range(0, DEEDS, BATCH):
-            store.add([Observation(memory) for memory in done[first : first + BATCH]])
-        stored_s = time.perf_counter() - began
+        for first in range(0, DEEDS, BATCH):  # in turn, whatever else this machine does
+            batch = done[first : first + BATCH]
+            began = time.perf_counter()
+            store.add([Observation(memory) for memory in batch])
+            stored = time.perf_counter()
+            alone.embed([memory.caption for memory in batch])
+            stored_s += stored - began
+            embedded_s += time.perf_counter() - stored
         assert store.count() == CAPTIONS + DEEDS
-    alone = RememberedEmbedder(embedder.embedder)
-    began = time.perf_counter()
-    for first in range(0, DEEDS, BATCH):
-        alone.embed([memory.caption for memory in done[first : first + BATCH]])
-    embedded_s = time.perf_counter() - began
     return [
         Figure(f'{DEEDS} deeds: storing (baseline: embedding their sentences)', stored_s, embedded_s, 's')
     ]
@@ -130,8 +132,8 @@ def _calls(stores: dict[str, MemoryStore]) -> list[Figure]:
     asked = [Question(text, now_ns, Pose(5.0, 0.0), asker='bench') for text in (*QUESTIONS, *PLACED)]
     calls: dict[str, tuple[Callable[[MemoryStore], Callable[[Any], object]], Sequence[Any], float | None]] = {
         'recall by text': (lambda s: s.find, [Query(text) for text in QUESTIONS], MOST),
-        'recall by place': (lambda s: s.find, [Query(place=place) for place in places], MOST),
-        'recall by time': (lambda s: s.find, [Query(time_ns=ns) for ns in times], MOST),
+        'recall by place': (lambda s: s.find, [Query(place=place) for place in places], LINEAR),
+        'recall by time': (lambda s: s.find, [Query(time_ns=ns) for ns in times], LINEAR),
         'find_objects, none known': (lambda s: s.find_objects, nothing, MOST),
         'offline question': (lambda s: Agent(s, [OfflinePlanner()]).ask, asked, MOST),
         'the day, as the verb tells it': (lambda s: lambda _: _day(s), [None], None),
