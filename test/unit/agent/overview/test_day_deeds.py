@@ -7,6 +7,7 @@ from datetime import timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -203,6 +204,16 @@ def test_json_has_them_with_outcome() -> None:
     assert all(one['deeds'] == [] for one in rest)
     assert PICK.id in first['memories']
     assert 'At 09:00:10: Picked the cup.' in found['text']
+
+
+@pytest.mark.xfail(strict=True, reason='a deed is told of the stays and drives there are, and there is none')
+@pytest.mark.parametrize(('begin_s', 'end_s', 'since_s'), [(300, 840, 660), (630, 1190, 610)])
+def test_what_reaches_from_or_into_another_stay_is_told_where_nothing_else_is(
+    begin_s: float, end_s: float, since_s: float
+) -> None:
+    stays = [replace(caption(at_s, 0.0), end_ns=at(at_s + 600), merged=200) for at_s in (0, 900)]
+    found = diary([*stays, done(begin_s, end_s, 0.0, kind='charge')], UTC, at(since_s), at(860))
+    assert [text for one in told(found.episodes) for _, text in one] == ['Charged']
 
 
 @given(
