@@ -28,10 +28,12 @@ class DeedPlacer:
         self._wait_ns = wait_ns
         self._waiting: list[Deed] = []
         self._kept_ns: int | None = None
+        self._last: StampedPose | None = None
 
     @property
     def newest_ns(self) -> int | None:
         """Until when it is known where the robot was."""
+        self._catch_up()
         return self._poses.newest_ns
 
     def add(self, pose: StampedPose | Lost) -> None:
@@ -39,8 +41,10 @@ class DeedPlacer:
         if isinstance(pose, Lost):
             self._poses.lose(pose.stamp_ns)
         elif self._kept_ns is None or not 0 <= pose.stamp_ns - self._kept_ns < EVERY_NS:
-            self._kept_ns = pose.stamp_ns
+            self._kept_ns, self._last = pose.stamp_ns, None
             self._poses.add(pose)
+        else:
+            self._last = pose  # it may be the last one for long
 
     def put(self, *deeds: Deed) -> None:
         """Take deeds; one that has a pose, or is of another map, keeps what it has."""
@@ -48,7 +52,7 @@ class DeedPlacer:
 
     def take(self, now_ns: int) -> list[Deed]:
         """Return the deeds whose place is known now, or will not be."""
-        newest_ns = self._poses.newest_ns or 0
+        newest_ns = self.newest_ns or 0
         found: list[Deed] = []
         waiting: list[Deed] = []
         for deed in self._waiting:
@@ -64,6 +68,7 @@ class DeedPlacer:
 
     def placed(self, deed: Deed) -> Deed:
         """Return a deed with the place that is known by now."""
+        self._catch_up()
         if deed.pose is not None or deed.map_id not in ('', self._map_id):
             return deed
         began, ended = self._at(deed.begin_ns), self._at(deed.end_ns)
@@ -82,6 +87,11 @@ class DeedPlacer:
             goal=deed.goal if deed.frame_id == ended.frame_id else None,
             travelled=sum(metres),
         )
+
+    def _catch_up(self) -> None:
+        if self._last is not None:
+            self._poses.add(self._last)
+            self._last = None
 
     def _at(self, stamp_ns: int) -> StampedPose | None:
         try:

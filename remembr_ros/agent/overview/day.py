@@ -13,7 +13,7 @@ from datetime import date, tzinfo
 from itertools import accumulate, groupby
 
 from remembr_ros.agent.overview.division import divided, pieces
-from remembr_ros.agent.overview.episode import Episode, by_day, episodes_of, within
+from remembr_ros.agent.overview.episode import Episode, by_day, episodes_of, unplaced, within
 from remembr_ros.agent.overview.highlights import Vocabulary, texts_read
 from remembr_ros.agent.times.day import PARTS_OF_DAY
 from remembr_ros.agent.times.time_expression import local
@@ -79,7 +79,11 @@ def diary(
     of_robot: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda memory: (memory.start_ns, memory.end_ns, memory.id)):
         of_robot[memory.robot].append(memory)
-    lived = [within(episodes_of(some), after_ns, before_ns) for some in of_robot.values()]
+    lived = [
+        # A deed may have its middle in a stay outside of the window.
+        within(episodes_of(some), after_ns, before_ns) or within(unplaced(some, []), after_ns, before_ns)
+        for some in of_robot.values()
+    ]
     told = [
         _filled([part for whole in some for part in by_day(whole, zone)], of_robot[some[0].robot])
         for some in divided([some for some in lived if some], most)

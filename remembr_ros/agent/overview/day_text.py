@@ -5,7 +5,7 @@ from datetime import tzinfo
 
 from remembr_ros.agent.overview.day import Diary, DiaryDay, PartOfDay
 from remembr_ros.agent.overview.episode import Episode, EpisodeKind
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.timestamps import format_clock, format_duration
 
 
@@ -50,7 +50,8 @@ class DayWording:
         who = f'{episode.robot} ' if self._with_robot else ''
         lasted, where = format_duration(episode.seconds), self._place(episode)
         if episode.kind is EpisodeKind.STAY:
-            return f'{start} to {end} {who}stood {lasted} at {where}'
+            stood = 'stood' if any(one.source != AGENT for one in episode.memories) else 'was busy'
+            return f'{start} to {end} {who}{stood} {lasted} at {where}'
         return f'{start} to {end} {who}drove {episode.driven_m:.0f} m to {where}'
 
     def sentence(self, episode: Episode, sentences: int, texts: int) -> str:
@@ -69,7 +70,7 @@ class DayWording:
             for deed in episode.deeds[:most]
         ]
         left = len(episode.deeds) - len(told)
-        return [*told, f'And {left} more deeds.'] if left > 0 else told
+        return [*told, f'And {left} more.'] if left > 0 else told
 
     def _place(self, episode: Episode) -> str:
         where = 'a place unknown'

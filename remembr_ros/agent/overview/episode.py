@@ -66,7 +66,7 @@ def episodes_of(memories: Sequence[Memory]) -> list[Episode]:
         _episode(EpisodeKind.LEG, leg) for leg in legs(moved) if not in_a_stop(leg.start_ns, leg.end_ns)
     ]
     found = _settled(sorted(found, key=_time))
-    return sorted([*found, *_unplaced(memories, found)], key=_time)
+    return sorted([*found, *unplaced(memories, found)], key=_time)
 
 
 def _inside(some: Sequence[Stretch] | Sequence[Episode]) -> Callable[[int, int], bool]:
@@ -116,7 +116,7 @@ def _episode(kind: EpisodeKind, moved: Stretch) -> Episode:
     )
 
 
-def _unplaced(memories: Sequence[Memory], found: Sequence[Episode]) -> Iterator[Episode]:
+def unplaced(memories: Sequence[Memory], found: Sequence[Episode]) -> Iterator[Episode]:
     """Yield episodes of the memories that tell of no motion, where no other one is."""
     in_one = _inside(found)
 

@@ -41,6 +41,7 @@ class EventsNode(ManagedNode):
         self._watch: EventWatch | None = None
         self._graph: GraphWatch | None = None
         self._poses: PoseSubscription | None = None
+        self._ready: deque[Deed] = deque(maxlen=MOST_WAITING)
 
     def check(self, parameters: EventsParameters) -> None:
         check_pose_parameters(parameters)
@@ -49,7 +50,6 @@ class EventsNode(ManagedNode):
         self._outbox = Outbox(self)
         self._remembered = self._refused = self._lost = 0
         self._why = ''
-        self._ready: deque[Deed] = deque(maxlen=MOST_WAITING)
         timer = self.create_timer(TAKE_S, self._take, clock=STEADY)
         self.while_configured.callback(self.destroy_timer, timer)
 
@@ -83,6 +83,11 @@ class EventsNode(ManagedNode):
             self._send(self._placer.flush())
         self._watch = self._graph = self._poses = None
 
+    def release(self) -> None:
+        if waiting := len(self._ready):
+            self.get_logger().error(f'no memory node was there for {waiting} deeds; they are lost')
+        self._ready.clear()
+
     def diagnose(self) -> tuple[Level, str, Mapping[str, object]]:
         watch, graph, poses = self._watch, self._graph, self._poses
         if watch is None or graph is None or poses is None:
@@ -102,6 +107,7 @@ class EventsNode(ManagedNode):
     def _on_event(self, msg: Event) -> None:
         try:
             self._placer.put(self._told(msg))
+            self._why = ''
         except InvalidRequest as error:
             self._refused += 1
             self._why = f'an event made no sense: {error}'

@@ -1,4 +1,5 @@
 import pytest
+from action_msgs.msg import GoalStatus, GoalStatusArray
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import AttachedCollisionObject, PlanningScene
@@ -13,6 +14,7 @@ from std_srvs.srv import Trigger
 from remembr_msgs.msg import Event
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import Recall, RememberEvent
+from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
@@ -71,20 +73,23 @@ def test_a_goal_of_any_action_is_remembered_with_how_it_ended(robot, navigator, 
     assert bad.facts['details']['failed_nodes'] == ['FollowPath']
 
 
-def test_what_is_cancelled_and_what_dies(robot, processes, deeds):
-    server = processes.start_module('test.node.events.action_servers')
+def test_what_is_cancelled_and_what_nobody_serves_any_more(robot, processes, deeds):
+    processes.start_module('test.node.events.action_servers')
     node = robot.start(EventsNode, pose_source='none', look_period=0.1)
     robot.wait(lambda: node._graph.topics >= 4, 'the action and its topics')
     handle = drive(robot, 'cancel')
     robot.wait(lambda: len(node._watch.goals), 'under way')
     handle.cancel_goal_async()
     robot.wait(lambda: deeds, 'the cancelled one')
-    drive(robot, 'die')
-    assert server.wait(10.0)
-    robot.wait(lambda: len(deeds) > 1, 'the end of the server is noticed', 60.0)
+    server = robot.client.create_publisher(GoalStatusArray, '/water_plants/_action/status', qos.LATCHED_POSE)
+    goal = GoalStatus(status=GoalStatus.STATUS_EXECUTING)
+    server.publish(GoalStatusArray(status_list=[goal]))
+    robot.wait(lambda: len(node._watch.goals), 'another one under way')
+    robot.client.destroy_publisher(server)
+    robot.wait(lambda: len(deeds) > 1, 'the end of the server is noticed')
     cancelled, lost = map(memory_from_msg, deeds)
     assert cancelled.caption == 'Was stopped before it could drive to another place'
-    assert lost.caption == 'Began to drive to another place: its action server went away'
+    assert lost.caption == 'Began to water plants: its action server went away'
     assert (cancelled.facts['outcome'], lost.facts['outcome']) == ('cancelled', 'unknown')
     assert cancelled.pose is None
 

@@ -55,7 +55,7 @@ def hands(robot, tmp_path, monkeypatch):
     for name in ('OPENAI_API_KEY', 'REMEMBR_LLM', 'REMEMBR_LLM_URL'):
         monkeypatch.delenv(name, raising=False)
     robot.start(MemoryNode, uri=str(tmp_path / 'm.db'), embedder='hashing')
-    made = Hands(robot, robot.start(EventsNode, pose_source='pose', watch=False))
+    made = Hands(robot, robot.start(EventsNode, pose_source='pose', left_out=['*']))
     robot.start(AgentNode, pose_source='none', remember_own=False)
     made.put(2.0)
     return made

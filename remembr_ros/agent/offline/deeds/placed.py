@@ -12,7 +12,7 @@ from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import AGENT
 from remembr_ros.memory.recall import Recall
 
-MOST = 100  # deeds that name the thing, among which the last one is looked for
+MOST = 500  # deeds among which the last one is looked for
 SURE = 0.95  # it is what the robot itself says; somebody may have taken the thing since
 _PUT = re.compile(
     r'^\W*where\s+(did|have|has)\s+(you|the\s+robot|it)\s+(put|placed?|leave|left|set|lay|laid|drop(ped)?|stored?)\b',
@@ -29,9 +29,13 @@ def answer_placed(request: Request, question: Question, recall: Recall, scope: S
     if not request.target or not _PUT.match(question.text):
         return None
     asked = content_stems(request.thing)
-    deeds = recall.find(Query(request.thing, scope=replace(scope, source=AGENT), limit=MOST))
-    put = [hit for hit in deeds if _is_put(hit) and asked <= content_stems(hit.memory.caption)]
-    if not put:
+    own = replace(scope, source=AGENT)
+    # The last ones first, which are told by no text: it would find those that say it in the fewest words.
+    for query in (Query(scope=own, limit=MOST), Query(request.thing, scope=own, limit=MOST)):
+        put = [h for h in recall.find(query) if _is_put(h) and asked <= content_stems(h.memory.caption)]
+        if put:
+            break
+    else:
         return None
     last = max(put, key=lambda hit: (hit.memory.end_ns, hit.memory.id))
     kind = Kind.TEXT if last.memory.pose is None else Kind.POSITION

@@ -189,7 +189,8 @@ def test_what_the_robot_did_is_told_where_it_did_it(command: Run, deeds: str) ->
     night, failed, morning, drive, stay = out.splitlines()
     assert (night, morning) == ('Sunday, 2026-11-22, evening:', 'Monday, 2026-11-23, morning:')
     assert failed == (
-        '20:00:00 to 20:00:00 stood 0 seconds at a place unknown. At 20:00:00: Failed to dock: it is taken.'
+        '20:00:00 to 20:00:00 was busy 0 seconds at a place unknown. '
+        'At 20:00:00: Failed to dock: it is taken.'
     )
     assert drive.endswith('A corridor. At 09:00:01: Drove to the kitchen.')
     assert stay.endswith('A kitchen with tables. Read: "KITCHEN". At 09:00:40: Put the mug on the sink.')
