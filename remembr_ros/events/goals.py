@@ -20,7 +20,10 @@ _ENDS: dict[int, Outcome] = {4: 'succeeded', 5: 'cancelled', 6: 'failed'}
 _GOES = ('navigate', 'go to', 'follow waypoints', 'follow gps')
 _DONE_TO = ('pick', 'place', 'open', 'close')
 _KINDS = (*_DONE_TO, 'ask', 'answer', 'dock', 'charge')
-_FED_BACK = ('distance_remaining', 'number_of_recoveries', 'num_retries', 'current_waypoint')
+_FED_BACK = (
+    *('distance_remaining', 'distance_traveled', 'angular_distance_traveled'),
+    *('number_of_recoveries', 'num_retries', 'current_waypoint'),
+)
 _NAMED = {'object': 'object', 'receptacle': 'receptacle|container|surface', 'place': 'location|room|dock_id'}
 """By part of a deed, which texts of a goal name it."""
 _WHY = 'error_msg|error_string|message'  # texts of a result
