@@ -16,7 +16,7 @@ from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
-from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 from remembr_ros.timestamps import format_clock
 
 SHOWN = 220  # Characters of a caption that are shown first: some 55 tokens; `read` shows the rest
@@ -211,7 +211,7 @@ def _neighbours(one: Memory, other: Memory) -> bool:
     gap_ns = max(one.start_ns, other.start_ns) - min(one.end_ns, other.end_ns)
     if gap_ns > GAP_NS or one.scene_text != other.scene_text or one.source != other.source:
         return False
-    if one.source == OBJECT:  # each is a thing of its own
+    if one.source in (OBJECT, AGENT):  # each is a thing, or a deed, of its own
         return False
     if (one.robot, one.map_id, one.frame_id) != (other.robot, other.map_id, other.frame_id):
         return False

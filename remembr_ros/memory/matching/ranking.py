@@ -16,7 +16,7 @@ from remembr_ros.memory.matching.bm25 import shares_among
 from remembr_ros.memory.matching.sentences import Kinds, passages
 from remembr_ros.memory.matching.terms import essence, identifiers
 from remembr_ros.memory.model.recall import Hit
-from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
 from remembr_ros.timestamps import NS
 
 WORD_BY_WORD = 0.3  # of one: how much the words of a text one by one count beside the text as a whole
@@ -187,7 +187,7 @@ def diversify(hits: Iterable[Hit], limit: int) -> list[Hit]:
 
 
 def _tells_nothing_new(a: Memory, b: Memory, *, further: bool) -> bool:
-    if a.robot != b.robot or a.source != b.source or a.source == OBJECT:
+    if a.robot != b.robot or a.source != b.source or a.source in (OBJECT, AGENT):  # each is one of its own
         return False
     gap_ns = max(a.start_ns, b.start_ns) - min(a.end_ns, b.end_ns)
     if gap_ns >= SAME_STAY_S * NS:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.deeds.deed import deed
 from remembr_ros.memory.matching import ranking
 from remembr_ros.memory.matching.ranking import (
     WORD_BY_WORD,
@@ -24,6 +25,7 @@ from remembr_ros.memory.matching.sentences import kinds_of, passages
 from remembr_ros.memory.matching.terms import identifiers
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import SOURCES, Memory
+from remembr_ros.timestamps import NS
 
 HOUR = 3_600_000_000_000
 
@@ -240,3 +242,14 @@ def test_the_likeliest_are_near_in_part_and_as_a_whole() -> None:
     assert ranking.likeliest(parts, {}, 9) == ['a', 'b', 'c']
     assert ranking.likeliest({}, {}, 9) == []
     assert ranking.likeliest({'z': 0.5, 'y': 0.5}, {}, 1) == ['y']
+
+
+def test_deeds_of_one_moment_and_place_are_each_told() -> None:
+    begin_ns = 1_700_000_000 * NS
+    deeds = [
+        deed(begin_ns + i, begin_ns + NS, kind='pick', object=f'cup {i}', pose=Pose(1.0, 2.0)).memory('r')
+        for i in range(5)
+    ]
+    hits = [Hit(memory, 1.0 - i / 10) for i, memory in enumerate(deeds)]
+    other = Hit(Memory('m', 'r', begin_ns, begin_ns + NS, 'A cup.', Pose(1.0, 2.0)), 0.1)
+    assert diversify([*hits, other], 5) == hits
