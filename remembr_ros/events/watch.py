@@ -30,6 +30,7 @@ _NO_DEEDS = ('rcl_interfaces/', 'lifecycle_msgs/', 'type_description_interfaces/
 _COLLISION = {1: 'stop', 2: 'slow down', 3: 'approach', 4: 'limit speed'}
 _DIAGNOSTIC = {1: ('warning', 'warned'), 2: ('fail', 'failed'), 3: ('fail', 'fell silent')}
 _CHARGING = 1
+_OF_SERVER = (1, 2)  # service_msgs/ServiceEventInfo: REQUEST_RECEIVED, RESPONSE_SENT
 MOST_CALLS = 1000  # of services whose response is waited for
 
 
@@ -48,6 +49,7 @@ class EventWatch:
         self._map_frame = map_frame
         self._held: dict[str, str] = {}
         self._calls: dict[str, tuple[int, Any]] = {}
+        self._served: set[str] = set()
         self._low: dict[str, str] = {}
         self._deeds: list[Deed] = []
         self._hears: dict[str, Callable[[str, Any, int], None]] = {
@@ -112,6 +114,10 @@ class EventWatch:
     def _service(self, service: str, message: Any, now_ns: int) -> None:
         call = f'{bytes(message.info.client_gid).hex()} {message.info.sequence_number}'
         _, _, part = service.partition('/_action/')
+        if message.info.event_type in _OF_SERVER:
+            self._served.add(service)
+        elif service in self._served:
+            return  # the client's side of what its server tells, too
         for request in message.request:
             if part == 'send_goal':
                 self.goals.told(goal_id(request.goal_id)).asked = request.goal
@@ -121,7 +127,9 @@ class EventWatch:
                 del self._calls[next(iter(self._calls))]
         for response in message.response:
             begin_ns, request = self._calls.pop(call, (now_ns, None))
-            if part == 'get_result' and request is not None:
+            if request is None:
+                continue
+            if part == 'get_result':
                 self.goals.told(goal_id(request.goal_id)).result = response.result
             elif not part:
                 self._called(f'{service} {call}', (begin_ns, now_ns), request, response)

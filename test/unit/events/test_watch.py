@@ -53,7 +53,7 @@ def test_which_topics_tell_of_deeds():
 
 def test_a_goal_with_introspection():
     watch = EventWatch(T)
-    info = Message(client_gid=b'1', sequence_number=1)
+    info = Message(client_gid=b'1', sequence_number=1, event_type=1)
     goal = fielded(location='the kitchen', pose=pose(2.0))
     send = Message(info=info, request=[Message(goal_id=uuid(1), goal=goal)], response=[])
     ask = Message(info=info, request=[Message(goal_id=uuid(1))], response=[])
@@ -73,14 +73,26 @@ def test_a_goal_with_introspection():
     ('success', 'caption'), [(True, 'Opened the gripper'), (False, 'Failed to open the gripper: stuck')]
 )
 def test_a_service_that_is_introspected(success, caption):
+    """By its client, too: sent, received, responded, response received."""
     watch = EventWatch(T)
-    for number, parts in enumerate(([Message()], []), 1):
-        response = [] if parts else [fielded(success=success, message='stuck')]
-        call = Message(info=Message(client_gid=[1, 2], sequence_number=5), request=parts, response=response)
-        watch.hear('/open_gripper/_service_event', 'T_Event', call, T + number * NS)
+    response = fielded(success=success, message='stuck')
+    for event_type, second, gid in ((0, 0, 7), (1, 1, 8), (2, 2, 8), (3, 3, 7)):
+        info = Message(client_gid=[gid, 2], sequence_number=5, event_type=event_type)
+        of = ([Message()], []) if event_type < 2 else ([], [response])
+        call = Message(info=info, request=of[0], response=of[1])
+        watch.hear('/open_gripper/_service_event', 'T_Event', call, T + second * NS)
     (made,) = watch.take(T + 9 * NS)
     assert made.memory('r').caption == caption
     assert (made.begin_ns, made.end_ns) == (T + NS, T + 2 * NS)
+
+
+def test_a_service_that_only_its_client_tells_of():
+    watch = EventWatch(T)
+    for event_type, of in ((0, ([Message()], [])), (3, ([], [Message()])), (3, ([], [Message()]))):
+        info = Message(client_gid=[7], sequence_number=5, event_type=event_type)
+        call = Message(info=info, request=of[0], response=of[1])
+        watch.hear('/open_gripper/_service_event', 'T_Event', call, T + event_type * NS)
+    assert said(watch) == ['Opened the gripper']
 
 
 @pytest.mark.parametrize('as_bytes', [False, True])
