@@ -138,7 +138,11 @@ class EventWatch:
         service = call.partition(' ')[0]
         kind, thing = kind_of('', service)
         done = getattr(response, 'success', True)
-        about = {'outcome': 'succeeded'} if done else {'outcome': 'failed', 'reason': plain(response.message)}
+        about = (
+            {'outcome': 'succeeded'}
+            if done
+            else {'outcome': 'failed', 'reason': str(getattr(response, 'message', ''))[:5000]}
+        )
         details = clipped({'service': service, 'request': plain(request), 'response': plain(response)})
         self._deeds.append(
             deed(min(time), max(time), kind=kind, object=thing, details=details, key=call, **about)
