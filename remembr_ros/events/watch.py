@@ -138,11 +138,8 @@ class EventWatch:
         service = call.partition(' ')[0]
         kind, thing = kind_of('', service)
         done = getattr(response, 'success', True)
-        about = (
-            {'outcome': 'succeeded'}
-            if done
-            else {'outcome': 'failed', 'reason': str(getattr(response, 'message', ''))[:5000]}
-        )
+        why = '' if done else str(getattr(response, 'message', ''))[:5000]
+        about = {'outcome': 'succeeded' if done else 'failed', 'reason': why}
         details = clipped({'service': service, 'request': plain(request), 'response': plain(response)})
         self._deeds.append(
             deed(min(time), max(time), kind=kind, object=thing, details=details, key=call, **about)
