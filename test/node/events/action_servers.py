@@ -15,6 +15,8 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
+from remembr_ros.nodes.base.lifecycle import answer_new_clients
+
 
 class Navigator(Node):
     """Serves navigate_to_pose; a goal's behavior_tree says how it ends: succeed, abort, cancel or die.
@@ -70,6 +72,7 @@ class Navigator(Node):
 
 
 def main() -> None:
+    answer_new_clients()  # else a response may be dropped, for which the client waits for ever
     rclpy.init(args=sys.argv)
     executor = MultiThreadedExecutor(4)
     executor.add_node(Navigator())

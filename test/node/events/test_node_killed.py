@@ -69,6 +69,7 @@ def test_thirty_drives(robot, processes, bag, tmp_path):
         robot.wait(sent.done, 'accepted')
         return sent.result()
 
+    robot.wait(known_servers, 'the server', 60.0)
     for number, how in enumerate(HOWS):
         handle = accepted(how)
         if number == 15:
