@@ -49,4 +49,6 @@ def test_a_node_that_idles_wakes_for_little_more_than_its_diagnostics(robot, pro
         robot.wait(lambda name=name, before=before: beats(name) >= before + BEATS, 'diagnostics')
         each = (wakeups(process.pid) - woken) / (beats(name) - before)
         # Of the memory node's, a second one is the markers'; of the captioner's, two are its flush_after.
-        assert each < 10.0, f'{name} wakes {each:.0f} times a second'
+        # The events node hears everybody's diagnostics.
+        most = 10.0 + (len(running) if name == 'events' else 0)
+        assert each < most, f'{name} wakes {each:.0f} times a second'
