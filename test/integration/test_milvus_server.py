@@ -173,7 +173,7 @@ def test_two_robots_in_their_namespaces_share_a_server_and_lose_nothing_when_it_
         here = ('-r', f'__ns:=/{name}/remembr')
         parameters = {'uri': milvus.uri, 'collection': 'fleet', 'embedder': 'hashing', 'robot': name}
         start('memory', *here, autostart=True, **parameters)
-        start('agent', *here, autostart=True, pose_source='none')
+        start('agent', *here, autostart=True, pose_source='none', remember_own=False)
         stored[name] = robot.listen(MemoryMsg, f'/{name}/remembr/memories')
         captions[name] = robot.talk(MemoryMsg, f'/{name}/remembr/captions', timeout_s=START_S)
 
