@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from remembr_ros.bags.recording import RawMessage, Recording
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.events.event_message import deed_of
 from remembr_ros.events.placer import HISTORY_S, DeedPlacer
-from remembr_ros.events.told import told_deed
 from remembr_ros.events.watch import EventWatch
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.milvus.schema import storable
@@ -46,7 +46,7 @@ class RecordedDeeds:
             return
         try:
             if message.msgtype == EVENT:
-                self.placer.put(told_deed(told, self._now_ns))
+                self.placer.put(deed_of(told, self._now_ns))
             else:
                 self._watch.hear(message.topic, message.msgtype, told, self._now_ns)
         except (InvalidRequest, AttributeError, TypeError, ValueError) as error:

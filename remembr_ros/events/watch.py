@@ -46,7 +46,6 @@ class EventWatch:
         self.goals = Goals(since_ns, map_frame)
         self._conditions = Conditions()
         self._left_out = tuple(left_out)
-        self._map_frame = map_frame
         self._held: dict[str, str] = {}
         self._calls: dict[str, tuple[int, Any]] = {}
         self._served: set[str] = set()

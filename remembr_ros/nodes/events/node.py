@@ -11,8 +11,8 @@ from remembr_msgs.srv import RememberEvent
 from remembr_ros.captioning.placer import WAIT_FOR_POSES_NS
 from remembr_ros.captioning.pose_buffer import PoseBuffer
 from remembr_ros.errors import InvalidRequest
+from remembr_ros.events.event_message import deed_of
 from remembr_ros.events.placer import HISTORY_S, DeedPlacer
-from remembr_ros.events.told import told_deed
 from remembr_ros.events.watch import EventWatch
 from remembr_ros.memory.deeds.deed import Deed
 from remembr_ros.memory.milvus.schema import storable
@@ -128,7 +128,7 @@ class EventsNode(ManagedNode):
         return response
 
     def _told(self, msg: Event) -> Deed:
-        deed = told_deed(msg, self.now_ns())
+        deed = deed_of(msg, self.now_ns())
         storable(deed.memory(self.parameters.robot))  # checks it
         return deed
 

@@ -1,7 +1,7 @@
 import pytest
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.events.told import told_deed
+from remembr_ros.events.event_message import deed_of
 from remembr_ros.timestamps import NS
 from test.unit.events.messages import Message, T, pose, stamp
 
@@ -17,14 +17,14 @@ def event(**about) -> Message:
 
 def test_times_that_nobody_told():
     made = [
-        told_deed(event(kind='pick', **times), T)
+        deed_of(event(kind='pick', **times), T)
         for times in ({}, {'begin': 5}, {'end': 7}, {'begin': 5, 'end': 7})
     ]
     assert [(one.begin_ns, one.end_ns) for one in made] == [(T, T), (5, 5), (7, 7), (5, 7)]
 
 
 def test_whose_and_where():
-    made = told_deed(event(kind='pick', use_pose=True, robot='r2', map_id='attic', details='{"grip": 3}'), T)
+    made = deed_of(event(kind='pick', use_pose=True, robot='r2', map_id='attic', details='{"grip": 3}'), T)
     memory = made.memory('r1')
     assert (memory.robot, memory.map_id, memory.pose.x, memory.frame_id) == ('r2', 'attic', 1.0, 'map')
     assert made.facts.details == {'grip': 3}
@@ -44,4 +44,4 @@ def test_whose_and_where():
 )
 def test_what_makes_no_sense_is_refused(about):
     with pytest.raises(InvalidRequest):
-        told_deed(event(**about), T)
+        deed_of(event(**about), T)

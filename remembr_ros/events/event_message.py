@@ -1,4 +1,4 @@
-"""Deeds as somebody tells them, in a message."""
+"""Deeds as a remembr_msgs/Event tells them."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from remembr_ros.memory.deeds.deed import Deed, deed
 from remembr_ros.timestamps import NS
 
 
-def told_deed(message: Any, now_ns: int) -> Deed:
+def deed_of(message: Any, now_ns: int) -> Deed:
     """Return the deed that a remembr_msgs/Event tells.
 
     :raises InvalidRequest: it makes no sense
