@@ -2,6 +2,8 @@
 
 import gc
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import OBJECT, Memory, Observation
@@ -45,6 +47,9 @@ class ObjectKeeper:
         self._waiting: dict[str, Memory] = {}
         self._pictures: dict[str, bytes] = {}
         self._now_ns = self._kept_ns = 0
+        self._camera = ''
+        self._whole_ns = 0
+        """All that was seen until then is stored."""
 
     def __len__(self) -> int:
         """Return how many objects there are."""
@@ -63,6 +68,8 @@ class ObjectKeeper:
         self.detections += len(detections)
         self._map.update(view, lift(detections, view, self.dropped))
         self._now_ns = view.stamp_ns
+        self._camera = detections[0].camera if detections else self._camera
+        self._whole_ns = self._whole_ns or max(self._now_ns - 1, 0)
         self._kept_ns = self._kept_ns or self._now_ns
         if abs(self._now_ns - self._kept_ns) >= EVERY_NS:
             self._kept_ns = self._now_ns
@@ -79,13 +86,29 @@ class ObjectKeeper:
         for name in self._gone:
             self._waiting.pop(name, None)
             self._pictures.pop(name, None)
-        pictures = {name: (self._pictures[name],) for name in self._waiting if name in self._pictures}
-        stored = [Observation(memory, pictures.get(name, ())) for name, memory in self._waiting.items()]
-        for memory in self._store.add(stored) if stored else []:
-            if memory.keyframes and self._pictures.pop(memory.id, b''):
-                self._map.picture(memory.id, memory.keyframes)
-        self._waiting.clear()
+        # One comes after all others, and tells that they are stored: a kill may leave out any of one change.
+        waiting = sorted(self._waiting.values(), key=lambda one: (one.camera == self._camera, one.end_ns))
+        self._add(waiting[:-1], self._whole_ns)
+        self._add(waiting[-1:], self._now_ns)
+        self._whole_ns = self._now_ns
         # Last: a kill in between leaves both, which is found at the next start.
         if self._gone:
             self._store.forget(self._gone, leave_traces=True)
             self._gone.clear()
+
+    def _add(self, memories: Sequence[Memory], whole_ns: int) -> None:
+        """Store some of what waits.
+
+        :param whole_ns: until when all that was seen is stored then
+        """
+        kept = {'kept': [whole_ns, self._now_ns]}
+        pictures = {one.id: (self._pictures[one.id],) for one in memories if one.id in self._pictures}
+        stored = [
+            Observation(replace(one, facts={**one.facts, **kept}), pictures.get(one.id, ()))
+            for one in memories
+        ]
+        for memory in self._store.add(stored) if stored else []:
+            if memory.keyframes and self._pictures.pop(memory.id, b''):
+                self._map.picture(memory.id, memory.keyframes)
+        for one in memories:
+            del self._waiting[one.id]

@@ -45,10 +45,15 @@ class ObjectMap:
         self._by_id = {name: track for track in self._tracks for name in (track.id, *track.aliases)}
         self._gone: list[str] = []
         times: defaultdict[str, list[Interval]] = defaultdict(list)
+        kept: defaultdict[str, list[Interval]] = defaultdict(list)
         for track in self._tracks:
-            times[track.camera] += [*track.covered, (track.presence.looked_ns,) * 2]
-        self._read = {camera: joined(of, ONE_INTERVAL_NS) for camera, of in times.items()}
-        """By camera, the times of which what it saw is known from before this program began."""
+            times[track.camera] += [*track.covered, (track.presence.looked_ns,) * 2, (track.kept[1],) * 2]
+            kept[track.camera].append(track.kept)
+        self._read = {
+            camera: [_whole(time, kept[camera]) for time in joined(of, ONE_INTERVAL_NS)]
+            for camera, of in times.items()
+        }
+        """By camera, the times of which all that it saw is known from before this program began."""
         self._has_news = not self._tracks
         """Something was seen that is not: until then all stays as it is stored."""
         self._frames = self._latest_ns = 0
@@ -61,7 +66,7 @@ class ObjectMap:
 
     def has_read(self, stamp_ns: int, camera: str, later_ns: int = 0) -> bool:
         """Tell whether a camera saw known things then, and so much later still: that is read again."""
-        read = self._read.get(camera, ((0, 0),))
+        read = self._read.get(camera, [(0, 0)])
         return stamp_ns + later_ns <= read[-1][1] and any(a <= stamp_ns <= b for a, b in read)
 
     def update(self, view: CameraView, placed: Sequence[Lifted]) -> list[str]:
@@ -204,7 +209,9 @@ class ObjectMap:
         return None
 
     def _merge(self, older: ObjectTrack, younger: ObjectTrack) -> None:
-        if younger.stored or not (older.covered and self.has_read(younger.span[1], younger.camera)):
+        last_ns = younger.span[1]
+        read = older.covered and self.has_read(last_ns, younger.camera)
+        if younger.stored or not (older.was_known(last_ns) or read):
             older.take_in(younger)
         if younger.stored:
             self._gone.append(younger.id)
@@ -240,6 +247,14 @@ class ObjectMap:
             if other.confirmed and not other.deleted and other.label != track.label:
                 return other.label
         return ''
+
+
+def _whole(read: Interval, kept: Sequence[Interval]) -> Interval:
+    """Return of a time the part of which all that was seen is stored; see ObjectFacts.kept."""
+    first, last = read
+    whole = max((whole for whole, _ in kept), default=0)
+    cut_off = any(first <= until <= last and until > whole for _, until in kept)
+    return first, min(last, whole) if cut_off else last
 
 
 def _is_sure(track: ObjectTrack) -> bool:

@@ -92,6 +92,8 @@ class ObjectTrack:
         self.presence = Presence()
         self.covered: tuple[Interval, ...] = ()
         """When it was seen before this program began: what is of these times is known."""
+        self.kept: Interval = (0, 0)
+        """As in ObjectFacts, before this program began."""
         self._crop_worth = 0.0
         self._intervals: tuple[Interval, ...] = ()
         self._sightings: tuple[Sighting, ...] = ()
@@ -115,7 +117,7 @@ class ObjectTrack:
         track.aliases, track.keyframes = facts.aliases, known.memory.keyframes
         track._intervals, track._sightings = facts.intervals, known.sightings
         track.reach_m = MARGIN * max((math.dist(at, eye) for _, at, eye in known.sightings), default=0.0)
-        track.covered, track.moves = facts.intervals, known.moves
+        track.covered, track.kept, track.moves = facts.intervals, facts.kept, known.moves
         track.said = {name: getattr(facts, name) for name in ('named', 'taken', 'deleted', 'apart')}
         track.beside.update(dict.fromkeys(facts.apart, TOLD_APART))
         track.presence = Presence(facts.intervals[-1][1], facts.looked, facts.absences)

@@ -67,6 +67,8 @@ class ObjectFacts(BaseModel):
     :param taken: when a person said that it is not there any more [ns]; 0: nobody did
     :param deleted: when a person said that there is no such thing [ns]: it stays, lest it is found again
     :param apart: ids of others that a person told from it
+    :param kept: until when all that was seen is stored, and until when this was seen [ns]: where no object
+        has a first one that reaches this second one, a kill left out others; both 0: not known
     """
 
     model_config = ConfigDict(extra='ignore', allow_inf_nan=False, frozen=True)
@@ -87,6 +89,7 @@ class ObjectFacts(BaseModel):
     taken: _Time = 0
     deleted: _Time = 0
     apart: tuple[str, ...] = ()
+    kept: tuple[_Time, _Time] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import pytest
 
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.objects.detectors.detection import Detection
+from remembr_ros.objects.keeper import EVERY_NS
 from remembr_ros.objects.lifting import lift
 from remembr_ros.objects.object_map import ObjectMap
 from remembr_ros.timestamps import NS
@@ -242,29 +243,46 @@ def test_what_was_not_stored_when_a_run_was_cut_off_is_found_when_it_is_read_aga
     assert found == {'mug': 8, 'bowl': 6}
 
 
-def test_what_a_merger_made_one_stays_one_when_the_recording_is_read_again() -> None:
-    scene = scene_with((LEFT, RED))
-
-    def watch(objects: ObjectMap) -> None:
-        now_ns = T0
-        for off, times in ((0.0, 6), (0.4, 12), (0.3, 4), (0.2, 6), (0.1, 16), (0.0, 5)):
-            for _ in range(times):
-                now_ns += NS
+def watch_wrongly_placed(objects: ObjectMap, after: int = 0) -> None:
+    """Show a thing for 49 s, or the rest of them; where the robot is thought to be is off for a while."""
+    now_ns, scene = T0, scene_with((LEFT, RED))
+    for off, times in ((0.0, 6), (0.4, 12), (0.3, 4), (0.2, 6), (0.1, 16), (0.0, 5)):
+        for _ in range(times):
+            now_ns += NS
+            if now_ns > T0 + after * NS:
                 pose = ((0.0, off, 1.0), AHEAD[1])
                 placed = lift([at(LEFT, stamp_ns=now_ns)], scene.view(now_ns, pose), Counter())
                 objects.update(blind(now_ns, pose), placed)
 
+
+def test_what_a_merger_made_one_stays_one_when_the_recording_is_read_again() -> None:
     first = ObjectMap('robbie')
-    watch(first)
+    watch_wrongly_placed(first)
     [known] = stored(first)
     assert (len(known.facts.aliases), known.facts.observations) == (1, 49)
     again = ObjectMap('robbie', known=[known])
-    watch(again)
+    watch_wrongly_placed(again)
     assert again.changed() == []
     assert [one.id for one in known_now(again)] == [known.id]
     later_ns = T0 + 3600 * NS
-    placed = lift([at(LEFT, stamp_ns=later_ns)], scene.view(later_ns), Counter())
+    placed = lift([at(LEFT, stamp_ns=later_ns)], scene_with((LEFT, RED)).view(later_ns), Counter())
     assert again.update(blind(later_ns), placed) == [known.id]
+
+
+@pytest.mark.parametrize('after', [0, 9])
+@pytest.mark.parametrize('whole', range(49 - EVERY_NS // NS, 50))
+def test_what_was_stored_of_one_before_a_kill_counts_once_though_others_were_left_out(
+    whole: int, after: int
+) -> None:
+    first = ObjectMap('robbie')
+    watch_wrongly_placed(first)
+    [known] = stored(first)
+    kept = (T0 + whole * NS, T0 + 49 * NS)
+    again = ObjectMap('robbie', known=[replace(known, facts=known.facts.model_copy(update={'kept': kept}))])
+    watch_wrongly_placed(again, after)
+    again.review(T0 + 49 * NS)
+    [after] = known_now(again)
+    assert (after.id, after.facts.observations) == (known.id, 49)
 
 
 def test_without_depth_a_thing_is_one_and_depth_puts_it_in_its_place() -> None:
