@@ -96,6 +96,7 @@ setup(
         'PyYAML>=6.0',
         'rosbags>=0.10',
         'scipy>=1.11',
+        'shapely>=2.0',
         'setuptools<80',  # milvus-lite 2.5.1 imports pkg_resources
         'snowballstemmer>=2.2',
         'textblob>=0.18',

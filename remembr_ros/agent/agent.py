@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from remembr_ros.agent.conversation import Conversations, Followed
 from remembr_ros.agent.model.answer import Answer, Question
 from remembr_ros.agent.model.scope_text import asked_of
+from remembr_ros.agent.naming import Naming, answer_naming
 from remembr_ros.agent.narrowed_recall import EVERYTHING, NarrowedRecall
 from remembr_ros.agent.planner import (
     OnProgress,
@@ -29,6 +30,7 @@ from remembr_ros.errors import (
 )
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.recall import Recall
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,7 @@ class Agent:
         nothing of use, or has used up its tokens
     :param timeout_s: for a question, unless it says otherwise
     :param trace: takes down what happens to each question
+    :param naming: stores a place that a text names; None: such a text is a question like any other
     """
 
     recall: Recall
@@ -55,6 +58,7 @@ class Agent:
     timeout_s: float = 60.0
     conversations: Conversations = field(default_factory=Conversations)
     trace: Recorder | None = None
+    naming: Naming | None = None
 
     @property
     def planner(self) -> str:
@@ -91,7 +95,8 @@ class Agent:
         try:
             run.check()
             followed = self._follow(question, run)
-            answer = followed.answer or self._answer(followed, run)
+            named = self.naming and answer_naming(question, self.naming)
+            answer = named or followed.answer or self._answer(followed, run)
             if followed.narrowing != EVERYTHING and not answer.evidence:
                 answer = replace(answer, text=f'Apart from that: {answer.text}')
             if followed.answer is None and (of := asked_of(question.scope, question.zone)):
@@ -122,11 +127,12 @@ class Agent:
 
     def _answer(self, followed: Followed, run: Run) -> Answer:
         recall = NarrowedRecall(self.recall, run, followed.narrowing, followed.question.scope)
+        question = replace(followed.question, places=known_places(NarrowedRecall(self.recall, run)))
         for planner, following in zip(self.planners, [*self.planners[1:], None], strict=True):
             run.check()
             run.record('planner', {'name': planner.name})
             try:
-                return planner.answer(followed.question, recall, run)
+                return planner.answer(question, recall, run)
             except (ChatUnavailable, ReplyInvalid, BudgetExceeded) as error:
                 run.check()  # no time is left for another one
                 if following is None:

@@ -27,6 +27,7 @@ VERBS = {
     'info': 'say what the memory holds',
     'remember': "store a person's note",
     'event': 'store what the robot did',
+    'place': 'give parts of a map, such as rooms, their names',
     'recaption': 'describe memories anew, by their images',
     'forget': 'delete memories, their images and their traces in files',
     'export': 'write memories to a file',
@@ -113,8 +114,8 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 def _module(verb: str) -> str:
-    rooms = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving', 'event': 'deeds'}
-    room = rooms.get(verb, 'verbs')
+    rooms = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving'}
+    room = {**rooms, 'event': 'deeds', 'place': 'places'}.get(verb, 'verbs')
     # A module cannot have the name of a keyword.
     return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 

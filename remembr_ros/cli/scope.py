@@ -14,13 +14,16 @@ def add_scope(parser: argparse.ArgumentParser) -> None:
 
 
 def add_narrowing(parser: argparse.ArgumentParser, *, map_option: str = '--map-id') -> None:
-    """Add --after, --before, --robot and an option for the map."""
+    """Add --after, --before, --robot, --place and an option for the map."""
     parser.add_argument('--after', type=time, metavar='TIME', help='only memories that end at or after this')
     parser.add_argument(
         '--before', type=time, metavar='TIME', help='only memories that start at or before this'
     )
     add_robots(parser, 'only memories of this robot; several times: of any of these')
     parser.add_argument(map_option, metavar='ID', help='only memories of this map')
+    parser.add_argument(
+        '--place', metavar='NAME', help='only what is in the place of this name, such as a room'
+    )
 
 
 def add_robots(parser: argparse.ArgumentParser, text: str) -> None:
@@ -48,6 +51,7 @@ def scope_of(args: argparse.Namespace, near: Point | None = None) -> Scope:
         robots=tuple(args.robot),
         map_id=args.map_id,
         source=getattr(args, 'source', None),
+        place=args.place,
     )
 
 

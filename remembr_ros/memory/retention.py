@@ -24,7 +24,7 @@ from functools import lru_cache
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.matching.sentences import passages
 from remembr_ros.memory.model.recall import Scope
-from remembr_ros.memory.model.record import OBJECT, SOURCES, Memory
+from remembr_ros.memory.model.record import OBJECT, PERSON, PLACE, SOURCES, Memory
 from remembr_ros.memory.objects.known import seen_in
 from remembr_ros.timestamps import NS, format_duration
 
@@ -56,7 +56,7 @@ class RetentionPolicy:
     max_age_s: float | None = None
     max_memories: int | None = None
     max_bytes: int | None = None
-    keep_sources: tuple[str, ...] = ('person',)
+    keep_sources: tuple[str, ...] = (PERSON, PLACE)
 
     def __post_init__(self) -> None:
         if self.max_age_s is not None and not 0.0 < self.max_age_s < math.inf:
@@ -251,6 +251,8 @@ def is_meant(memory: Memory, ids: Collection[str] | None, scope: Scope, text: st
     """Tell whether a forgetting with these conditions means a memory, see MemoryStore.matching."""
     if (ids is not None and memory.id not in ids) or not scope.admits(memory):
         return False
+    if memory.source == PLACE and ids is None and scope.source != PLACE:
+        return False  # a name is no memory of the time when it was given
     if (scope.after_ns, scope.before_ns) != (None, None) and not seen_in(memory, scope):
         return False
     return text.casefold() in '\n'.join((memory.caption, *memory.scene_text)).casefold()

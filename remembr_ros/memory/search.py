@@ -1,5 +1,6 @@
 """The recalls by text, position and time over any engine."""
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from itertools import islice
@@ -14,19 +15,24 @@ from remembr_ros.memory.matching.terms import essence, identifiers, told_apart
 from remembr_ros.memory.milvus import filters
 from remembr_ros.memory.model.engine import Engine
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, consecutive, offset_ns
-from remembr_ros.memory.model.record import OBJECT, Memory
+from remembr_ros.memory.model.record import OBJECT, PLACE, Memory
 from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery, choose_objects
+from remembr_ros.memory.places.places import NOWHERE, Places, known_places
 from remembr_ros.timestamps import MAX_NS, NS
 
 MAX_LIMIT = 1_000  # more hits than this are no recall any more
 MAX_QUERY = 10_000  # characters of a search text that count; embedders read far less
 MAX_WORDS = 8  # of a text that are compared one by one; questions have two to six that carry meaning
+PLACES_S = 1.0  # places that another process named are known after so long
 WORDED = 30  # fewest that it looks for by their words, which decide where numbers and names are asked for
 
 
 class StoreSearch(ABC):
     """Recall over an engine; see remembr_ros.memory.recall.Recall."""
+
+    _changed = 0
+    _places: tuple[int, float, Places] = (-1, 0.0, NOWHERE)
 
     @property
     @abstractmethod
@@ -49,8 +55,38 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
+        query = replace(query, scope=self._inside(query.scope))
         hits = self._found(query, diverse=diverse, hybrid=hybrid)
-        return [hit for hit in hits if not hit.memory.facts.get('deleted')]  # a person said: no such object
+        places = NOWHERE if query.scope.source == PLACE else self.places()
+        return [
+            replace(hit, place=places.name_at(hit.memory.map_id, hit.memory.pose)) if places else hit
+            for hit in hits
+            if not hit.memory.facts.get('deleted')  # a person said: no such object
+        ]
+
+    def places(self) -> Places:
+        """Return the named places, as they are now; of another process, as they were PLACES_S ago.
+
+        :raises StoreUnavailable: the database does not work
+        """
+        changed, now = self._changed, time.monotonic()
+        if self._places[0] != changed or now - self._places[1] > PLACES_S:
+            self._places = changed, now, known_places(self)
+        return self._places[2]
+
+    def resolved(self, scope: Scope) -> Scope:
+        """Return a scope with the area of its place.
+
+        :raises InvalidRequest: there is no such place
+        :raises StoreUnavailable: the database does not work
+        """
+        return scope if scope.place is None else self.places().within(scope)
+
+    def _inside(self, scope: Scope) -> Scope:
+        """Return a scope as resolved, without what is remembered of places unless it asks for that."""
+        if scope.source == PLACE or not self.places():
+            return self.resolved(scope)
+        return replace(self.resolved(scope), without=(*scope.without, PLACE))
 
     def _found(self, query: Query, *, diverse: bool, hybrid: bool) -> list[Hit]:
         scope, limit = query.scope, min(query.limit, MAX_LIMIT)
@@ -71,7 +107,7 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
-        return self.engine.count(scope)
+        return self.engine.count(self._inside(scope))
 
     @property
     def embedder_name(self) -> str:
@@ -83,7 +119,7 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
-        return self.engine.survey(_happened(scope))
+        return self.engine.survey(_happened(self._inside(scope)))
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
         """Return the objects that a query asks for, in its order.
@@ -91,6 +127,7 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
+        query = replace(query, scope=self.resolved(query.scope))
         whole = Scope(robots=query.scope.robots, map_id=query.scope.map_id, source=OBJECT)
         known = known_objects(self.engine.select(whole))
         scores = None
@@ -166,7 +203,7 @@ class StoreSearch(ABC):
 
 def _happened(scope: Scope) -> Scope:
     """Return the scope without objects, unless it asks for them: each is of many times."""
-    return scope if scope.source == OBJECT else replace(scope, without=OBJECT)
+    return scope if scope.source == OBJECT else replace(scope, without=(*scope.without, OBJECT))
 
 
 def _timed(memory: Memory, time_ns: int) -> Hit:

@@ -20,9 +20,10 @@ from remembr_ros.memory.milvus import schema
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope
-from remembr_ros.memory.model.record import OBJECT, Memory, Observation
+from remembr_ros.memory.model.record import OBJECT, PLACE, Memory, Observation
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.retention import Doomed, RetentionPolicy, doomed, is_meant
 from remembr_ros.memory.spool.spool import Spool
 from remembr_ros.memory.spool.writer import SpoolingWriter, SpoolState
@@ -61,6 +62,7 @@ class MemoryStore(ConnectedStore):
         """Where images are kept, whether the server is there or not; their folder may not be there yet."""
         self._intake = Intake(lambda: self.embedder, keyframes, rule)
         self._writing = threading.Lock()
+        self._naming = threading.Lock()
         self._spooling = SpoolingWriter(self._store, spool) if spool else None
 
     def __enter__(self) -> 'MemoryStore':
@@ -123,11 +125,11 @@ class MemoryStore(ConnectedStore):
         return self.engine.get(ids)
 
     def outline(self) -> Outline:
-        """Return where and when all memories are.
+        """Return where and when all memories are, but for the names of places.
 
         :raises StoreUnavailable: the database does not work
         """
-        return self.engine.outline()
+        return self.engine.outline().without(PLACE)
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
@@ -163,6 +165,7 @@ class MemoryStore(ConnectedStore):
         :raises InvalidRequest: the scope makes no sense
         :raises StoreUnavailable: the database does not work
         """
+        scope = self.resolved(scope)
         found = {m.id: m for m in self.engine.select(scope) if is_meant(m, ids, scope, text)}
         if self._spooling:
             # One that is being stored right now may be in both.
@@ -190,6 +193,7 @@ class MemoryStore(ConnectedStore):
         """
         if ids is None and scope == ANYTHING and not text:
             raise InvalidRequest('forgetting needs a condition: ids, a time, a place or a text')
+        scope = self.resolved(scope)
         waiting = 0
         if self._spooling:
             waiting = self._spooling.forget(
@@ -213,6 +217,22 @@ class MemoryStore(ConnectedStore):
         if gone:  # last: a kill in between leaves both, of which the one is an alias of the other
             self.forget(gone, leave_traces=True)
         return next(iter(known_objects(changed[:1])), None)
+
+    def name_places(self, places: Sequence[NamedPlace]) -> list[NamedPlace]:
+        """Store named places, all or none; the same again is the same place.
+
+        :return: as they are stored
+        :raises InvalidRequest: two places of a map are called the same
+        :raises StoreUnavailable: the database does not work
+        """
+        with self._naming:
+            known, stored = self.places(), []
+            for place in places:
+                if (same := known.same_as(place)) is None:
+                    known = known.with_new(place)
+                stored.append(same or place)
+            self.add([Observation(place.memory) for place in stored])
+            return stored
 
     def retain(self, policy: RetentionPolicy, now_ns: int) -> Doomed:
         """Delete what is too old or too much; return what that was.
@@ -323,7 +343,10 @@ class MemoryStore(ConnectedStore):
         with self._writing:
             engine = self.engine
             self._changes.ready(engine)
-            yield engine
+            try:
+                yield engine
+            finally:
+                self._changed += 1
 
     def _store(self, observations: Sequence[Observation]) -> list[Memory]:
         """Store memories in the database."""

@@ -13,6 +13,8 @@ from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.places.place import NamedPlace, place_of
+from remembr_ros.memory.places.places import Places
 from remembr_ros.navigation.goal import goal_from_answer
 from remembr_ros.navigation.grid import Grid, walls_between
 from remembr_ros.navigation.route import shortest_order
@@ -137,6 +139,8 @@ def _checked(pose: Pose, memory: Memory, rules: Rules, terrain: Terrain, here: P
     known = next(iter(known_objects([memory])), None)
     if known is not None:
         pose = _viewpoint(known, rules, terrain, at)
+    elif (named := place_of(memory)) is not None:
+        pose = _inside(named, terrain, at)
     elif objection := terrain.objection((pose.x, pose.y), at):
         place = terrain.nearest_free((pose.x, pose.y), rules.search_radius_m, at)
         if place is None:
@@ -160,6 +164,23 @@ def _checked(pose: Pose, memory: Memory, rules: Rules, terrain: Terrain, here: P
                 'bring the robot nearer, or raise max_goal_distance'
             )
     return pose
+
+
+def _inside(named: NamedPlace, terrain: Terrain, here: tuple[float, float] | None) -> Pose:
+    """Return how to stand in a named place, near its middle, facing as whoever comes there.
+
+    :raises GoalRejected: no place in it is free
+    """
+    area, middle = Places([named.memory]).area(named), (named.pose.x, named.pose.y)
+    found = np.array([middle])
+    if terrain.objection(middle, here):
+        found = terrain.free_places(middle, 2.0 * area.sphere[1], here)
+        found = found[area.covers(np.column_stack([found, np.full(len(found), named.pose.z)]))]
+    if not len(found):
+        raise GoalRejected(f'no place in {named.said} is free and can be reached; check the map and keep_out')
+    x, y = found[np.argmin(np.hypot(*(found - middle).T))].tolist()
+    yaw = 0.0 if here is None else math.atan2(y - here[1], x - here[0])
+    return Pose(x, y, named.pose.z, yaw)
 
 
 def _viewpoint(known: KnownObject, rules: Rules, terrain: Terrain, here: tuple[float, float] | None) -> Pose:

@@ -15,6 +15,7 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
@@ -164,6 +165,9 @@ class Backend(Protocol):
 
         :param deed: its times are 0 where nobody said when it was: it is of now; its frame is that of the map
         """
+
+    def name_place(self, place: NamedPlace) -> str:
+        """Give a part of a map its name, and return the id of its memory; forgetting that takes it away."""
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         """Take what a person says of an object, and return it as it is then; None: it is deleted."""

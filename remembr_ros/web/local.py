@@ -20,6 +20,7 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import store_note
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.memory.store_info import StoreInfo
@@ -110,6 +111,12 @@ class LocalBackend:
             (stored,) = self._store.add([Observation(deed.memory(self._robot()))])
         self._on_memories()
         return stored.id
+
+    def name_place(self, place: NamedPlace) -> str:
+        self._check(Ability.NOTE)
+        (stored,) = self._store.name_places([place])
+        self._on_memories()
+        return stored.memory.id
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         self._check(Ability.CORRECT)

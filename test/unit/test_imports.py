@@ -21,6 +21,7 @@ LAYERS = {
     'navigation': {'memory', 'embedding', 'bags', 'agent'},  # a goal is made of an answer
     'agent': {'memory', 'embedding', 'bags', 'captioning'},
     'simulation': {'memory', 'embedding', 'bags', 'captioning', 'objects'},
+    'places': {'memory', 'embedding', 'bags', 'agent', 'navigation'},  # rooms are found in a map
     'evaluation': {
         'memory',
         'embedding',
@@ -41,7 +42,7 @@ FACE = {
 }
 """What scripts import: the only modules at the top that may import a subpackage, or robot_memory."""
 
-LAYERS['web'] = {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'speech'}
+LAYERS['web'] = {'memory', 'embedding', 'bags', 'captioning', 'agent', 'navigation', 'places', 'speech'}
 LAYERS['nodes'] = set(LAYERS) - {'simulation'}
 LAYERS['cli'] = {*LAYERS, 'nodes'}
 
@@ -227,6 +228,8 @@ def test_every_module_is_reached_from_an_entry_point() -> None:
     assert {'remembr_ros.cli.main', 'remembr_ros.bringup', 'remembr_ros.nodes.replay.bag_end'} <= roots
     # The command imports its verbs by their names, as `remembr eval` does its data sets.
     roots |= {
-        name for name in modules if re.match(r'remembr_ros\.cli\.(deeds|verbs|evaluation|serving)\.', name)
+        name
+        for name in modules
+        if re.match(r'remembr_ros\.cli\.(deeds|places|verbs|evaluation|serving)\.', name)
     }
     assert sorted(modules - reached(modules, roots)) == []

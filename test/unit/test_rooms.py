@@ -21,6 +21,8 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'consolidation': {'model', 'matching', 'deeds'},
         'objects': {'model', 'matching'},
         'deeds': {'model', 'objects'},
+        'recall': {'model', 'objects'},
+        'places': {'model', 'recall'},
         'keyframes': {'durable', 'problem'},
         'milvus': {'model', 'matching'},
         'embedded': {'durable', 'problem', 'model', 'matching', 'milvus'},
@@ -31,6 +33,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             'matching',
             'objects',
             'deeds',
+            'places',
             'consolidation',
             'keyframes',
             'milvus',
@@ -38,7 +41,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
             'server',
             'spool',
         }
-        | {'durable', 'problem'},
+        | {'durable', 'problem', 'recall'},
         'exchange': {'', 'durable', 'model', 'matching', 'keyframes', 'milvus'},
     },
     'agent': {
@@ -84,7 +87,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'mcp': {'', 'door'},
         'app': {'', 'door', 'api', 'mcp'},
     },
-    'cli': {'': set(), **{room: {''} for room in ('deeds', 'evaluation', 'serving', 'verbs')}},
+    'cli': {'': set(), **{room: {''} for room in ('deeds', 'evaluation', 'places', 'serving', 'verbs')}},
 }
 """Which room of a subpackage may import which besides itself. '': the modules beside the rooms, but for those
 with an entry of their own, which rooms import."""

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,6 +19,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point
 from remembr_ros.memory.model.recall import Hit, Scope, Survey
 from remembr_ros.memory.model.record import OBJECT
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 
 MAX_LOOKS = 4  # Memories looked at again for one question: each is a call of a vision model
@@ -82,7 +84,8 @@ class CallContext:
         :raises InvalidRequest: that makes no sense
         :raises Ungrounded: it names a memory that was never recalled
         """
-        near = None if given.near is None else self.point(given.near)
+        named = self.named(given.near)
+        near = None if given.near is None or named else self.point(given.near)
         after, before = self._bounds(given)
         if after is not None and before is not None and after > before:
             raise InvalidRequest('that time ends before it begins')
@@ -92,8 +95,16 @@ class CallContext:
             near=near,
             radius_m=None if near is None else given.radius,
             robots=(given.robot,) if given.robot else (),
-            map_id=self.question.map_id or None,
+            map_id=named.memory.map_id if named else self.question.map_id or None,
+            place=named.name if named else None,
         )
+
+    def named(self, place: Place | None) -> NamedPlace | None:
+        """Return the place of a name; None: it is no name of one."""
+        with suppress(InvalidRequest):
+            if isinstance(place, str):
+                return self.question.places.named(place, self.question.map_id or None)
+        return None
 
     def middle(self, text: str) -> int:
         """Return the moment that a text names, or the middle of the time that it does."""
@@ -116,7 +127,9 @@ class CallContext:
             return self._window(text)
 
     def point(self, place: Place) -> Point:
-        """Return where a place is: here, a label or coordinates."""
+        """Return where a place is: here, a label, its name or coordinates."""
+        if named := self.named(place):
+            return named.pose.position
         if isinstance(place, str) and (found := _POINT.fullmatch(place.strip())):
             place = [float(number) for number in found[1].split(',')]
         if isinstance(place, str):

@@ -86,7 +86,11 @@ class LoopPlanner:
         dialogue = BudgetedDialogue(
             self.chat,
             [Message('system', system), Message('user', asked)],
-            tools_for(look_again=self.second_look is not None, objects=context.has_objects),
+            tools_for(
+                look_again=self.second_look is not None,
+                objects=context.has_objects,
+                places=bool(question.places),
+            ),
             run,
             call_timeout_s=self.call_timeout_s,
             token_budget=self.token_budget,

@@ -13,7 +13,7 @@ from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.recall_tools import Recalled, introduce
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.confidence import how_well
-from remembr_ros.agent.model.quoting import quoted
+from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.model.same_place import span
 from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.journey import around, journey, turned
@@ -23,8 +23,10 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.places.places import Places
+from remembr_ros.memory.places.visits import visits
 from remembr_ros.memory.recall import Recall
-from remembr_ros.timestamps import NS, format_clock
+from remembr_ros.timestamps import NS, format_clock, format_duration
 
 PER_PAGE = 15  # Lines: some 300 tokens
 PLACES = 5  # that are told, as are spellings
@@ -45,6 +47,10 @@ class HowMoved(Narrowed):
     """Stops, turns, legs, speeds of the robot."""
 
     page: int = Field(1, ge=1, le=10_000)
+
+
+class TimeInPlaces(Narrowed):
+    """Named places: how long, how often, when the robot was there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +92,18 @@ def how_moved(call: HowMoved, context: CallContext) -> Job:
     return _over_all(call, context, lambda scope: _how_moved(call.page, question, recall, scope))
 
 
+def time_in_places(call: TimeInPlaces, context: CallContext) -> Job:
+    """List when robots were in named places."""
+    named = context.named(call.near)
+    places = Places([named.memory]) if named else context.question.places
+    question, recall = context.question, context.recall
+    free = call.model_copy(update={'near': None}) if named else call
+    return _over_all(free, context, lambda scope: _in_places(places, question, recall, scope))
+
+
 def _over_all(call: Narrowed, context: CallContext, look: Callable[[Scope], Overview]) -> Job:
     scope = context.scope(call)
-    narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
+    narrowed = scope.is_narrow
     context.recalls += 1
 
     def job() -> Callable[[], str]:
@@ -160,6 +175,28 @@ def _list_all(query: str, page: int, question: Question, recall: Recall, scope: 
     if by_meaning := (likely if named else hits):
         lines.append(ToldLine('by meaning:'))
     return Overview(lines, len(memories), by_meaning, '' if named else query)
+
+
+def _in_places(places: Places, question: Question, recall: Recall, scope: Scope) -> Overview:
+    memories, whole = every(recall, scope)
+    parts = (one.within(scope.after_ns, scope.before_ns) for one in visits(memories, places))
+    found = [one for one in parts if one is not None]
+    lines = [ToldLine(f'{"" if whole else "of the latest memories: "}{len(found)} visits')]
+    for place in places.all:
+        mine = [one for one in found if one.place.memory.id == place.memory.id]
+        told = mine[-PER_PAGE:] if len(places.all) == 1 else []
+        if not mine:
+            lines.append(ToldLine(f'{neutral(place.said)}: not visited', [Hit(place.memory, SURE)]))
+            continue
+        seconds = sum(one.spent_ns for one in mine) / NS
+        text = f'{neutral(place.said)}: {len(mine)} visits, {format_duration(seconds)} in all'
+        ends = Hit(mine[0].memories[0], SURE), Hit(mine[-1].memories[-1], SURE)
+        lines.append(ToldLine(text, ends, seconds))
+        for one in told:
+            start, end = (format_clock(ns, question.zone) for ns in (one.start_ns, one.end_ns))
+            hits = Hit(one.memories[0], SURE), Hit(one.memories[-1], SURE)
+            lines.append(ToldLine(f'{start} to {end}', hits, (one.end_ns - one.start_ns) / NS))
+    return Overview(lines, len(memories))
 
 
 def _how_moved(page: int, question: Question, recall: Recall, scope: Scope) -> Overview:

@@ -90,7 +90,7 @@ def _enough(context: CallContext) -> int:
 
 def _recall(query: Query, context: CallContext) -> Job:
     scope = query.scope
-    narrowed = (scope.after_ns, scope.before_ns, scope.near) != (None, None, None)
+    narrowed = scope.is_narrow
     context.recalls += 1
 
     def job() -> Callable[[], str]:

@@ -24,7 +24,14 @@ from remembr_ros.agent.llm.object_tools import (
     find_objects,
     object_history,
 )
-from remembr_ros.agent.llm.overview_tools import HowMoved, ListAll, how_moved, list_all
+from remembr_ros.agent.llm.overview_tools import (
+    HowMoved,
+    ListAll,
+    TimeInPlaces,
+    how_moved,
+    list_all,
+    time_in_places,
+)
 from remembr_ros.agent.llm.recall_tools import (
     RecallPosition,
     RecallText,
@@ -85,6 +92,7 @@ _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
     'day': (TellDay, tell_day),
     'list_all': (ListAll, list_all),
     'motion': (HowMoved, how_moved),
+    'places': (TimeInPlaces, time_in_places),
     'find_objects': (FindObjects, find_objects),
     'object_history': (ObjectHistory, object_history),
     'around': (Around, around),
@@ -143,15 +151,17 @@ def _tool(name: str, schema: type[Arguments]) -> Tool:
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
+OF_PLACES = frozenset(('places',))
 
 
-def tools_for(*, look_again: bool, objects: bool) -> tuple[Tool, ...]:
-    """Return the tools that are of use: what looks, and whether there are objects, decides."""
-    without = (OF_OBJECTS if not objects else frozenset()) | ({LOOK_AGAIN} if not look_again else frozenset())
+def tools_for(*, look_again: bool = False, objects: bool = False, places: bool = False) -> tuple[Tool, ...]:
+    """Return the tools that are of use: what looks, and whether there are objects and places, decides."""
+    of_use = ((look_again, {LOOK_AGAIN}), (objects, OF_OBJECTS), (places, OF_PLACES))
+    without = {name for used, names in of_use for name in names if not used}
     return tuple(tool for tool in ALL_TOOLS if tool.name not in without)
 
 
-TOOLS = tools_for(look_again=False, objects=False)  # Those that need nothing but a recall
+TOOLS = tools_for()  # Those that need nothing but a recall
 
 
 def parse_arguments(name: str, text: str) -> Arguments:

@@ -8,6 +8,7 @@ from remembr_ros.agent.model.same_place import USUAL, SamePlace
 from remembr_ros.agent.model.usage import Usage
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
+from remembr_ros.memory.places.places import NOWHERE, Places
 
 
 class Kind(str, Enum):
@@ -35,6 +36,7 @@ class Question:
     :param prior: what the same asker asked before, where this question refers to it
     :param same_place: which memories were made at one place
     :param scope: which memories count, whatever the text says
+    :param places: those with names
     """
 
     text: str
@@ -47,6 +49,7 @@ class Question:
     prior: 'Turn | None' = None
     same_place: SamePlace = USUAL
     scope: Scope = ANYTHING
+    places: Places = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

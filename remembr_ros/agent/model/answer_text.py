@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from remembr_ros.agent.model.answer import Answer, Kind, Question
-from remembr_ros.agent.model.memory_prompt import ago, from_here
-from remembr_ros.memory.model.record import CAPTIONER
+from remembr_ros.agent.model.memory_prompt import ago, from_here, place_said
+from remembr_ros.memory.model.record import CAPTIONER, PLACE
 from remembr_ros.memory.objects.wording import presence_note
 from remembr_ros.timestamps import format_clock, format_duration
 
@@ -30,8 +30,9 @@ def with_facts(answer: Answer, question: Question) -> Answer:
             at = f'{"from" if from_afar else "at"} ({x:.1f}, {y:.1f})'
             other_map = answer.map_id if answer.map_id != question.map_id else ''
             at += f' on map {other_map}' if other_map else f' in {answer.frame_id}'
-            facts = ', '.join([at, *from_here(answer, question)])
-        if answer.evidence:
+            within = place_said(answer.evidence[0].memory, question) if answer.evidence else []
+            facts = ', '.join([at, *within, *from_here(answer, question)])
+        if answer.evidence and answer.evidence[0].memory.source != PLACE:
             facts += f'; {ago(answer.evidence[0].memory.end_ns, question.now_ns)}{_since(answer, question)}'
     elif answer.kind is Kind.TIME and answer.time_ns is not None:
         facts = f'{format_clock(answer.time_ns, question.zone)}, {ago(answer.time_ns, question.now_ns)}'

@@ -10,12 +10,13 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Survey
-from remembr_ros.memory.model.record import AGENT, CAPTIONER, Memory
+from remembr_ros.memory.model.record import AGENT, CAPTIONER, PLACE, Memory
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 MAX_CAPTION = 1_500  # Characters of a caption, and of the text in view, that a model is shown
 AHEAD_S = 10.0  # A memory that ends so long after now is one of now: clocks differ, and clips last
 LONG_S = 10.0  # Of a memory that lasts as long, a model is told so
+MOST_PLACES = 40  # whose names a model is told
 MOST_AREAS = 4  # Maps that a model is told of
 CUT = '\u2026'  # Stands where something was left out
 
@@ -44,6 +45,9 @@ def situation(question: Question, survey: Survey | None = None) -> str:
     told = [f'Question: {question.text}', f'Now: {now}', f'Here: {here}']
     if survey is not None:
         told.append(f'Remembered: {_surveyed(survey, question)}')
+    if question.places:
+        names = ', '.join(neutral(one.name)[:60] for one in question.places.all[:MOST_PLACES])
+        told.append(f'Named places, for near: {names}')
     return '\n'.join(told)
 
 
@@ -115,8 +119,14 @@ def whereabouts(label: str, hit: Hit, question: Question) -> str:
     else:
         x, y, z = memory.pose.position
         parts.append(f'at ({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'at ({x:.1f}, {y:.1f}, {z:.1f})')
-        parts += from_here(memory, question)
+        parts += [*place_said(memory, question), *from_here(memory, question)]
     return ', '.join(parts)
+
+
+def place_said(memory: Memory, question: Question) -> list[str]:
+    """Return in which named place a memory was made, if that is known: ['in the kitchen']."""
+    found = None if memory.source == PLACE else question.places.of(memory)
+    return [] if found is None else [f'in {neutral(found.said)}']
 
 
 def from_here(placed: Answer | Memory, question: Question) -> list[str]:

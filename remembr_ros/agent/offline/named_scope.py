@@ -1,13 +1,16 @@
 """Robots, maps and floors that a question names: they say whose memories are meant, and of where."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from remembr_ros.agent.offline.places.request import named_in
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
 from remembr_ros.agent.times.reach import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
 from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.places.place import NamedPlace
+from remembr_ros.memory.places.places import Places
 from remembr_ros.memory.recall import Recall
 
 MOST_NAMES = 20  # that are looked for among the robots; each takes a count
@@ -25,6 +28,7 @@ class NamedScope:
     :param text: the question; a robot that did something is 'you' in it, and its map is left out
     :param robots: as the memory spells them; empty: any
     :param map_id: None: none is named
+    :param place: the named place that it is within; None: none is named
     :param unknown: a sentence about a robot of which nobody can tell; empty: there is none such
     :param reach: since when and until when there are memories; None: there are none
     """
@@ -34,6 +38,7 @@ class NamedScope:
     map_id: str | None = None
     reach: Reach | None = None
     unknown: str = ''
+    place: NamedPlace | None = None
 
 
 def named_scope(text: str, recall: Recall) -> NamedScope:
@@ -69,6 +74,19 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
     other = re.search(r'\brobot[\s_-]?\d+\b', text, re.IGNORECASE)
     unknown = f'I know no robot of the name {other[0]}.' if other else unknown
     return NamedScope(' '.join(text.split()), tuple(robots), map_id, reach, unknown)
+
+
+def within_place(named: NamedScope, places: Places) -> NamedScope:
+    """Return the scope of a question that says within which place: 'Is there a fridge in the kitchen?'"""
+    known = [one for one in places.all if named.map_id in (None, one.memory.map_id)]
+    for (start, end), one in named_in(named.text, known):
+        if inside := re.search(
+            r'\b(?:in|inside|within|at|of|from)(?:\s+of)?\s+$', named.text[:start], re.IGNORECASE
+        ):
+            text = f'{named.text[: inside.start()]} {named.text[end:]}'
+            text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))
+            return replace(named, text=text, map_id=one.memory.map_id, place=one)
+    return named
 
 
 def _candidates(text: str) -> list[tuple[str, str]]:

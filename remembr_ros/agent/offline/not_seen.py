@@ -13,6 +13,7 @@ from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT
+from remembr_ros.memory.places.place import said_name
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import format_clock
 
@@ -95,6 +96,8 @@ def _could_be_seen(request: Request, recall: Recall, scope: Scope) -> bool:
 
 
 def _why_nothing(request: Request, question: Question, recall: Recall, scope: Scope) -> str:
+    if scope.place is not None:
+        return f'I remember nothing of {said_name(scope.place)}'
     if scope.near is not None:
         return 'I remember nothing of this place'
     if request.window.after_ns is not None or request.window.before_ns is not None:

@@ -28,9 +28,11 @@ from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.placed import answer_placed
 from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
-from remembr_ros.agent.offline.named_scope import named_scope
+from remembr_ros.agent.offline.named_scope import NamedScope, named_scope, within_place
 from remembr_ros.agent.offline.not_seen import FOREIGN, absent, beyond_rules, not_understood, untold
 from remembr_ros.agent.offline.objects.answers import answer_by_objects
+from remembr_ros.agent.offline.places.answers import answer_by_places, in_room
+from remembr_ros.agent.offline.places.request import without_room
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import (
     PERHAPS,
@@ -74,26 +76,33 @@ class OfflinePlanner:
 
     name = NAME
 
-    # One return per way to leave a question.
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
-        question = replace(question, text=question.text[:MAX_READ])
+        text = question.text[:MAX_READ]
+        asked = without_room(text, question.places)
+        answer = self._answer(replace(question, text=asked), recall, run)
+        return answer if asked == text else in_room(answer, question)
+
+    # One return per way to leave a question.
+    def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         named = named_scope(_resolved(question), recall)
-        if named.robots:  # where this robot is, is of no interest
-            question = replace(question, here=None)
-        request = parse_request(named.text, question.now_ns, question.zone, named.reach)
-        window = request.window
-        map_id = named.map_id if named.map_id is not None else question.map_id or None
-        scope = Scope(window.after_ns, window.before_ns, robots=named.robots, map_id=map_id)
+        # Of other robots it is of no interest where this one is.
+        question = replace(question, here=None if named.robots else question.here)
+        request, scope = _asked(named, question)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
-        if why := not_understood(request):
-            return ground(untold(why), question, NAME)
+        if (told := answer_by_places(request, question, recall, scope)) is None:
+            named = within_place(named, question.places)
+            request, scope = _asked(named, question)
+            if why := not_understood(request):
+                return ground(untold(why), question, NAME)
         why = named.unknown or beyond_rules(request)
-        told = None if why else answer_placed(request, question, recall, scope)
-        told = told if why or told else answer_by_objects(request, question, recall, scope)
+        told = told if told or why else answer_placed(request, question, recall, scope)
+        told = told if told or why else answer_by_objects(request, question, recall, scope)
         if told is None and (day := parse_day(request, question)) is not None:
-            day = replace(day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id))
+            day = replace(
+                day, scope=replace(day.scope, robots=named.robots, map_id=named.map_id, place=scope.place)
+            )
             return ground(claim_of_day(day, question, recall), question, NAME)
         if (told := told or answer_motion(request, question, recall, scope)) is not None:
             return with_facts(ground(told, question, NAME), question)
@@ -124,6 +133,15 @@ class OfflinePlanner:
             claim = absent(request, question, recall, scope, total)
         answer = with_facts(ground(claim, question, NAME), question)
         return replace(answer, text=f'{answer.text}{taken}')
+
+
+def _asked(named: NamedScope, question: Question) -> tuple[Request, Scope]:
+    """Return what a question asks for, and of which memories."""
+    request = parse_request(named.text, question.now_ns, question.zone, named.reach)
+    window, place = request.window, named.place
+    map_id = named.map_id if named.map_id is not None else question.map_id or None
+    robots, name = named.robots, None if place is None else place.name
+    return request, Scope(window.after_ns, window.before_ns, robots=robots, map_id=map_id, place=name)
 
 
 def _as_spelled(request: Request, text: str, recall: Recall, scope: Scope) -> tuple[str, str]:

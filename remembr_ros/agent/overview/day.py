@@ -19,6 +19,7 @@ from remembr_ros.agent.times.day import PARTS_OF_DAY
 from remembr_ros.agent.times.time_expression import local
 from remembr_ros.memory.deeds.deed import each_time
 from remembr_ros.memory.model.record import AGENT, Memory
+from remembr_ros.memory.places.places import NOWHERE, Places
 from remembr_ros.timestamps import NS
 
 MOST = 100  # Episodes of a time that is told, apart from the pieces of long drives
@@ -67,6 +68,8 @@ def diary(
     after_ns: int | None = None,
     before_ns: int | None = None,
     most: int = MOST,
+    *,
+    places: Places = NOWHERE,
 ) -> Diary:
     """Return what robots did and saw; a day is one of the asker's calendar, however many hours it has.
 
@@ -75,6 +78,7 @@ def diary(
     :param after_ns: what was before is left out, of a memory, too
     :param before_ns: what was after it
     :param most: episodes, apart from the pieces of long drives and the days that they are divided into
+    :param places: those with names
     """
     of_robot: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda memory: (memory.start_ns, memory.end_ns, memory.id)):
@@ -97,7 +101,7 @@ def diary(
         key=lambda one: (one.start_ns, one.end_ns, one.robot),
     )
     episodes = [
-        replace(one, deeds=tuple(done))
+        replace(one, deeds=tuple(done), place=places.name_at(one.map_id, one.pose))
         for one, done in zip(episodes, _deeds(episodes, of_robot, before_ns), strict=True)
     ]
     first_ns = min((one.start_ns for one in episodes), default=0)

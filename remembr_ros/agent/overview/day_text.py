@@ -6,6 +6,7 @@ from datetime import tzinfo
 from remembr_ros.agent.overview.day import Diary, DiaryDay, PartOfDay
 from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import AGENT, Memory
+from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_clock, format_duration
 
 
@@ -77,6 +78,7 @@ class DayWording:
         if episode.pose is not None:
             x, y, z = episode.pose.position
             where = f'({x:.1f}, {y:.1f})' if abs(z) < 0.05 else f'({x:.1f}, {y:.1f}, {z:.1f})'
+        where += f' in {said_name(episode.place)}' if episode.place else ''
         return f'{where} on map {episode.map_id}' if self._with_map and episode.map_id else where
 
 

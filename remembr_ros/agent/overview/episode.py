@@ -36,6 +36,7 @@ class Episode:
     :param read: what could be read, in the order of time
     :param deeds: what it did that began meanwhile, in the order of time
     :param memories: in the order of time; each is of one episode, if it is not longer than several
+    :param place: the name of where the pose is; empty: it has none
     """
 
     kind: EpisodeKind
@@ -50,6 +51,7 @@ class Episode:
     read: tuple[str, ...] = ()
     deeds: tuple[Memory, ...] = ()
     memories: tuple[Memory, ...] = ()
+    place: str = ''
 
     @property
     def seconds(self) -> float:

@@ -32,6 +32,7 @@ class EpisodeJson(TypedDict):
     position: list[float] | None
     frame_id: str
     map_id: str
+    place: str
     travelled: float | None
     seen: list[str]
     read: list[str]
@@ -100,6 +101,7 @@ def _episode(episode: Episode) -> EpisodeJson:
         'position': position_json(episode.pose),
         'frame_id': episode.frame_id,
         'map_id': episode.map_id,
+        'place': episode.place,
         'travelled': episode.driven_m,
         'seen': list(episode.seen),
         'read': list(episode.read),

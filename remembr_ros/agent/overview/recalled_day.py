@@ -11,6 +11,7 @@ from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import NothingRemembered
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
+from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.recall import Recall
 
 MOST_DAYS = 7  # That are named where nothing is remembered of the one asked for
@@ -66,7 +67,8 @@ def recall_day(
         found = on_floor(memories, floor)
         memories, by = list(found.memories), found.by
     after_ns = scope.after_ns if whole else None
-    return RecalledDay(diary(memories, zone, after_ns, scope.before_ns, most), by, whole)
+    told = diary(memories, zone, after_ns, scope.before_ns, most, places=known_places(recall))
+    return RecalledDay(told, by, whole)
 
 
 def day_of(recall: Recall, scope: Scope, zone: tzinfo) -> RecalledDay:

@@ -7,6 +7,7 @@ from remembr_ros.agent.build import build_agent
 from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.json_form import answer_json
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace
+from remembr_ros.agent.naming import name_said
 from remembr_ros.agent.planner import Progress
 from remembr_ros.cli.options import PLACE, add_json, add_memory, metres, now_ns, open_memory
 from remembr_ros.cli.output import answer_lines, print_result, stdout_for_json
@@ -14,6 +15,7 @@ from remembr_ros.cli.planner_options import add_planner, agent_config
 from remembr_ros.cli.scope import add_narrowing
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
+from remembr_ros.places.naming import name_here
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
+    # To name a place is to change the memory.
+    with stdout_for_json(args.json), open_memory(args, read_only=not name_said(args.question)) as store:
         agent = build_agent(store, agent_config(args), keyframes=store)
+        agent.naming = lambda name, question: name_here(name, question, lambda one: store.name_places([one]))
         # Loaded now, not within the time of the question: a language model that does not answer shall leave
         # enough of it for the planner that steps in.
         store.embedder  # noqa: B018
@@ -46,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             map_id=args.map_id,
             zone=args.time_zone,
             same_place=SamePlace(args.same_place),
-            scope=Scope(args.after, args.before, robots=tuple(args.robot), map_id=args.map),
+            scope=Scope(args.after, args.before, robots=tuple(args.robot), map_id=args.map, place=args.place),
         )
         answer = agent.ask(question, on_progress=None if args.json else _show)
     print_result(args.json, answer_json(question, answer), answer_lines(question, answer))

@@ -51,7 +51,7 @@ def sentence(facts: _Facts) -> str:
     told += f' ({", ".join(more)})' if more else ''
     if facts.text and facts.outcome in ('failed', 'cancelled') and facts.outcome[:4] not in known:
         told += f'; {facts.outcome}'
-    if facts.reason and facts.reason.casefold() not in known:
+    if facts.reason and facts.reason.casefold() not in told.casefold():
         told += f': {facts.reason}'
     return told[:1].upper() + told[1:]
 

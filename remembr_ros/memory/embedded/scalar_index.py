@@ -109,14 +109,17 @@ class Columns:
         for name, wanted in (('map_id', scope.map_id), ('source', scope.source)):
             if wanted is not None:
                 tests.append(self._column(name) == np.uint64(_hash(wanted)))
-        if scope.without is not None:
-            tests.append(self._column('source') != np.uint64(_hash(scope.without)))
+        for source in scope.without:
+            tests.append(self._column('source') != np.uint64(_hash(source)))
         if not tests:
             return None
         mask: Mask = np.logical_and.reduce(tests)
         if scope.near is not None and scope.radius_m is not None:
             there = np.flatnonzero(mask)
             mask[there] = self._distances(scope.near, there) <= scope.radius_m
+        if scope.area is not None:
+            there = np.flatnonzero(mask)
+            mask[there] = scope.area.covers(np.stack([self._column(axis)[there] for axis in 'xyz'], axis=1))
         return mask
 
     def nearest_in_place(self, position: Point, mask: Mask | None, limit: int) -> Slots:

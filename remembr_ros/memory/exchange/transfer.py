@@ -59,7 +59,8 @@ def export_memories(
     :raises RemembrError: the file cannot be written
     """
     # The ids alone are held: a hundred thousand memories with their texts would take much room.
-    ids = [memory_id for _, memory_id in sorted((m.start_ns, m.id) for m in store.engine.select(scope))]
+    chosen = store.engine.select(store.resolved(scope))
+    ids = [memory_id for _, memory_id in sorted((m.start_ns, m.id) for m in chosen)]
     stamp = store.engine.stamp
     made_by = (stamp.embedder, stamp.dimension) if vectors else ('', 0)
     header = Header(*made_by, vectors=vectors, keyframes=keyframes, count=len(ids))

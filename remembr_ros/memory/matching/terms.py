@@ -48,6 +48,8 @@ def stem(word: str) -> str:
 
     Full-text search goes further, see :func:`remembr_ros.memory.matching.bm25.term_of`.
     """
+    if word.endswith('shelves'):
+        return word[:-3] + 'f'
     if len(word) > 4 and word.endswith('ies'):
         return word[:-3] + 'y'
     if len(word) > 4 and word.endswith(('ches', 'shes', 'sses', 'xes')):

@@ -56,12 +56,13 @@ def expression(scope: Scope, placed_only: bool = False) -> str:
         parts.append(any_of('robot', scope.robots))
     if scope.map_id is not None:
         parts.append(f'map_id == {quote(scope.map_id)}')
+    if scope.place is not None:
+        raise InvalidRequest(f'nobody has looked up where {scope.place[:60]!r} is')
     if scope.source is not None:
         if scope.source not in SOURCES:
             raise InvalidRequest(f'{scope.source!r} is not a source; there are {", ".join(SOURCES)}')
         parts.append(f'source == {quote(scope.source)}')
-    if scope.without is not None:
-        parts.append(f'source != {quote(scope.without)}')
+    parts += [f'source != {quote(source)}' for source in scope.without]
     return ' and '.join(parts) or EVERYTHING
 
 

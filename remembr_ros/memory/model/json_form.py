@@ -36,11 +36,13 @@ class MemoryJson(TypedDict):
 
 
 class HitJson(MemoryJson):
-    """A recalled memory: its score from 0 to 1, metres from the asked place, seconds from the asked time."""
+    """A recalled memory: its score from 0 to 1, metres from the asked place, seconds from the asked time, and
+    the name of the place that it was made in; empty: it has none."""
 
     score: float
     distance: float | None
     time_offset_sec: float | None
+    place: str
 
 
 def memory_json(memory: Memory) -> MemoryJson:
@@ -63,6 +65,7 @@ def hit_json(hit: Hit) -> HitJson:
         'score': hit.score,
         'distance': hit.distance_m,
         'time_offset_sec': hit.offset_s,
+        'place': hit.place,
     }
 
 

@@ -1,7 +1,7 @@
 """Where and when memories are, as columns: what a map or a timeline of very many is drawn from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,14 @@ class Outline:
     def __len__(self) -> int:
         """Return how many memories there are."""
         return len(self.ids)
+
+    def without(self, source: str) -> 'Outline':
+        """Return it without the memories of a source."""
+        if source not in self.names:
+            return self
+        left = self.source != self.names.index(source)
+        columns = {field.name: getattr(self, field.name) for field in fields(self) if field.name != 'names'}
+        return Outline(**{name: column[left] for name, column in columns.items()}, names=self.names)
 
 
 UNPLACED: Point = (np.nan, np.nan, np.nan)

@@ -4,12 +4,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, check_point, distance
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
+
+if TYPE_CHECKING:
+    from remembr_ros.memory.model.area import Area
 
 _T = TypeVar('_T')
 
@@ -24,7 +29,9 @@ class Scope:
     :param robots: any of these robots; empty: every robot
     :param map_id: the map; '' is a map of its own
     :param source: one of remembr_ros.memory.model.record.SOURCES
-    :param without: all sources but this one
+    :param without: all sources but these
+    :param place: within the place of this name; a store makes it its area
+    :param area: with near and radius_m around it: memories in this part of the map
     :raises InvalidRequest: the window or the place makes no sense
     """
 
@@ -35,7 +42,9 @@ class Scope:
     robots: tuple[str, ...] = ()
     map_id: str | None = None
     source: str | None = None
-    without: str | None = None
+    without: tuple[str, ...] = ()
+    place: str | None = None
+    area: 'Area | None' = None
 
     def __post_init__(self) -> None:
         if self.after_ns is not None and self.before_ns is not None and self.after_ns > self.before_ns:
@@ -46,6 +55,11 @@ class Scope:
             if not (math.isfinite(self.radius_m) and self.radius_m >= 0.0):
                 raise InvalidRequest(f'{self.radius_m} is not a radius in metres')
             check_point(self.near)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is about a time or a place."""
+        return (self.after_ns, self.before_ns, self.near, self.place) != (None, None, None, None)
 
     def within(self, after_ns: int | None, before_ns: int | None) -> 'Scope | None':
         """Return the part of the scope in a time window, open where None; None: there is none."""
@@ -58,23 +72,22 @@ class Scope:
     def meet(self, other: 'Scope') -> 'Scope | None':
         """Return what both admit; None: there is nothing.
 
-        :raises InvalidRequest: both have a place, or leave out a source, which one scope cannot say
+        :raises InvalidRequest: both have a place, which one scope cannot say
         """
         inside = self.within(other.after_ns, other.before_ns)
         robots = tuple(robot for robot in self.robots if not other.robots or robot in other.robots)
         if inside is None or (self.robots and not robots):
             return None
         said = {}
-        for name in ('near', 'radius_m', 'map_id', 'source', 'without'):
+        for name in ('near', 'radius_m', 'map_id', 'source', 'place', 'area'):
             mine, others = getattr(self, name), getattr(other, name)
             if None not in (mine, others) and mine != others:
                 if name in ('map_id', 'source'):
                     return None
-                raise InvalidRequest(
-                    'a question within a place, or without a source, cannot ask of another one'
-                )
+                raise InvalidRequest('a question within a place cannot ask of another one')
             said[name] = others if mine is None else mine
-        return replace(inside, robots=robots or other.robots, **said)
+        without = tuple(dict.fromkeys((*self.without, *other.without)))
+        return replace(inside, robots=robots or other.robots, without=without, **said)
 
     def admits(self, memory: Memory) -> bool:
         """Tell whether a memory meets every condition."""
@@ -84,15 +97,17 @@ class Scope:
             and (not self.robots or memory.robot in self.robots)
             and self.map_id in (None, memory.map_id)
             and self.source in (None, memory.source)
-            and self.without != memory.source
+            and memory.source not in self.without
             and self.reaches(memory.pose.position if memory.pose else None)
         )
 
     def reaches(self, position: Point | None) -> bool:
-        """Tell whether a place (None: unplaced) lies inside the radius."""
+        """Tell whether a place (None: unplaced) lies inside the radius, and the area."""
         if self.near is None or self.radius_m is None:
             return True
-        return position is not None and distance(position, self.near) <= self.radius_m
+        if position is None or distance(position, self.near) > self.radius_m:
+            return False
+        return self.area is None or bool(self.area.covers(np.array([position]))[0])
 
 
 ANYTHING = Scope()
@@ -110,12 +125,14 @@ class Hit:
     :param score: relevance from 0 to 1, higher is better; only comparable within one recall by text
     :param distance_m: to the asked place; None if none was asked or the memory is unplaced
     :param offset_s: from the asked time to the memory, negative before it, 0 inside it; None: none was asked
+    :param place: name of the place that it was made in; empty: it has none
     """
 
     memory: Memory
     score: float
     distance_m: float | None = None
     offset_s: float | None = None
+    place: str = ''
 
     def measured(self, place: Point | None, time_ns: int | None = None) -> 'Hit':
         """Return the hit with how far it is from a place and from a time, where these are given."""

@@ -13,7 +13,8 @@ CAPTIONER = 'captioner'
 PERSON = 'person'
 OBJECT = 'object'  # of what is known of a thing: it lasts, while the others happened
 AGENT = 'agent'  # of what the robot did itself, and of the days that it sums up
-SOURCES = (CAPTIONER, PERSON, OBJECT, AGENT)
+PLACE = 'place'  # of what people call a part of a map: found only where it is asked for
+SOURCES = (CAPTIONER, PERSON, OBJECT, AGENT, PLACE)
 
 
 @dataclass(frozen=True, slots=True)

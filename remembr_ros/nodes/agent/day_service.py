@@ -103,6 +103,7 @@ def _entry(part: PartOfDay, episode: Episode) -> DayEntry:
         start=time_to_msg(episode.start_ns),
         end=time_to_msg(episode.end_ns),
         map_id=episode.map_id,
+        place=episode.place,
         travelled=episode.driven_m,
         seen=list(episode.seen),
         read=list(episode.read),

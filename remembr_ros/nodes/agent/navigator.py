@@ -13,6 +13,7 @@ from remembr_ros.errors import Cancelled, GoalRejected
 from remembr_ros.geometry import StampedPose
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.navigation.goal import goal_from_answer
+from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Plan, Rules, describe, plan_goals, same_place_of
 from remembr_ros.navigation.terrain import Terrain
@@ -115,6 +116,11 @@ class Navigator:
         known = here is not None and here.frame_id == p.map_frame
         pose = here.pose if here is not None and known else None
         return plan_goals(answer, self._rules, self._terrain, here=pose, stamp_ns=stamp_ns)
+
+    @property
+    def map(self) -> Grid | None:
+        """The map, as far as it is known."""
+        return self._terrain.map
 
     @property
     def same_place(self) -> SamePlace:

@@ -31,6 +31,7 @@ from remembr_ros.nodes.base.managed_node import Level, ManagedNode
 from remembr_ros.nodes.base.markers import clear
 from remembr_ros.nodes.base.pose_source import PoseSubscription, check_pose_parameters
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.places.naming import name_here
 from remembr_ros.timestamps import zone_named
 
 
@@ -68,6 +69,9 @@ class AgentNode(ManagedNode):
         self._agent = build_agent(self._recall, agent_config(p), keyframes=self._recall)
         self.get_logger().info(f'planner: {self._agent.planner}')
         self._navigator = Navigator(self, p, self._recall.get)
+        self._agent.naming = lambda name, question: name_here(
+            name, question, self._recall.name_place, self._navigator.map
+        )
         self._markers = self.create_publisher(MarkerArray, 'answer_markers', qos.MARKERS)
         self.while_configured.callback(self.destroy_publisher, self._markers)
         self._own_deeds = OwnDeeds(self, lambda: self.parameters, lambda: self._here)

@@ -14,13 +14,14 @@ from rclpy.client import Client
 from rclpy.node import Node
 
 from remembr_msgs.action import Ask
-from remembr_msgs.srv import FindObjects, GetKeyframe
+from remembr_msgs.srv import FindObjects, GetKeyframe, RememberPlace
 from remembr_msgs.srv import Recall as RecallSrv
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, StoreUnavailable
 from remembr_ros.geometry import distance
 from remembr_ros.memory.model.recall import ANYTHING, Hit, MapArea, Query, Scope, Survey
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.conversions import point_from_msg, point_to_msg, time_from_msg, time_to_msg
 from remembr_ros.nodes.base.memory_conversion import hit_from_msg
@@ -64,12 +65,16 @@ class RecallClient:
         self._objects = node.create_client(
             FindObjects, 'find_objects', qos_profile=qos.SERVICES, callback_group=group
         )
+        self._places = node.create_client(
+            RememberPlace, 'remember_place', qos_profile=qos.SERVICES, callback_group=group
+        )
 
     def close(self) -> None:
         """Give the clients back."""
         self._node.destroy_client(self._client)
         self._node.destroy_client(self._pictures)
         self._node.destroy_client(self._objects)
+        self._node.destroy_client(self._places)
 
     def give_up(self) -> None:
         """Have whoever waits, and whoever calls later, get StoreUnavailable at once; from any thread."""
@@ -135,6 +140,23 @@ class RecallClient:
         found = self.find_objects(replace(query, place=None, order=None, limit=None))
         ordered = sorted(found.objects, key=lambda one: distance(one.known.position, place))
         return replace(found, objects=tuple(ordered[: query.limit]))
+
+    def name_place(self, place: NamedPlace) -> str:
+        """Have the memory node give a place its name; return its id.
+
+        :raises InvalidRequest: another place of the map is called so, or the memory is read-only
+        :raises StoreUnavailable: the memory node does not answer, or its store does not work
+        """
+        request = RememberPlace.Request(
+            name=place.name,
+            other_names=list(place.facts.other_names),
+            map_id=place.memory.map_id,
+            frame_id=place.memory.frame_id,
+            outline=[point_to_msg((x, y, place.pose.z)) for x, y in place.outline],
+            center=point_to_msg(place.pose.position),
+            radius=place.facts.radius or 0.0,
+        )
+        return str(self._answered(lambda: self.call(self._places, request)).id)
 
     def keyframe(self, memory_id: str, index: int = 0) -> bytes:
         """Return a keyframe of a memory as JPEG.
@@ -259,6 +281,7 @@ def _request(query: Query) -> RecallSrv.Request:
     request = RecallSrv.Request(
         text=query.text or '',
         source=scope.source or '',
+        place_name=scope.place or '',
         limit=min(query.limit, 2**32 - 1),
         order=query.order.value,
     )

@@ -34,7 +34,7 @@ def check_find_objects(request: FindObjects.Request) -> None:
     """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(called=request.called, anchor=request.anchor, map_id=request.map_id)
-    check_names(relation=request.relation, order=request.order)
+    check_names(relation=request.relation, order=request.order, place_name=request.place_name)
     _list('robots', request.robots)
 
 
@@ -42,6 +42,7 @@ def check_recall(request: Recall.Request) -> None:
     """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source, order=request.order)
+    check_names(place_name=request.place_name)
     _list('robots', request.robots)
     _list('ids', request.ids)
     _length('ids', len(request.ids), MAX_LIMIT, 'ids')
@@ -57,6 +58,7 @@ def check_forget(request: Forget.Request) -> None:
     """Raise InvalidRequest if a text of a request is too long."""
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(robot=request.robot, map_id=request.map_id, source=request.source)
+    check_names(place_name=request.place_name)
     _list('ids', request.ids)
 
 

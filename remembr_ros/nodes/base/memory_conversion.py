@@ -122,6 +122,7 @@ def hit_to_msg(hit: Hit) -> MemoryMsg:
     msg.score = float(hit.score)
     msg.distance = math.nan if hit.distance_m is None else float(hit.distance_m)
     msg.time_offset = math.nan if hit.offset_s is None else float(hit.offset_s)
+    msg.place = hit.place
     return msg
 
 
@@ -135,6 +136,7 @@ def hit_from_msg(msg: MemoryMsg) -> Hit:
         msg.score,
         None if math.isnan(msg.distance) else msg.distance,
         None if math.isnan(msg.time_offset) else msg.time_offset,
+        msg.place,
     )
 
 

@@ -91,6 +91,7 @@ def _scope(request: RecallSrv.Request | ForgetSrv.Request, robots: tuple[str, ..
         robots=robots,
         map_id=request.map_id if request.map_id or request.match_map else None,
         source=request.source or None,
+        place=request.place_name or None,
     )
 
 

@@ -1,4 +1,4 @@
-"""The services of the memory node: recall, find_objects, remember, forget, get_keyframe, outline."""
+"""The services of the memory node: recall, find_objects, remember, remember_place, forget, ..."""
 
 import math
 import threading
@@ -10,16 +10,18 @@ from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import MapArea
-from remembr_msgs.srv import FindObjects, Forget, GetKeyframe, Outline, Recall, Remember
+from remembr_msgs.srv import FindObjects, Forget, GetKeyframe, Outline, Recall, Remember, RememberPlace
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
+from remembr_ros.memory.places.place import place
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.bounds import MAX_IDS, check_find_objects, check_forget, check_names, check_recall
 from remembr_ros.nodes.base.conversions import (
     frame_name,
+    point_from_msg,
     point_to_msg,
     pose_from_msg,
     time_from_msg,
@@ -73,6 +75,7 @@ class MemoryServices:
         for kind, name, work in (
             (Recall, 'recall', self._recall),
             (Remember, 'remember', self._remember),
+            (RememberPlace, 'remember_place', self._remember_place),
             (Forget, 'forget', self._forget),
             (GetKeyframe, 'get_keyframe', self._get_keyframe),
             (Outline, 'outline', self._outline),
@@ -103,9 +106,9 @@ class MemoryServices:
             return response
 
         async def callback(request: Any, response: Any) -> Any:
-            noting = isinstance(request, Remember.Request)
+            noting = isinstance(request, Remember.Request | RememberPlace.Request)
             # A note can wait on this machine, an answer cannot.
-            if not noting and (away := self._gauge.reading.away):
+            if not isinstance(request, Remember.Request) and (away := self._gauge.reading.away):
                 _refuse(response, StoreUnavailable(away))
                 return response
             by_text = isinstance(request, Recall.Request) and order_of(request) == 'text'
@@ -181,6 +184,26 @@ class MemoryServices:
                 del self._notes[next(iter(self._notes))]
         self._on_stored(stored)
         response.id = stored[0].id
+
+    def _remember_place(self, request: RememberPlace.Request, response: RememberPlace.Response) -> None:
+        self._refuse_if_read_only()
+        check_names(map_id=request.map_id, frame_id=request.frame_id)
+        corners, center = [(p.x, p.y) for p in request.outline], point_from_msg(request.center)
+        named = place(
+            request.name,
+            outline=corners,
+            center=None if corners else center,
+            radius=None if corners else request.radius,
+            other_names=request.other_names,
+            map_id=request.map_id,
+            frame_id=frame_name(request.frame_id) if request.frame_id else self._parameters.map_frame,
+            robot=self._parameters.robot,
+            z=request.outline[0].z if corners else 0.0,
+            now_ns=self._node.now_ns(),
+        )
+        (stored,) = self._store.name_places([named])
+        self._on_stored([stored.memory])
+        response.id = stored.memory.id
 
     def _forget(self, request: Forget.Request, response: Forget.Response) -> None:
         check_forget(request)

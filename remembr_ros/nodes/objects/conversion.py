@@ -33,6 +33,7 @@ def object_query_from_msg(request: FindObjects.Request) -> ObjectQuery:
         radius_m=request.radius if place is not None and request.radius else None,
         robots=tuple(request.robots),
         map_id=request.map_id if request.map_id or request.match_map else None,
+        place=request.place_name or None,
     )
     return ObjectQuery(
         request.called,
@@ -64,6 +65,7 @@ def object_query_to_msg(query: ObjectQuery) -> FindObjects.Request:
         robots=list(scope.robots),
         map_id=scope.map_id or '',
         match_map=scope.map_id is not None,
+        place_name=scope.place or '',
         limit=query.limit or 0,
     )
     place = query.place if query.place is not None else scope.near

@@ -24,6 +24,7 @@ from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.known import KnownObject
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.recall import Recall
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
@@ -117,6 +118,12 @@ class RosBackend:
 
     def tell(self, deed: Deed) -> str:
         identity = self._memory.tell(replace(deed, frame_id=self._map_frame))
+        self._watch.listeners.on_memories()
+        return identity
+
+    def name_place(self, place: NamedPlace) -> str:
+        memory = replace(place.memory, frame_id=self._map_frame)
+        identity = self._memory.recall.name_place(replace(place, memory=memory))
         self._watch.listeners.on_memories()
         return identity
 

@@ -12,6 +12,7 @@ from remembr_ros.memory.model.recall import Query
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.memory.objects.corrections import ObjectCorrection
+from remembr_ros.memory.places.place import place
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web.api import event_forms, forms
 from remembr_ros.web.api.errors import refused_as
@@ -69,6 +70,18 @@ class EventRequest(_Placed):
     end: str = Field('', max_length=64, description='the same; empty: the begin')
     outcome: Outcome = 'unknown'
     reason: str = Field('', max_length=5000, description='why it ended so')
+
+
+class NamingRequest(_Body):
+    """A name for a part of a map: with an outline, or with a center and a radius."""
+
+    name: str = Field(min_length=1, max_length=1000)
+    other_names: list[str] = Field([], max_length=100, description='what it is called besides')
+    outline: list[tuple[Coordinate, Coordinate]] = Field([], max_length=1000, description='corners, in order')
+    center: tuple[Coordinate, Coordinate] | None = None
+    radius: float | None = Field(None, gt=0, le=1e6, allow_inf_nan=False, description='[m]')
+    z: Coordinate = 0.0
+    map_id: str = Field('', max_length=1000)
 
 
 class CorrectionRequest(_Body):
@@ -148,6 +161,17 @@ def tell(site: SITE, request: Request, body: EventRequest) -> forms.NotedJson:
     return {'id': memory_id}
 
 
+@routes.post('/api/places', status_code=201)
+def name_place(site: SITE, request: Request, body: NamingRequest) -> forms.NotedJson:
+    """Give a part of a map its name; to take it away, forget the memory of its id."""
+    _can(site, Ability.NOTE)
+    named = place(**body.model_dump(), now_ns=site.backend.now_ns())
+    logger.warning('%s names place %r', request.state.who, named.name)
+    memory_id = site.backend.name_place(named)
+    _tell_anew(site)
+    return {'id': memory_id}
+
+
 @routes.post('/api/objects/{object_id}')
 def correct(site: SITE, object_id: ObjectId, request: Request, said: CorrectionRequest) -> forms.ThingJson:
     """Take what a person says of an object: it outranks what is seen."""
@@ -156,8 +180,7 @@ def correct(site: SITE, object_id: ObjectId, request: Request, said: CorrectionR
     logger.warning('%s corrects object %s: %s', request.state.who, object_id, said.action)
     correction = ObjectCorrection(said.action, object_id, said.name, said.other, time_ns, said.map_id)
     known = site.backend.correct(correction)
-    contents = site.following.contents  # to who follows, a name is no news: tell them
-    site.live.tell(Event('memories', News(contents.version, len(contents.outline), (), anew=True)))
+    _tell_anew(site)
     return {'object': None} if known is None else one_object(site, known.id)
 
 
@@ -188,6 +211,12 @@ def stop(site: SITE, request: Request) -> forms.DoneJson:
     """End every drive."""
     _can(site, Ability.DRIVE)
     return {'detail': site.drives.stop(asker=request.state.who)}
+
+
+def _tell_anew(site: Site) -> None:
+    """Tell who follows what is no news of memories: a name."""
+    contents = site.following.contents
+    site.live.tell(Event('memories', News(contents.version, len(contents.outline), (), anew=True)))
 
 
 def _can(site: Site, ability: Ability) -> None:

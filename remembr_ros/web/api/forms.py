@@ -8,6 +8,7 @@ from remembr_ros.agent.offline.relevance_model import fit_in_a_word
 from remembr_ros.memory.matching.ranking import best_passage
 from remembr_ros.memory.model.json_form import HitJson, MemoryJson, hit_json
 from remembr_ros.memory.model.recall import Hit, MapArea
+from remembr_ros.memory.places.form import PlaceJson
 from remembr_ros.web.backend import PartState
 
 
@@ -33,6 +34,12 @@ class OneMemoryJson(TypedDict):
     before: str | None
     after: str | None
     neighbours: list[MemoryJson]
+
+
+class PlacesJson(TypedDict):
+    """Named places, or rooms that may get a name."""
+
+    places: list[PlaceJson]
 
 
 class ObjectsJson(TypedDict):

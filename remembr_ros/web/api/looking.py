@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
 from remembr_ros import __version__
+from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.json_form import DayJson, day_json
 from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -20,8 +21,11 @@ from remembr_ros.memory.model.record import CAPTIONER, Memory
 from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import RelationName
+from remembr_ros.memory.places.form import place_json
+from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.navigation.grid import walls_between
+from remembr_ros.places.naming import proposed_rooms
 from remembr_ros.timestamps import format_iso, parse_time
 from remembr_ros.web import overview
 from remembr_ros.web.activity import gaps
@@ -33,6 +37,7 @@ from remembr_ros.web.site import Site
 
 routes = APIRouter(dependencies=[Depends(needs(Right.LOOK))], tags=['looking'])
 
+_IN_ROOM = 'only what is in this room, or another place with a name'
 _AROUND = 6  # memories next to one that are told with it
 _SEES_M = 8.0  # what is farther ahead of a robot is hardly made out
 _HALF_ANGLE = math.radians(40.0)  # to each side that a camera sees; it may look aside, and the robot turns
@@ -52,6 +57,10 @@ class RecallQuery(ScopeQuery):
     )
     seen: bool = Field(False, description='with position: what shows it, also from elsewhere')
     limit: int = Field(20, ge=1, le=200, description='at most so many')
+    room: str | None = Field(None, max_length=1000, description=_IN_ROOM)
+
+    def scope(self) -> Scope:
+        return replace(super().scope(), place=self.room)
 
 
 class ObjectsQuery(PlaceQuery):
@@ -66,6 +75,10 @@ class ObjectsQuery(PlaceQuery):
     changed_since: str | None = Field(None, max_length=64, description='came, moved or missed since then')
     order: ObjectOrder | None = Field(None, description='else by text, else by position, else last seen')
     limit: int = Field(100, ge=1, le=1000, description='at most so many')
+    room: str | None = Field(None, max_length=1000, description=_IN_ROOM)
+
+    def scope(self) -> Scope:
+        return replace(super().scope(), place=self.room)
 
 
 @routes.get('/api/info')
@@ -132,6 +145,26 @@ def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
         'before': before,
         'after': after,
         'neighbours': [memory_json(hit.memory) for hit in around if hit.memory.id != one.id][:_AROUND],
+    }
+
+
+@routes.get('/api/places')
+def places(site: SITE) -> forms.PlacesJson:
+    """Return the places with names, smaller ones first."""
+    return {'places': [place_json(one) for one in known_places(site.backend.recall).all]}
+
+
+@routes.get('/api/places/found')
+def found_places(
+    site: SITE, map_id: Annotated[str, Query(max_length=1000, description='whose grid the map is')] = ''
+) -> forms.PlacesJson:
+    """Return the rooms that the map shows and that have no name yet, with a guess of it, and why."""
+    grid, recall = site.backend.map(), site.backend.recall
+    if grid is None:
+        return {'places': []}
+    memories, _ = every(recall, Scope(map_id=map_id))
+    return {
+        'places': [place_json(one) for one in proposed_rooms(grid, known_places(recall), memories, map_id)]
     }
 
 

@@ -99,10 +99,11 @@ class ReadingTools:
         robot: Name | None = None,
         map_id: Name | None = None,
         source: Annotated[str | None, Field(description='captioner, person, object or agent')] = None,
+        room: Annotated[Name | None, Field(description='or another place by its name')] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Annotated[CallToolResult, ToldRecall]:
         """Find memories: by text, else nearest to a place, else nearest to a time, else the newest. radius
-        with place, after, before, robot, map_id and source narrow down."""
+        with place, after, before, robot, map_id, source and room narrow down."""
         point = place_of(place)
         if radius is not None and point is None:
             raise InvalidRequest('a radius needs a place, around which it is')
@@ -116,6 +117,7 @@ class ReadingTools:
             robots=(robot,) if robot else (),
             map_id=map_id,
             source=source,
+            place=room,
         )
         at_ns = None if time is None else parse_time(time)
         query = query_by(text, point, at_ns, around=around, scope=scope, limit=limit)
@@ -144,6 +146,7 @@ class ReadingTools:
         before: Time | None = None,
         robot: Name | None = None,
         map_id: Name | None = None,
+        room: Annotated[Name | None, Field(description='or another place by its name')] = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
     ) -> Annotated[CallToolResult, dict[str, Any]]:
         """Find things, where they are and whether they still are: by name, by text, by what they are on, in,
@@ -151,7 +154,7 @@ class ReadingTools:
         before; the best first, else the nearest to a place, else the one seen last."""
         times = (after, before, changed_since)
         since, until, changed = (None if one is None else parse_time(one) for one in times)
-        scope = Scope(since, until, robots=(robot,) if robot else (), map_id=map_id)
+        scope = Scope(since, until, robots=(robot,) if robot else (), map_id=map_id, place=room)
         near, text = place_of(place), text.strip()
         asked = ObjectQuery(
             called, text, relation or '', anchor, missing, moved, changed, near, None, scope, limit

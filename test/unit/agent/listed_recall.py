@@ -1,14 +1,15 @@
 """A recall over a list of memories: fast, and the same every time."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey, survey_of
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import PLACE, Memory
 from remembr_ros.memory.objects.known import known_objects
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery, choose_objects
+from remembr_ros.memory.places.places import Places
 from remembr_ros.timestamps import NS
 
 _ASKED = {'place': 'position', 'around': 'time'}
@@ -29,8 +30,10 @@ class ListedRecall:
     def find(self, query: Query) -> list[Hit]:
         self.before()
         order = query.order.value
-        self.asked.append(f'text {query.text}' if query.text else _ASKED.get(order, order))
-        hits = [_hit(memory, query) for memory in self.memories if query.scope.admits(memory)]
+        scope = self._inside(query.scope)
+        if scope.source != PLACE:  # which are asked for before each question
+            self.asked.append(f'text {query.text}' if query.text else _ASKED.get(order, order))
+        hits = [_hit(memory, query) for memory in self.memories if scope.admits(memory)]
         if query.place is not None:
             hits = [hit for hit in hits if hit.memory.pose is not None]
         if query.around:
@@ -42,14 +45,22 @@ class ListedRecall:
         return query.cut(hits)
 
     def count(self, scope: Scope = ANYTHING) -> int:
+        scope = self._inside(scope)
         return sum(scope.admits(memory) for memory in self.memories)
 
     def survey(self, scope: Scope = ANYTHING) -> Survey:
+        scope = self._inside(scope)
         return survey_of(memory for memory in self.memories if scope.admits(memory))
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
         self.before()
+        query = replace(query, scope=self._inside(query.scope))
         return choose_objects(query, known_objects(self.memories))
+
+    def _inside(self, scope: Scope) -> Scope:
+        if scope.source == PLACE:
+            return scope
+        return replace(Places(self.memories).within(scope), without=(*scope.without, PLACE))
 
 
 def _hit(memory: Memory, query: Query) -> Hit:

@@ -14,6 +14,7 @@ from remembr_ros.memory.model.record import SOURCES, Memory
 from remembr_ros.memory.retention import RetentionPolicy, doomed, estimated_bytes
 from remembr_ros.timestamps import NS
 
+KEPT = ('person', 'place')
 DAY = 86_400 * NS
 NOW = 1_700_000_000 * NS
 TOPICS = ('a red door beside the lift', 'two parked cars near trees', 'an empty kitchen with white tables')
@@ -199,13 +200,13 @@ def test_the_limits_hold_and_notes_stay_in_whatever_order_memories_come(
     found = doomed(memories, policy, NOW)
     going = set(found.ids)
     assert len(going) == len(found.ids)
-    assert going <= {m.id for m in memories if m.source != 'person'}
-    notes = sum(m.source == 'person' for m in memories)
+    assert going <= {m.id for m in memories if m.source not in KEPT}
+    notes = sum(m.source in KEPT for m in memories)
     assert len(memories) - len(going) <= max(most, notes)
     if len(memories) - found.too_old >= max(most, notes):
         assert len(memories) - len(going) == max(most, notes), 'no more than has to'
     horizon = NOW - age_days * DAY
-    too_old = {m.id for m in memories if m.source != 'person' and m.end_ns < horizon}
+    too_old = {m.id for m in memories if m.source not in KEPT and m.end_ns < horizon}
     assert set(found.ids[: found.too_old]) in (too_old, set())
     assert found.too_old == len(too_old) or 'clock' in found.problem
     shuffle.shuffle(memories)

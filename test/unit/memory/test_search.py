@@ -66,7 +66,7 @@ SCOPES = [
     Scope(map_id='m'),
     Scope(source='person'),
     Scope(source='captioner'),
-    Scope(without='object'),
+    Scope(without=('object',)),
     Scope(robots=('nobody',)),
     Scope(
         after_ns=T0 + 50 * SECOND,

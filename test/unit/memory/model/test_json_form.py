@@ -50,5 +50,11 @@ def test_everything_that_a_memory_is_becomes_json() -> None:
 def test_a_hit_is_a_memory_and_why_it_was_found() -> None:
     unplaced = Memory('id1', 'robbie', 0, 0, 'A door.')
     found = hit_json(Hit(unplaced, 0.5, offset_s=-2.0))
-    assert found == {**memory_json(unplaced), 'score': 0.5, 'distance': None, 'time_offset_sec': -2.0}
+    assert found == {
+        **memory_json(unplaced),
+        'score': 0.5,
+        'distance': None,
+        'time_offset_sec': -2.0,
+        'place': '',
+    }
     assert (found['position'], found['yaw']) == (None, None)

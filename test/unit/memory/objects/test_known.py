@@ -221,7 +221,7 @@ def test_a_scope_leaves_objects_out_and_a_source_leaves_the_others_out(
     store.add([Observation(happened), Observation(mug)])
     for scope, expected in (
         (Scope(), {'m1', 'object0'}),
-        (Scope(without='object'), {'m1'}),
+        (Scope(without=('object',)), {'m1'}),
         (Scope(source=OBJECT), {'object0'}),
     ):
         assert {memory.id for memory in store.matching(scope=scope)} == expected
@@ -229,7 +229,7 @@ def test_a_scope_leaves_objects_out_and_a_source_leaves_the_others_out(
         for query in (Query('red mug', scope=scope), Query(place=(1.0, 2.0, 0.8), scope=scope)):
             assert {hit.memory.id for hit in store.find(query)} == expected
         assert store.forget(ids=['nothing'], scope=scope) == 0
-    assert store.forget(scope=Scope(without='object')) == 1
+    assert store.forget(scope=Scope(without=('object',))) == 1
     assert store.all() == [mug]
 
 
@@ -237,7 +237,7 @@ def test_by_time_objects_are_found_only_where_they_are_asked_for(store: MemorySt
     store.add([Observation(make(1)), Observation(known_object().memory)])
     for scope, expected in (
         (Scope(), ['m1']),
-        (Scope(without='object'), ['m1']),
+        (Scope(without=('object',)), ['m1']),
         (Scope(source=OBJECT), ['object0']),
     ):
         for query in (

@@ -1,0 +1,326 @@
+"""What the rules answer about named places: who was where for how long is measured, and never guessed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim
+from remembr_ros.agent.offline.answer_sentences import what_is_there
+from remembr_ros.agent.offline.places.request import PlaceAsked, PlaceRequest, parse_places
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.agent.overview.every import every
+from remembr_ros.geometry import Point, Pose, distance
+from remembr_ros.memory.model.recall import Hit, Query, Scope
+from remembr_ros.memory.model.record import CAPTIONER, Memory
+from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.objects.wording import listed
+from remembr_ros.memory.places.place import NamedPlace
+from remembr_ros.memory.places.places import Places, described
+from remembr_ros.memory.places.visits import PlaceVisit, visits
+from remembr_ros.memory.recall import Recall
+from remembr_ros.timestamps import NS, format_clock, format_duration
+
+SURE = 0.9  # what is measured holds; whether the question was understood, the rules do not know
+SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
+AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
+SHOWN = 20  # memories and things that an answer names
+NOTHING = 'I remember nothing of that time.'
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What an answer is about.
+
+    :param places: on the map that counts
+    :param scope: the times, robots and maps that count
+    :param visits: in that time, in its order; only those to a place that is named
+    """
+
+    asked: PlaceRequest
+    request: Request
+    places: Places
+    question: Question
+    recall: Recall
+    scope: Scope
+    visits: Sequence[PlaceVisit]
+
+
+def answer_by_places(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
+    """Return what named places tell of a question; None: it is about something else.
+
+    :param scope: the time, the robots and the map that the question is about
+    """
+    places = question.places
+    if scope.map_id is not None:
+        places = Places(one.memory for one in places.all if one.memory.map_id == scope.map_id)
+    if not places:
+        return None
+    asked = parse_places(request.window.rest, places.all, position=request.kind is Kind.POSITION)
+    if asked is None or (request.here and asked.asked is not PlaceAsked.HERE):
+        return None
+    found: list[PlaceVisit] = []
+    whole = True
+    if asked.asked not in (PlaceAsked.HERE, PlaceAsked.KNOWN, PlaceAsked.CONTENTS, PlaceAsked.WHERE):
+        memories, whole = every(recall, scope)
+        among = Places([asked.places[0].memory]) if len(asked.places) == 1 else places
+        inside = (one.within(scope.after_ns, scope.before_ns) for one in visits(memories, among))
+        found = [visit for visit in inside if visit is not None]
+    claim = _ANSWERS[asked.asked](_About(asked, request, places, question, recall, scope, found))
+    note = '' if whole else 'Of the latest that I remember: '
+    return replace(claim, text=f'{note}{claim.text}', confidence=SURE)
+
+
+def in_room(answer: Answer, question: Question) -> Answer:
+    """Return the answer to where a thing is with the room that it is in, as most of its last sights have it.
+
+    A camera looks ahead: what it saw from a doorway is in the next room more often than in its own.
+    """
+    if answer.kind is not Kind.POSITION:
+        return answer
+    votes: Counter[str] = Counter()
+    latest = sorted((hit.memory for hit in answer.evidence), key=lambda one: -one.end_ns)[:SIGHTS]
+    for memory in latest:
+        for x, y, z in _looked_at(memory):
+            if found := question.places.of_pose(memory.map_id, Pose(x, y, z)):
+                votes[found.said] += 1
+    told = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
+    return replace(answer, text=f'{told}{answer.text}')
+
+
+def _looked_at(memory: Memory) -> list[Point]:
+    if memory.pose is None:
+        return []
+    ahead = AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]
+    return [memory.pose.in_map((metres, 0.0, 0.0)) for metres in ahead]
+
+
+def _here(about: _About) -> Claim:
+    question = about.question
+    at = question.here.position if question.here is not None else None
+    newest = about.recall.find(Query(scope=about.scope, limit=1))
+    if not newest:
+        return _nothing()
+    memory = (
+        newest[0].memory
+        if at is None
+        else replace(newest[0].memory, pose=question.here, map_id=question.map_id)
+    )
+    found = about.places.of(memory)
+    verb = 'am' if at is not None else 'was last'
+    if found is None:
+        return Claim(Kind.TEXT, f'I {verb} in no place that has a name.', newest)
+    return Claim(Kind.TEXT, f'I {verb} in {found.said}.', [_hit(found)])
+
+
+def _known(about: _About) -> Claim:
+    known = sorted(about.places.all, key=lambda one: one.name)
+    number = 'One place has a name' if len(known) == 1 else f'{len(known)} places have names'
+    return Claim(Kind.TEXT, f'{number}: {described(known)}.', list(map(_hit, known)))
+
+
+def _visited(about: _About) -> Claim:
+    found = about.visits
+    if not found:
+        return _nothing()
+    if about.asked.says('first|last'):
+        one = found[0] if about.asked.says('first') else found[-1]
+        return Claim(Kind.TEXT, f'That was {one.place.said}, {_when(one, about)}.', [_of(one)])
+    places = list({one.place.memory.id: one.place for one in found}.values())
+    counted = f'{len(places)} places: ' if about.asked.says('how many') else ''
+    first = {one.place.memory.id: one for one in reversed(found)}
+    return Claim(
+        Kind.TEXT, f'I was in {counted}{described(places)}.', [_of(first[one.memory.id]) for one in places]
+    )
+
+
+def _unvisited(about: _About) -> Claim:
+    found = about.visits
+    if not about.recall.count(about.scope):
+        return _nothing()
+    seen = {one.place.memory.id for one in found}
+    left = [
+        one
+        for one in about.places.all
+        if one.memory.id not in seen and not any(about.places.is_part(visit.place, one) for visit in found)
+    ]
+    if not left:
+        return Claim(Kind.TEXT, 'I was in every place that has a name.', list(map(_of, found))[:SHOWN])
+    left.sort(key=lambda one: one.name)
+    return Claim(Kind.TEXT, f'I was not in {described(left)}.', list(map(_hit, left)))
+
+
+def _most(about: _About) -> Claim:
+    found = about.visits
+    if not found:
+        return _nothing()
+    often = about.asked.says('often|frequently|visit|visited|times')
+    totals: dict[str, list[PlaceVisit]] = {}
+    for one in found:
+        totals.setdefault(one.place.memory.id, []).append(one)
+    ordered = sorted(
+        totals.values(),
+        key=lambda some: (len(some), _spent(some)) if often else (_spent(some), len(some)),
+        reverse=True,
+    )
+    if about.asked.says('shortest|least|briefest'):
+        ordered.reverse()
+    told = [f'{some[0].place.said} ({_total(some)})' for some in ordered[:3]]
+    then = f'; then {" and ".join(told[1:])}' if told[1:] else ''
+    return Claim(Kind.TEXT, f'That was {told[0]}{then}.', list(map(_of, ordered[0]))[:SHOWN])
+
+
+def _how_long(about: _About) -> Claim:
+    found, [place] = about.visits, about.asked.places
+    if not found:
+        return _never(place, about)
+    text = f'I was in {place.said} {_times(found)}, in all'
+    seconds = _spent(found) / NS
+    hits = list(map(_of, found))
+    return Claim(
+        Kind.DURATION, text, hits, start=hits[0], end=Hit(found[-1].memories[-1], 1.0), duration_s=seconds
+    )
+
+
+def _how_often(about: _About) -> Claim:
+    found, [place] = about.visits, about.asked.places
+    if not found:
+        return _never(place, about)
+    return Claim(Kind.TEXT, f'I was in {place.said} {_times(found)}.', list(map(_of, found))[:SHOWN])
+
+
+def _when(visit: PlaceVisit, about: _About) -> str:
+    start, end = (format_clock(ns, about.question.zone) for ns in (visit.start_ns, visit.end_ns))
+    until = end.split(' ')[1] if end[:10] == start[:10] else end
+    return f'from {start.rsplit(" ", 1)[0]} to {until}'
+
+
+def _when_there(about: _About) -> Claim:
+    found, [place] = about.visits, about.asked.places
+    if not found:
+        return _never(place, about)
+    one = found[0] if about.asked.says('first') else found[-1]
+    begins = about.asked.says('first|enter|entered|arrive|reach|reached|get to|got to|come|came')
+    shown = Hit(one.memories[0] if begins else one.memories[-1], 1.0)
+    choice = Choice.EARLIEST if begins else Choice.CITED_FIRST
+    return Claim(Kind.TIME, f'I was in {place.said} {_when(one, about)}', [shown], choice=choice)
+
+
+def _whether(about: _About) -> Claim:
+    found, [place] = about.visits, about.asked.places
+    if not found:
+        if not about.recall.count(about.scope):
+            return _nothing()
+        return Claim(Kind.BINARY, f'No: I was not in {place.said}.', [_hit(place)], binary=False)
+    text = f'Yes: I was in {place.said} {_times(found)}, last {_when(found[-1], about)}.'
+    return Claim(Kind.BINARY, text, [_of(found[-1])], binary=True)
+
+
+def _contents(about: _About) -> Claim:
+    [place] = about.asked.places
+    inside = replace(about.scope, place=place.name)
+    things = about.recall.find_objects(ObjectQuery(scope=inside, missing=False, limit=SHOWN))
+    if things.objects:
+        names = listed(one.known for one in things.objects)
+        hits = [Hit(one.known.memory, 1.0) for one in things.objects]
+        return Claim(Kind.TEXT, f'In {place.said}: {names}.', hits)
+    hits = about.recall.find(Query(scope=inside, limit=SHOWN))
+    if not hits:
+        return Claim(Kind.NOT_SEEN, f'I remember nothing of {place.said}.')
+    return Claim(Kind.TEXT, what_is_there(hits, f'in {place.said}'), hits)
+
+
+def _where(about: _About) -> Claim:
+    [place] = about.asked.places
+    return Claim(Kind.POSITION, f'{place.said[0].upper()}{place.said[1:]} is', [_hit(place)])
+
+
+def _between(about: _About) -> Claim:
+    one, other = list(dict.fromkeys(about.asked.places))[:2]
+    if about.asked.says('how far|distance'):
+        if one.memory.map_id != other.memory.map_id:
+            return Claim(Kind.NOT_SEEN, f'{described([one, other])} are on different maps.'.capitalize())
+        metres = distance(one.pose.position, other.pose.position)
+        text = (
+            f'From the middle of {one.said} to that of {other.said} it is {metres:.1f} m in a straight line.'
+        )
+        return Claim(Kind.TEXT, text, [_hit(one), _hit(other)])
+    passages = list(_passages(about.visits, one, other))
+    if not passages and not about.asked.says('from'):
+        passages = list(_passages(about.visits, other, one))
+    if not passages:
+        return Claim(Kind.NOT_SEEN, f'I do not remember going from {one.said} to {other.said}.')
+    left, between, came = passages[-1]
+    ends = Hit(left.memories[-1], 1.0), Hit(came.memories[0], 1.0)
+    way = f'from {left.place.said} to {came.place.said}'
+    if about.request.kind is Kind.DURATION:
+        seconds = max(came.start_ns - left.end_ns, 0) / NS
+        return Claim(Kind.DURATION, f'Going {way} took', ends, start=ends[0], end=ends[1], duration_s=seconds)
+    if about.asked.says('rooms?|places?'):
+        names = described(list({one.place.memory.id: one.place for one in between}.values()))
+        return Claim(
+            Kind.TEXT, f'Going {way} I came through {names or "no other place"}.', [*ends, *map(_of, between)]
+        )
+    scope = about.scope.within(left.end_ns, came.start_ns)
+    hits = about.recall.find(Query(scope=scope, limit=SHOWN)) if scope else []
+    return Claim(Kind.TEXT, what_is_there(hits or ends, f'on the way {way}'), hits or ends)
+
+
+def _passages(
+    found: Sequence[PlaceVisit], one: NamedPlace, other: NamedPlace
+) -> Iterable[tuple[PlaceVisit, list[PlaceVisit], PlaceVisit]]:
+    """Yield how a robot went from a place to another one: the visits to both, and those between."""
+    left: int | None = None
+    for i, visit in enumerate(found):
+        if visit.place.memory.id == one.memory.id:
+            left = i
+        elif visit.place.memory.id == other.memory.id and left is not None:
+            yield found[left], list(found[left + 1 : i]), visit
+            left = None
+
+
+def _nothing() -> Claim:
+    return Claim(Kind.NOT_SEEN, NOTHING)
+
+
+def _never(place: NamedPlace, about: _About) -> Claim:
+    if not about.recall.count(about.scope):
+        return _nothing()
+    return Claim(Kind.TEXT, f'I was not in {place.said}.', [_hit(place)])
+
+
+def _hit(place: NamedPlace) -> Hit:
+    return Hit(place.memory, 1.0)
+
+
+def _of(visit: PlaceVisit) -> Hit:
+    """Return a memory of a visit, from its middle."""
+    return Hit(visit.memories[len(visit.memories) // 2], 1.0)
+
+
+def _spent(some: Sequence[PlaceVisit]) -> int:
+    return sum(one.spent_ns for one in some)
+
+
+def _times(some: Sequence[PlaceVisit]) -> str:
+    return 'once' if len(some) == 1 else f'{len(some)} times'
+
+
+def _total(some: Sequence[PlaceVisit]) -> str:
+    return f'{format_duration(_spent(some) / NS)}, {_times(some)}'
+
+
+_ANSWERS: dict[PlaceAsked, Callable[[_About], Claim]] = {
+    PlaceAsked.HERE: _here,
+    PlaceAsked.KNOWN: _known,
+    PlaceAsked.UNVISITED: _unvisited,
+    PlaceAsked.VISITED: _visited,
+    PlaceAsked.MOST: _most,
+    PlaceAsked.HOW_LONG: _how_long,
+    PlaceAsked.HOW_OFTEN: _how_often,
+    PlaceAsked.WHEN: _when_there,
+    PlaceAsked.WHETHER: _whether,
+    PlaceAsked.CONTENTS: _contents,
+    PlaceAsked.WHERE: _where,
+    PlaceAsked.BETWEEN: _between,
+}

@@ -1,0 +1,133 @@
+"""remembr place: names for parts of a map, such as its rooms."""
+
+import argparse
+from pathlib import Path
+from time import time_ns
+
+from remembr_ros.cli.options import (
+    PLACE,
+    add_json,
+    add_map,
+    add_memory,
+    coordinate,
+    metres,
+    open_memory,
+)
+from remembr_ros.cli.output import print_result, stdout_for_json
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.memory.places.form import place_json, read_places, write_places
+from remembr_ros.memory.places.place import NamedPlace, place
+from remembr_ros.places.naming import USUAL_RADIUS_M, proposed_rooms, room_around
+from remembr_ros.web.map_file import read_map
+
+_ACTIONS = {
+    'list': 'list the named places',
+    'add': 'give a place a name',
+    'remove': 'take away the names of places; what was remembered there stays',
+    'import': 'take places from a YAML or GeoJSON file',
+    'export': 'write the named places to a YAML or GeoJSON file',
+    'rooms': 'find the rooms of a map, and what they may be called',
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest='action', metavar='ACTION', required=True)
+    parsers = {name: actions.add_parser(name, help=text, description=text) for name, text in _ACTIONS.items()}
+    add = parsers['add'].add_argument
+    add('name', metavar='NAME')
+    add('--also', metavar='NAME', action='append', default=[], help='what it is called besides')
+    shape = parsers['add'].add_mutually_exclusive_group(required=True)
+    shape.add_argument(
+        '--outline', nargs='+', type=coordinate, metavar='X Y', help='its corners, in order [m]'
+    )
+    shape.add_argument(
+        '--at', **PLACE, help='a point in it: the room of --map around that, else a circle [m]'
+    )
+    add('--radius', type=metres, metavar='M', help=f'of the circle (default: {USUAL_RADIUS_M:g}) [m]')
+    parsers['remove'].add_argument('names', metavar='NAME', nargs='+')
+    for action in ('import', 'export'):
+        parsers[action].add_argument('file', metavar='FILE', type=Path, help='.yaml or .geojson')
+    parsers['rooms'].add_argument('--save', metavar='FILE', type=Path, help='to be edited and imported')
+    for action, one in parsers.items():
+        add_memory(one)
+        one.add_argument(
+            '--map-id', metavar='ID', help='the map that it is about (default: of list, every one)'
+        )
+        if action in ('add', 'rooms'):
+            add_map(one)
+        add_json(one)
+
+
+def run(args: argparse.Namespace) -> int:
+    with stdout_for_json(args.json):
+        if args.action == 'list':
+            told = _known(args)
+        else:
+            told = {'add': _add, 'remove': _remove, 'import': _import, 'export': _export, 'rooms': _rooms}[
+                args.action
+            ](args)
+    lines = [_line(one) for one in told] or ['no place has a name']
+    print_result(args.json, {'places': [place_json(one) for one in told]}, '\n'.join(lines))
+    return 0
+
+
+def _known(args: argparse.Namespace) -> list[NamedPlace]:
+    with open_memory(args, read_only=True) as store:
+        return [one for one in store.places().all if args.map_id in (None, one.memory.map_id)]
+
+
+def _add(args: argparse.Namespace) -> list[NamedPlace]:
+    about = {'other_names': args.also, 'map_id': args.map_id or '', 'now_ns': time_ns()}
+    if args.outline:
+        if len(args.outline) % 2:
+            raise InvalidRequest('the outline has a corner without y; give x and y of each')
+        outline = [*zip(args.outline[::2], args.outline[1::2], strict=True)]
+        made = place(args.name, outline=outline, **about)
+    else:
+        grid = read_map(args.map) if args.map and args.radius is None else None
+        made = place(args.name, **room_around(args.at, grid, args.radius), **about)
+    return _store(args, [made])
+
+
+def _remove(args: argparse.Namespace) -> list[NamedPlace]:
+    with open_memory(args) as store:
+        gone = [store.places().named(one, args.map_id) for one in args.names]
+        store.forget([one.memory.id for one in gone], leave_traces=True)
+        return [*store.places().all]
+
+
+def _import(args: argparse.Namespace) -> list[NamedPlace]:
+    return _store(
+        args, read_places(args.file, now_ns=time_ns(), **({'map_id': args.map_id} if args.map_id else {}))
+    )
+
+
+def _export(args: argparse.Namespace) -> list[NamedPlace]:
+    known = _known(args)
+    write_places(args.file, known)
+    return known
+
+
+def _rooms(args: argparse.Namespace) -> list[NamedPlace]:
+    if args.map is None:
+        raise InvalidRequest('rooms are found in a map: give --map FILE')
+    grid = read_map(args.map)
+    with open_memory(args, read_only=True) as store:
+        found = proposed_rooms(grid, store.places(), store.matching(scope=Scope(map_id=args.map_id or '')))
+    if args.save:
+        write_places(args.save, found)
+    return found
+
+
+def _store(args: argparse.Namespace, places: list[NamedPlace]) -> list[NamedPlace]:
+    with open_memory(args, create=True) as store:
+        store.name_places(places)
+    return places
+
+
+def _line(one: NamedPlace) -> str:
+    shape = f'radius {one.facts.radius:g} m' if one.facts.radius else f'{one.shape.area:.1f} m2'
+    names = ', '.join(one.names) + (f' (a guess: {one.facts.guessed})' if one.facts.guessed else '')
+    on = f' on map {one.memory.map_id}' if one.memory.map_id else ''
+    return f'{names}  around ({one.pose.x:.2f}, {one.pose.y:.2f}){on}, {shape}'

@@ -1,0 +1,1 @@
+"""Places with names: rooms, desks, docks."""

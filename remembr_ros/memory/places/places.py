@@ -1,0 +1,146 @@
+"""The named places of a memory, and which of them something is in."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from remembr_ros.errors import InvalidRequest
+from remembr_ros.geometry import Pose
+from remembr_ros.memory.model.area import HIGH_M, Area
+from remembr_ros.memory.model.recall import Query, Scope
+from remembr_ros.memory.model.record import PLACE, Memory
+from remembr_ros.memory.places.place import NamedPlace, place_of, same_name
+from remembr_ros.memory.recall import Recall
+
+MOST = 1_000  # of a memory: as many as a recall gives
+NESTED = 0.9  # share of a smaller place within a larger one from which it is a part of that
+SAME_M = 1e-3  # by which corners may be rounded
+_TOLD = 20  # names that an error lists
+
+
+class Places:
+    """Named places. Where several have a point, the smallest one counts.
+
+    :param memories: the others than of places are passed over
+    """
+
+    def __init__(self, memories: Iterable[Memory] = ()) -> None:
+        known = [place for memory in memories if (place := place_of(memory)) is not None]
+        shapes = {place.memory.id: place.shape for place in known}
+        self.all: tuple[NamedPlace, ...] = tuple(
+            sorted(known, key=lambda one: (shapes[one.memory.id].area, one.memory.id))
+        )
+        """Smaller ones first."""
+        self._areas = [Area(shapes[one.memory.id], one.pose.z) for one in self.all]
+        for area in self._areas:
+            shapely.prepare(area.shape)
+
+    def __bool__(self) -> bool:
+        return bool(self.all)
+
+    def at(self, map_id: str, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return for each point, shape (n, 3) [m], the index in all of the place that has it; -1: none."""
+        found = np.full(len(points), -1)
+        for index, (one, area) in enumerate(zip(self.all, self._areas, strict=True)):
+            if one.memory.map_id == map_id:
+                found[(found < 0) & area.covers(points)] = index
+        return found
+
+    def of(self, memory: Memory) -> NamedPlace | None:
+        """Return the place that a memory was made in, or that a thing is in; None: it has no name."""
+        return self.of_pose(memory.map_id, memory.pose)
+
+    def of_pose(self, map_id: str, pose: Pose | None) -> NamedPlace | None:
+        """Return the place that a pose is in; None: it has no name."""
+        index = -1 if pose is None or not self.all else int(self.at(map_id, np.array([pose.position]))[0])
+        return None if index < 0 else self.all[index]
+
+    def name_at(self, map_id: str, pose: Pose | None) -> str:
+        """Return the name of the place that a pose is in; empty: it has none."""
+        found = self.of_pose(map_id, pose)
+        return '' if found is None else found.name
+
+    def named(self, name: str, map_id: str | None = None) -> NamedPlace:
+        """Return the place of a name or another name.
+
+        :param map_id: None: whatever map
+        :raises InvalidRequest: there is none, or there are some on several maps
+        """
+        known = [one for one in self.all if map_id in (None, one.memory.map_id)]
+        found = [one for one in known if same_name(name) in map(same_name, one.names)]
+        if len(found) > 1:
+            maps = ', '.join(repr(one.memory.map_id) for one in found)
+            raise InvalidRequest(f'there is a place called {name[:60]!r} on the maps {maps}; name the map')
+        if not found:
+            names = ', '.join(sorted(one.name for one in known)[:_TOLD]) or 'none'
+            raise InvalidRequest(f'there is no place called {name[:60]!r}; there are: {names}')
+        return found[0]
+
+    def area(self, place: NamedPlace) -> Area:
+        """Return what counts as a place: what lies in a smaller one that is no part of it does not."""
+        index = self.all.index(place)
+        shape = self._areas[index].shape
+        for one, other in zip(self.all[:index], self._areas[:index], strict=True):
+            of_map = one.memory.map_id == place.memory.map_id and abs(one.pose.z - place.pose.z) < HIGH_M
+            if of_map and not self.is_part(one, place):
+                shape = shape.difference(other.shape)
+        return Area(shape, place.pose.z)
+
+    def is_part(self, one: NamedPlace, other: NamedPlace) -> bool:
+        """Tell whether a place lies in another one."""
+        shape = one.shape
+        return bool(
+            one.memory.map_id == other.memory.map_id
+            and shape.intersection(other.shape).area >= NESTED * shape.area
+        )
+
+    def within(self, scope: Scope) -> Scope:
+        """Return a scope in which a place by its name has become the part of a map that it is.
+
+        :raises InvalidRequest: there is no such place
+        """
+        if scope.place is None:
+            return scope
+        found = self.named(scope.place, scope.map_id)
+        area = self.area(found)
+        near, radius_m = area.sphere if scope.near is None else (scope.near, scope.radius_m)
+        return replace(scope, place=None, area=area, near=near, radius_m=radius_m, map_id=found.memory.map_id)
+
+    def same_as(self, place: NamedPlace) -> NamedPlace | None:
+        """Return the place of the same names, shape and map; None: there is none."""
+        named = place.names, place.memory.map_id
+        same = (one for one in self.all if (one.names, one.memory.map_id) == named)
+        return next((one for one in same if one.shape.equals_exact(place.shape, SAME_M)), None)
+
+    def with_new(self, place: NamedPlace) -> 'Places':
+        """Return the places with another one.
+
+        :raises InvalidRequest: one of its map is called so already
+        """
+        for other in self.all:
+            same = set(map(same_name, place.names)) & set(map(same_name, other.names))
+            if same and other.memory.map_id == place.memory.map_id:
+                raise InvalidRequest(
+                    f'there is a place called {min(same)!r} already; choose another name, or remove it first'
+                )
+        return Places(one.memory for one in (*self.all, place))
+
+
+NOWHERE = Places()
+
+
+def known_places(recall: Recall) -> Places:
+    """Return the named places of a memory.
+
+    :raises StoreUnavailable: there is no memory to ask
+    """
+    return Places(hit.memory for hit in recall.find(Query(scope=Scope(source=PLACE), limit=MOST)))
+
+
+def described(places: Sequence[NamedPlace]) -> str:
+    """Return places in a row: 'the kitchen, the hall and room 3'."""
+    names = [place.said for place in places]
+    return ' and '.join(filter(None, (', '.join(names[:-1]), *names[-1:])))
