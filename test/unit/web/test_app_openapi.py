@@ -16,6 +16,9 @@ DOCUMENTED = {
     'GET /api/state', 'GET /api/situation', 'GET /api/exchanges', 'DELETE /api/exchanges/{exchange_id}',
     'POST /api/ask', 'POST /api/speech', 'POST /api/go', 'POST /api/confirm', 'POST /api/stop',
     'GET /api/events', 'POST /api/events', 'POST /api/login', 'POST /api/logout',
+    'GET /api/places',
+    'GET /api/places/found',
+    'POST /api/places',
     'GET /api/objects', 'GET /api/objects/{object_id}', 'POST /api/objects/{object_id}',
 }  # fmt: skip
 
