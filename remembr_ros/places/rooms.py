@@ -1,25 +1,39 @@
-"""Rooms that an occupancy grid shows: parts of its free floor that are wider than the doors between them."""
+"""Rooms that an occupancy grid shows.
+
+Where the floor is wider than a door, by its distance from walls, rooms begin, and grow until they meet in the
+doors between them (a watershed). What then is no rectangle, such as a corridor with a library open to it, is
+parted where it is much wider than elsewhere.
+"""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from remembr_ros.navigation.grid import Grid
-from remembr_ros.places.flood import NARROWEST_M, Labels, Passages, contacts, flooded, root, roots, spread
-from remembr_ros.places.outline import Mask, fill, hull_of, outline
 
 CELL_M = 0.05  # finer cells tell no more about rooms
 MANY_CELLS = 2**22  # 100 m x 100 m of these; a larger map is looked at in cells twice as wide
+PASSAGES_M = (1.3, 1.15, 1.0, 0.85, 0.7)  # what is wider than a wide door does not part rooms
+USUAL_DOOR_M = 1.1  # of two that meet in more and share no wall, furniture parts one
+REACH_M, CLEAR_M, SHARED_M = 0.2, 0.4, 0.5  # a wall: this near to both, this far from the door, this long
+LEAST_M2 = 1.5  # a small bathroom
+LEAST_SEED_M2 = 1.8  # of it, where furniture leaves it wider than a door
 WALL_M = 0.5  # no wall is as thick; what stands alone and is smaller is a leg, or noise
 FURNITURE_M = 4.0  # the longest that stands alone: a table for ten with its chairs
-DOOR_M = 1.3  # a wide one; where a passage is wider, it takes more to part rooms
-WHOLE = 0.7  # of the floor in the rectangle round a room that furniture narrows
-LEAST_AREA_M2 = 1.5  # of a small bathroom
-LEAST_CORE_M2 = 1.5  # of one that others join, but for what is near its walls; what is smaller is a corner
 WALLED = 0.3  # of a room's border, at least; what a lidar saw through a window has none
+WHOLE = 0.7  # of the rectangle round a room, from which it is no two
+PART_M2 = 12.0  # of what is parted without a door, at least
+WIDTHS_M = (2.0, 2.4, 2.8, 3.2, 4.0, 5.0, 6.5)  # of what ends where an open room begins
+
+FAR = 1e5  # cells, where nothing is there to be far from
+
+Mask = NDArray[np.bool_]
+Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,146 +50,229 @@ class FoundRoom:
 
 
 def find_rooms(grid: Grid) -> list[FoundRoom]:
-    """Return the rooms of a map, the largest first.
-
-    Two rooms meet in a passage that is short and narrower than either: a door, or an opening as wide as that.
-    """
-    scale = _scale(grid)
+    """Return the rooms of a map, the largest first."""
+    if not grid.cells.size:
+        return []
+    fine = max(1, min(round(CELL_M / grid.resolution - 0.2), *grid.cells.shape))
+    scale = (
+        2 * fine if grid.cells.size > MANY_CELLS * fine**2 and fine * grid.resolution < 1.5 * CELL_M else fine
+    )
     cell_m = grid.resolution * scale
-    least = LEAST_AREA_M2 / cell_m**2
-    free, occupied = _layers(grid, scale)
-    free |= _alone(free, cell_m)
-    away = np.asarray(cv2.distanceTransform(free.astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5), np.float32)
-    away *= np.float32(cell_m)
-    labels, passages = flooded(away, cell_m)
-    del away  # as large as the labels
-    _join_wide(labels, passages)
-    _join_small(labels, LEAST_CORE_M2 / cell_m**2)
-    spread(labels, np.flatnonzero(free & (labels == 0)), math.ceil(NARROWEST_M / cell_m))
-    _leave_out(labels, occupied, least)
-    found = []
-    for label, box in _boxes(labels).items():
-        fill(labels[box], label)
-        corners = outline(labels[box] == label, least) + np.array([box[1].start, box[0].start])
-        area = cv2.contourArea(corners.astype(np.float32))
-        if area >= least:
-            # The first cell is the margin; a Grid tells where the middle of a cell is.
-            places = grid.centers((corners[:, ::-1] - 1) * scale - 0.5)
-            found.append(FoundRoom(tuple((x, y) for x, y in places.tolist()), area * cell_m**2))
-    return sorted(found, key=lambda room: -room.area_m2)
-
-
-def _scale(grid: Grid) -> int:
-    """Return how many cells of the grid, along each axis, are looked at as one."""
-    scale = max(1, min(int(CELL_M / grid.resolution + 0.01), *grid.cells.shape))
-    is_fine = scale * grid.resolution < 1.5 * CELL_M
-    is_large = grid.cells.size > MANY_CELLS * scale**2
-    return int(scale * (2 if is_fine and is_large else 1))
-
-
-def _layers(grid: Grid, scale: int) -> tuple[Mask, Mask]:
-    """Return which cells are free and which occupied, `scale` x `scale` of the grid's as one.
-
-    Round them is a margin of one unknown cell.
-    """
+    # Round it is a margin of one unknown cell. Walls stay, however thin.
     cells = np.pad(
         grid.cells, [(scale, scale + -side % scale) for side in grid.cells.shape], constant_values=-1
     )
-    if scale > 1:  # Walls stay, however thin.
-        cells = cells.reshape(cells.shape[0] // scale, scale, -1, scale).max(axis=(1, 3))
-    return (cells >= 0) & (cells < grid.occupied_from), cells >= grid.occupied_from
+    cells = cells.reshape(cells.shape[0] // scale, scale, -1, scale).max(axis=(1, 3))
+    occupied = cells >= grid.occupied_from
+    free = (cells >= 0) & ~occupied
+    free |= _alone(free, cell_m)
+    labels = _joined(_flooded(free, cell_m), free, cell_m)
+    for label, box in _boxes(labels):
+        _part(labels, label, box, cell_m)
+    found, padded = [], np.pad(occupied, 2)
+    for label, (rows, columns) in _boxes(labels):
+        mask = np.pad(labels[rows, columns] == label, 2)
+        around = padded[rows.start : rows.stop + 4, columns.start : columns.stop + 4]
+        if _is_walled(mask, around) and mask.sum() * cell_m**2 >= LEAST_M2:
+            corners = _outline(mask, LEAST_M2 / cell_m**2) + np.array([columns.start - 2, rows.start - 2])
+            # The first cell is the margin; centers tells where the middle of a cell is.
+            places = grid.centers((corners[:, ::-1] - 1) * scale + (scale - 1) / 2)
+            shape = shapely.orient_polygons(shapely.Polygon(places))
+            found.append(FoundRoom(tuple(shape.exterior.coords[:-1]), shape.area))
+    return sorted((room for room in found if room.area_m2 >= LEAST_M2), key=lambda room: -room.area_m2)
+
+
+def _away(mask: Mask, cell_m: float) -> NDArray[np.float32]:
+    """Return how far each cell of a mask is from the others [m]."""
+    away = cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5)
+    return np.asarray(np.minimum(away, FAR) * np.float32(cell_m), np.float32)
+
+
+def _near(mask: Mask, cell_m: float, metres: float) -> Mask:
+    """Return a mask and what is this near to it."""
+    return np.asarray(_away(~mask, cell_m) <= metres)
 
 
 def _alone(free: Mask, cell_m: float) -> Mask:
     """Return what stands alone on the floor and is no wall: noise, legs, furniture, columns."""
-    solid = (~free).astype(np.uint8)
-    _, parts, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=8)
+    _, parts, stats, _ = cv2.connectedComponentsWithStats((~free).astype(np.uint8), connectivity=8)
     extent = stats[:, [cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT]].max(axis=1) * cell_m
+    core = _away(~free, cell_m) > WALL_M / 2
     thick, wall = np.zeros((2, len(stats)), bool)
-    core = cv2.distanceTransform(solid, cv2.DIST_L2, cv2.DIST_MASK_5) > WALL_M / 2 / cell_m
     thick[parts[core]] = True
-    off = cv2.distanceTransform((~core).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5) > WALL_M / cell_m
-    wall[parts[off & ~free]] = True
+    wall[parts[~free & ~_near(core, cell_m, WALL_M)]] = True
     alone = (extent <= WALL_M) | (thick & ~wall & (extent <= FURNITURE_M))
     alone[[0, parts[0, 0]]] = False  # the floor, and the margin
     return np.asarray(alone[parts])
 
 
-def _join_wide(labels: Labels, passages: Passages) -> None:
-    """Join rooms through what is wider than a door, if hardly another lies in the rectangle round the two."""
-    areas, boxes = np.bincount(labels.ravel()), _boxes(labels)
-    into = np.arange(len(areas), dtype=np.int32)
-    hulls: dict[int, NDArray[np.int32]] = {}
-    for pair, width_m in sorted(passages.items(), key=lambda passage: -passage[1]):
-        a, b = (root(into, label) for label in pair)
-        if width_m < DOOR_M or a == b:
-            continue
-        for label in {a, b} - set(hulls):
-            rows, columns = boxes[label]
-            hulls[label] = hull_of(labels[rows, columns] == label) + np.array(
-                [columns.start, rows.start], np.int32
-            )
-        union = cv2.convexHull(np.concatenate([hulls[a], hulls[b]]))[:, 0]
-        rectangle = np.round(cv2.boxPoints(cv2.minAreaRect(union.astype(np.float32)))).astype(np.int32)
-        low, high = np.maximum(rectangle.min(axis=0), 0), rectangle.max(axis=0) + 1
-        part = labels[low[1] : high[1], low[0] : high[0]]
-        inside = cv2.fillConvexPoly(np.zeros(part.shape, np.uint8), rectangle - low, 1)
-        if areas[a] + areas[b] >= WHOLE * np.count_nonzero(part[inside > 0]):
-            into[a] = b
-            areas[b] += areas[a]
-            hulls[b] = np.asarray(union, np.int32)
-    labels[:] = roots(into)[labels]
+def _flooded(free: Mask, cell_m: float) -> Labels:
+    """Return the rooms that grow over ever narrower floor until they meet.
 
-
-def _join_small(labels: Labels, least: float) -> None:
-    """Give what is too small for a room to the neighbour with the longest border, or to none.
-
-    :param least: of a room, in cells
+    They begin where it is wider than a door, then where it is narrower but longer.
     """
-    areas = np.bincount(labels.ravel())
-    into = np.arange(len(areas), dtype=np.int32)
-    edges = np.flatnonzero(np.diff(labels.ravel()))
-    below = np.flatnonzero(np.diff(labels, axis=0))
-    for a, b, _ in contacts(labels, np.concatenate([edges, below]), into):
-        small, other = sorted((root(into, a), root(into, b)), key=lambda label: areas[label])
-        if small != other and areas[small] < least:
-            into[small] = other
-            areas[other] += areas[small]
-    into = roots(into)
-    labels[:] = into[labels]
+    away = _away(free, cell_m)
+    labels = np.zeros(free.shape, np.int32)
+    for width_m in PASSAGES_M[:: 1 if cell_m < 1.5 * CELL_M else 2]:
+        open_floor = away > width_m / 2
+        labels = _grown(open_floor, labels)
+        _, parts, stats, _ = cv2.connectedComponentsWithStats(
+            (open_floor & (labels == 0)).astype(np.uint8), connectivity=4
+        )
+        extent = stats[:, [cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT]].max(axis=1) * cell_m
+        size = stats[:, cv2.CC_STAT_AREA] * cell_m**2 + width_m * extent + math.pi * width_m**2 / 4
+        keeps = size >= LEAST_SEED_M2
+        keeps[0] = False
+        new = (np.cumsum(keeps) * keeps).astype(np.int32)[parts]
+        labels = np.where(new > 0, new + labels.max(), labels)
+    return _grown(free, labels)
 
 
-def _leave_out(labels: Labels, occupied: Mask, least: float) -> None:
-    """Take away what has hardly a wall, or is far too small.
-
-    :param least: of a room, in cells
-    """
-    flat, size = labels.ravel(), int(labels.max(initial=0)) + 1
-    border, walls = np.zeros((2, size), np.int64)
-    edges = np.flatnonzero(np.diff(flat > 0))
-    below = np.flatnonzero(np.diff(labels > 0, axis=0))
-    for one, step in ((edges, 1), (below, labels.shape[1])):
-        label = np.maximum(flat[one], flat[one + step])
-        border += np.bincount(label, minlength=size)
-        met = occupied.ravel()[one] | occupied.ravel()[one + step]
-        walls += np.bincount(label[met], minlength=size)
-    keeps = np.where(
-        (walls >= WALLED * border) & (np.bincount(flat) >= least / 2), np.arange(size, dtype=np.int32), 0
+def _joined(labels: Labels, free: Mask, cell_m: float) -> Labels:
+    """Return the rooms with those as one that meet but have no wall between them: furniture parts them."""
+    numbers, disc = labels.astype(np.float32), _disc(REACH_M / cell_m)
+    high, low = (
+        cv2.dilate(numbers, disc),
+        cv2.erode(np.where(labels > 0, numbers, np.inf).astype(np.float32), disc),
     )
-    labels[:] = keeps[labels]
+    beside = cv2.dilate(numbers, np.ones((3, 3)))
+    meeting = (labels > 0) & (beside != labels)
+    walls = ~free & (high > low) & ~_near(meeting, cell_m, CLEAR_M)
+    apart = _pairs(low[walls], high[walls], SHARED_M / cell_m)
+    groups = {label: {label} for label in range(1, labels.max() + 1)}
+    for a, b in _pairs(labels[meeting], beside[meeting], USUAL_DOOR_M / cell_m):
+        one, two = groups[a], groups[b]
+        if one is not two and not any((min(c, d), max(c, d)) in apart for c in one for d in two):
+            groups |= dict.fromkeys(one | two, one | two)
+    into = np.array([0, *(min(groups[label]) for label in range(1, labels.max() + 1))], np.int32)
+    return np.asarray(into[labels])
 
 
-def _boxes(labels: Labels) -> dict[int, tuple[slice, slice]]:
-    """Return the rows and columns that each label is in."""
-    flat, size = labels.ravel(), int(labels.max(initial=0)) + 1
-    ends = np.flatnonzero(np.diff(flat))
-    low, high = np.full((2, size), 2**31), np.full((2, size), -1)
-    for cells in (ends, ends + 1):
-        for axis, places in enumerate(np.divmod(cells, labels.shape[1])):
-            np.minimum.at(low[axis], flat[cells], places)
-            np.maximum.at(high[axis], flat[cells], places)
+def _pairs(one: NDArray[np.generic], other: NDArray[np.generic], least: float) -> dict[tuple[int, int], int]:
+    """Return which two numbers stand side by side so often, most often first."""
+    pairs, counts = np.unique(np.stack([one, other]).astype(np.int64), axis=1, return_counts=True)
+    order = np.argsort(-counts)
     return {
-        label: (slice(low[0, label], high[0, label] + 1), slice(low[1, label], high[1, label] + 1))
-        for label in range(1, size)
-        if high[0, label] >= 0
+        (int(a), int(b)): int(n)
+        for (a, b), n in zip(pairs.T[order], counts[order], strict=True)
+        if n >= least
     }
+
+
+def _disc(radius: float) -> NDArray[np.uint8]:
+    size = 2 * math.ceil(radius) + 1
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)), np.uint8)
+
+
+def _large(mask: Mask, least: float) -> Labels:
+    """Return the connected parts of a mask that have so many cells, numbered from 1 on."""
+    _, parts, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
+    keeps = stats[:, cv2.CC_STAT_AREA] >= least
+    keeps[0] = False
+    return np.asarray((np.cumsum(keeps) * keeps)[parts], np.int32)
+
+
+def _grown(free: Mask, seeds: Labels) -> Labels:
+    """Return the rooms that grow from seeds over the floor, all at one pace, until they meet."""
+    solid = seeds.max() + 1
+    if solid == 1:
+        return seeds
+    labels = np.where(free, seeds, solid).astype(np.int32)
+    # What is alike is flooded first, so nothing comes out of the walls.
+    grown = cv2.watershed(np.repeat(np.where(free, 0, 255).astype(np.uint8)[..., None], 3, axis=2), labels)
+    labels = np.where((grown == solid) | ~free, 0, grown)
+    # The lines between are of the room with the higher number.
+    lines = np.where(
+        labels < 0, cv2.dilate(np.maximum(labels, 0).astype(np.float32), np.ones((3, 3))), labels
+    )
+    return np.where(free, lines, 0).astype(np.int32)
+
+
+def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float) -> None:
+    """Part what is no rectangle into what is wide, and what leads along it."""
+    part = labels[box]
+    mask = np.pad(part == label, 1)
+    if mask.sum() * cell_m**2 < 2 * PART_M2 or _fullness(mask) >= WHOLE:
+        return
+    away, least = _away(mask, cell_m), PART_M2 / cell_m**2
+    for width_m in WIDTHS_M:
+        core = away > width_m / 2
+        wide = mask & _near(core, cell_m, width_m / 2)
+        rooms, rest = _large(wide, least), mask & ~wide
+        if not _large(rest, least).any():
+            continue
+        for number in range(1, rooms.max() + 1):
+            room = rooms == number
+            # What leads along it goes straight on between its ends.
+            ends = room & _near(_large(rest, least / 2) > 0, cell_m, 3 * cell_m)
+            strip = _hull(ends) & room
+            if (room & ~strip).sum() >= max(least, 0.4 * room.sum()):
+                rooms[strip] = 0
+                mine = _large(room & ~strip, least)
+                rooms[room & (mine == 0)] = 0
+            else:
+                rooms[room] = 0
+        if rooms.any():
+            rooms = rooms[1:-1, 1:-1]
+            part[rooms > 0] = rooms[rooms > 0] + labels.max()
+            return
+
+
+def _fullness(mask: Mask) -> float:
+    """Return how much of the smallest rectangle round a mask it fills, 0 to 1."""
+    points = cv2.findNonZero(mask.astype(np.uint8))
+    _, (width, height), _ = cv2.minAreaRect(points)
+    return float(mask.sum() / max((width + 1) * (height + 1), 1.0))
+
+
+def _hull(mask: Mask) -> Mask:
+    """Return the convex hull of a mask."""
+    points = cv2.findNonZero(mask.astype(np.uint8))
+    filled = np.zeros(mask.shape, np.uint8)
+    if points is not None:
+        cv2.fillConvexPoly(filled, cv2.convexHull(points), 1)
+    return filled > 0
+
+
+def _is_walled(mask: Mask, occupied: Mask) -> bool:
+    """Tell whether enough of a room's border is wall."""
+    border = _ring(mask)
+    return bool((cv2.dilate(occupied.astype(np.uint8), np.ones((3, 3)))[border] > 0).mean() >= WALLED)
+
+
+def _ring(mask: Mask) -> Mask:
+    return (cv2.dilate(mask.astype(np.uint8), np.ones((3, 3))) > 0) & ~mask
+
+
+def _outline(mask: Mask, least: float) -> NDArray[np.float64]:
+    """Return the corners of a room, x and y in cells; a ring is cut open.
+
+    :param least: cells of what is no part of it though it lies within it
+    """
+    room = mask.astype(np.uint8)
+    contours, links = cv2.findContours(room, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    outer = max(contours, key=cv2.contourArea)[:, 0]
+    room[:] = 0
+    cv2.drawContours(room, [outer[:, None]], 0, 1, cv2.FILLED)
+    for contour, (_, _, _, parent) in zip(contours, links[0], strict=True):
+        if parent >= 0 and cv2.contourArea(contour) >= least:
+            hole = contour[:, 0]
+            cv2.drawContours(room, [contour], 0, 0, cv2.FILLED)
+            away = np.linalg.norm(outer[:, None, ::1].astype(np.float32) - hole[None, ::8], axis=2)
+            i, j = np.unravel_index(away.argmin(), away.shape)
+            cv2.line(room, outer[i].tolist(), hole[::8][j].tolist(), 0, 3)
+    contours, _ = cv2.findContours(room, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    points = max(contours, key=cv2.contourArea)[:, 0]
+    middles = shapely.Polygon(points) if len(points) > 3 else shapely.MultiPoint(points).convex_hull
+    shape = middles.buffer(0.5, cap_style='square', join_style='mitre').simplify(1.5)
+    parts = shapely.get_parts(shape.buffer(0.0))
+    return np.array(max(parts, key=lambda one: one.area).exterior.coords[:-1])
+
+
+def _boxes(labels: Labels) -> Iterator[tuple[int, tuple[slice, slice]]]:
+    """Yield each label with the rows and columns that it is in."""
+    from scipy.ndimage import find_objects
+
+    for index, box in enumerate(find_objects(labels), 1):
+        if box is not None:
+            yield index, box

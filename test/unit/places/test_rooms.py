@@ -33,7 +33,7 @@ PLANS = {
     'hall': plans.hall(),
     **{f'simulated home {seed}': plans.simulated_home(generate_home(seed)) for seed in range(3)},
 }
-# Its library, cafeteria and reception have no wall towards the corridors: nobody can tell them from a map.
+# Its library, cafeteria and reception have no wall towards the corridors.
 DEMO = plans.demo(generate_building())
 
 Found = tuple[list[Polygon], list[Polygon], list[FoundRoom]]
@@ -82,8 +82,10 @@ def test_nine_of_ten_rooms_are_found_once(found: dict[str, Found]) -> None:
     total = {what: sum(count[what] for count in counts.values()) for what in counts['demo']}
     told = '\n'.join(f'{name}: {count}' for name, count in {**counts, 'all': total}.items())
     assert total['once'] >= 0.9 * total['true'], told
-    assert total['well'] >= 0.8 * total['true'], told
+    assert total['well'] >= 0.7 * total['true'], told
     assert total['over-split'] + total['under-split'] <= 0.1 * total['true'], told
+    for name in ('demo', 'office, plain', 'home, plain'):
+        assert counts[name]['once'] >= 0.9 * counts[name]['true'], told
 
 
 def test_outlines_are_simple_counter_clockwise_and_the_largest_first(found: dict[str, Found]) -> None:
