@@ -18,6 +18,8 @@ from remembr_ros.images import encode_jpeg
 from remembr_ros.memory.deeds.deed import deed, facts_of
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.model.record import Observation
+from remembr_ros.memory.places.place import place
+from remembr_ros.memory.places.places import known_places
 from remembr_ros.web.backend import Ability, Backend, Listeners
 from test.unit.memory.recall_contract import DRIVE
 from test.unit.web.seen import outlined
@@ -180,6 +182,27 @@ class BackendContract:
             assert backend.tell(picked) == first.id
         finally:
             assert backend.forget(ids) == 2
+
+    def test_names_a_place_and_takes_its_name_away(self, backend: Backend) -> None:
+        if Ability.NOTE not in backend.abilities:
+            pytest.skip('it cannot write')
+        told = threading.Event()
+        backend.listen(Listeners(told.set, lambda *_: None))
+        named = place('kitchen', outline=[(-1, -1), (5, -1), (5, 9), (-1, 9)], now_ns=backend.now_ns())
+        identity = backend.name_place(named)
+        try:
+            assert told.wait(PATIENCE_S)
+            known = known_places(backend.recall).named('The Kitchen')
+            assert (known.memory.id, known.outline) == (identity, named.outline)
+            inside = {m.id for m in DRIVE if m.map_id == '' and m.pose and m.pose.x <= 5 and m.pose.y <= 9}
+            found = backend.recall.find(Query(scope=Scope(place='kitchen'), limit=99))
+            assert {hit.memory.id for hit in found} == inside
+            with pytest.raises(InvalidRequest, match='already'):
+                backend.name_place(place('Kitchen', center=(50, 50), radius=1.0, now_ns=backend.now_ns()))
+        finally:
+            assert backend.forget([identity]) == 1
+        with pytest.raises(InvalidRequest, match="no place called 'kitchen'"):
+            backend.recall.find(Query(scope=Scope(place='kitchen')))
 
     def test_nothing_waits_for_a_yes(self, backend: Backend) -> None:
         with pytest.raises(InvalidRequest):

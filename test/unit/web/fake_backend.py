@@ -15,6 +15,8 @@ from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.corrections import ObjectCorrection, corrected
 from remembr_ros.memory.objects.known import KnownObject, known_objects
+from remembr_ros.memory.places.place import NamedPlace
+from remembr_ros.memory.places.places import Places
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.web.backend import Ability, DriveProgress, Listeners, PartState, Situation
 from test.unit.agent.listed_recall import ListedRecall
@@ -130,6 +132,12 @@ class FakeBackend:
         if self.listeners:
             self.listeners.on_memories()
         return self.memories[-1].id
+
+    def name_place(self, place: NamedPlace) -> str:
+        self._check()
+        Places(self.memories).with_new(place)
+        self.memories.append(place.memory)
+        return place.memory.id
 
     def correct(self, correction: ObjectCorrection) -> KnownObject | None:
         self._check()

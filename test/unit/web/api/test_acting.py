@@ -293,3 +293,48 @@ def test_a_correction_that_makes_no_sense_changes_nothing(
     answer = client.post(f'/api/objects/{ROOM[0].id}', json=body)
     assert (answer.status_code, bool(answer.json()['error'])) == (status, True)
     assert backend.memories == before
+
+
+SQUARE = [[-1.0, -1.0], [5.0, -1.0], [5.0, 9.0], [-1.0, 9.0]]
+
+
+def test_a_place_gets_a_name_which_is_told_to_who_follows(
+    client: TestClient, backend: FakeBackend, site: Site
+) -> None:
+    heard: list[Event] = []
+    site.live.tell = heard.append  # type: ignore[method-assign]
+    made = client.post('/api/places', json={'name': 'kitchen', 'outline': SQUARE, 'other_names': ['galley']})
+    assert made.status_code == 201, made.text
+    assert any(isinstance(event.about, News) and event.about.anew for event in heard)
+    (told,) = client.get('/api/places').json()['places']
+    assert (told['id'], told['name'], told['outline']) == (made.json()['id'], 'kitchen', SQUARE)
+    found = client.get('/api/recall', params={'room': 'Galley', 'limit': 50}).json()
+    assert found['total'] == len(found['memories']) > 0
+    assert all(memory['position'][0] <= 5.0 for memory in found['memories'])
+    assert client.delete(f'/api/memories/{told["id"]}').status_code == 200
+    assert client.get('/api/places').json() == {'places': []}
+    assert client.get('/api/recall', params={'room': 'galley'}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ('body', 'why'),
+    [
+        ({'name': 'x', 'outline': [SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]]}, 'crosses or touches itself'),
+        ({'name': 'x', 'outline': SQUARE[:2]}, 'has 2 corners'),
+        ({'name': 'x'}, 'needs an outline'),
+        ({'name': 'x', 'center': [0, 0]}, 'needs an outline'),
+        ({'name': 'x' * 500, 'outline': SQUARE}, 'at most 200 characters'),
+        ({'name': 'x' * 10_000, 'outline': SQUARE}, 'name'),
+        ({'name': 'Hall', 'outline': SQUARE}, "called 'hall' already"),
+        ({'name': 'x', 'outline': SQUARE, 'colour': 'red'}, 'colour'),
+        ({'name': 'x', 'outline': SQUARE, 'map_id': 3}, 'map_id'),
+    ],
+)
+def test_what_is_no_place_is_refused(
+    client: TestClient, backend: FakeBackend, body: dict[str, Any], why: str
+) -> None:
+    assert client.post('/api/places', json={'name': 'hall', 'center': [9, 9], 'radius': 1}).status_code == 201
+    refused = client.post('/api/places', json=body)
+    assert refused.status_code == 400
+    assert why in refused.json()['error']
+    assert len(client.get('/api/places').json()['places']) == 1

@@ -404,3 +404,19 @@ def test_an_object_is_told_by_its_id_or_one_that_it_had(client: TestClient, back
 def found_relations(backend: FakeBackend, called: str) -> tuple[ObjectRelation, ...]:
     [one] = backend.recall.find_objects(ObjectQuery(called)).objects
     return one.relations
+
+
+def test_the_rooms_of_the_map_are_proposed_until_they_have_a_name(
+    client: TestClient, backend: FakeBackend
+) -> None:
+    assert get(client, '/api/places/found') == {'places': []}
+    cells = np.full((100, 180), 100, np.int8)
+    cells[5:95, 5:88], cells[5:95, 90:175], cells[40:58, 88:90] = 0, 0, 0
+    backend.grid = Grid(cells, 0.05, Pose(-1.0, -1.0))
+    found = get(client, '/api/places/found')['places']
+    assert len(found) == 2
+    assert all(one['guessed'] and len(one['outline']) >= 4 for one in found)
+    made = {'name': 'kitchen', 'outline': found[0]['outline']}
+    assert client.post('/api/places', json=made).status_code == 201
+    left = get(client, '/api/places/found')['places']
+    assert [one['outline'] for one in left] == [found[1]['outline']]

@@ -1,0 +1,74 @@
+"""Named places, asked about by a scripted model."""
+
+import json
+from collections.abc import Mapping
+
+from remembr_ros.agent.agent import Agent
+from remembr_ros.agent.chat.client import Reply, ToolCall
+from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.model.answer import Answer, Kind, Question
+from test.scripted.chat import ScriptedChat
+from test.unit.agent.listed_recall import ListedRecall
+from test.unit.agent.offline.places.test_answers import DRIVE, NOW, ROOMS
+
+
+def calls(*made: tuple[str, Mapping[str, object]]) -> Reply:
+    return Reply('', tuple(ToolCall(f'c{i}', name, json.dumps(of)) for i, (name, of) in enumerate(made)))
+
+
+def ask(text: str, *replies: Reply, memories=(*DRIVE, *ROOMS)) -> tuple[Answer, ScriptedChat]:
+    chat = ScriptedChat(list(replies))
+    return Agent(ListedRecall(list(memories)), [LoopPlanner(chat)]).ask(Question(text, NOW)), chat
+
+
+def told(chat: ScriptedChat, number: int = 1) -> str:
+    return str(chat.asked[number][0][-1].content)
+
+
+def test_how_long_it_was_in_each_place_is_measured_by_code() -> None:
+    answer, chat = ask(
+        'Which room were you in longest, and for how long?',
+        calls(('places', {})),
+        calls(('answer', {'kind': 'duration', 'text': 'The kitchen', 'ids': ['m5', 'm6']})),
+    )
+    lines = told(chat).splitlines()
+    assert lines[0] == '5 visits'
+    assert '[m5, m6] the kitchen: 2 times, 3 minutes 49 seconds in all' in lines
+    assert any(line.endswith('the living room: not visited') for line in lines)
+    assert (answer.kind, answer.duration_s) == (Kind.DURATION, 229.0)
+    assert answer.text == 'The kitchen: 3 minutes 49 seconds.'
+
+
+def test_each_visit_of_a_place_that_is_named() -> None:
+    _, chat = ask(
+        'When were you in the hall?',
+        calls(('places', {'near': 'the Hall'})),
+        calls(('answer', {'kind': 'time', 'text': 'I was there', 'ids': ['m1']})),
+    )
+    lines = told(chat).splitlines()
+    assert [line.split('] ')[-1] for line in lines] == [
+        '2 visits',
+        'the hall: 2 times, 1 minute in all',
+        '2023-11-14 22:16:40 UTC to 2023-11-14 22:17:20 UTC',
+        '2023-11-14 22:18:20 UTC to 2023-11-14 22:18:40 UTC',
+    ]
+
+
+def test_any_tool_is_narrowed_down_by_the_name_of_a_place() -> None:
+    answer, chat = ask(
+        'Is there a printer in the hall?',
+        calls(('recall_text', {'query': 'printer', 'near': 'hall'})),
+        calls(('answer', {'kind': 'position', 'text': 'There', 'ids': ['m1']})),
+    )
+    assert 'of 6 memories' in told(chat)
+    assert 'A printer beside a door.' in told(chat)
+    assert ', in the hall, ' in told(chat)
+    assert 'in the hall' in answer.text
+    assert 'Named places, for near: room 315, hall, kitchen' in str(chat.asked[0][0][-1].content)
+
+
+def test_without_named_places_nobody_pays_for_them() -> None:
+    looks = calls(('recall_text', {'query': 'dog'}))
+    _, chat = ask('Where is the dog?', looks, calls(('answer', {'kind': 'not_seen'})), memories=DRIVE)
+    assert 'places' not in chat.offered[0]
+    assert 'Named places' not in str(chat.asked[0][0][-1].content)
