@@ -24,7 +24,7 @@ from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.places import Places
-from remembr_ros.memory.places.visits import visits
+from remembr_ros.memory.places.visits import times_said, visits
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
@@ -189,7 +189,7 @@ def _in_places(places: Places, question: Question, recall: Recall, scope: Scope)
             lines.append(ToldLine(f'{neutral(place.said)}: not visited', [Hit(place.memory, SURE)]))
             continue
         seconds = sum(one.spent_ns for one in mine) / NS
-        text = f'{neutral(place.said)}: {len(mine)} visits, {format_duration(seconds)} in all'
+        text = f'{neutral(place.said)}: {times_said(mine)}, {format_duration(seconds)} in all'
         ends = Hit(mine[0].memories[0], SURE), Hit(mine[-1].memories[-1], SURE)
         lines.append(ToldLine(text, ends, seconds))
         for one in told:

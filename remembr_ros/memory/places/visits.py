@@ -40,6 +40,11 @@ class PlaceVisit:
         return replace(self, start_ns=start_ns, end_ns=end_ns, spent_ns=min(self.spent_ns, end_ns - start_ns))
 
 
+def times_said(some: Sequence[PlaceVisit]) -> str:
+    """Return how many visits these are: 'once', '3 times'."""
+    return 'once' if len(some) == 1 else f'{len(some)} times'
+
+
 def visits(memories: Iterable[Memory], places: Places) -> list[PlaceVisit]:
     """Return the visits of robots to places, in the order of time.
 

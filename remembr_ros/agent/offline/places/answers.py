@@ -17,7 +17,7 @@ from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.places import Places, described
-from remembr_ros.memory.places.visits import PlaceVisit, visits
+from remembr_ros.memory.places.visits import PlaceVisit, times_said, visits
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
@@ -174,7 +174,7 @@ def _how_long(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
     if not found:
         return _never(place, about)
-    text = f'I was in {place.said} {_times(found)}, in all'
+    text = f'I was in {place.said} {times_said(found)}, in all'
     seconds = _spent(found) / NS
     hits = list(map(_of, found))
     return Claim(
@@ -186,7 +186,7 @@ def _how_often(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
     if not found:
         return _never(place, about)
-    return Claim(Kind.TEXT, f'I was in {place.said} {_times(found)}.', list(map(_of, found))[:SHOWN])
+    return Claim(Kind.TEXT, f'I was in {place.said} {times_said(found)}.', list(map(_of, found))[:SHOWN])
 
 
 def _when(visit: PlaceVisit, about: _About) -> str:
@@ -212,7 +212,7 @@ def _whether(about: _About) -> Claim:
         if not about.recall.count(about.scope):
             return _nothing()
         return Claim(Kind.BINARY, f'No: I was not in {place.said}.', [_hit(place)], binary=False)
-    text = f'Yes: I was in {place.said} {_times(found)}, last {_when(found[-1], about)}.'
+    text = f'Yes: I was in {place.said} {times_said(found)}, last {_when(found[-1], about)}.'
     return Claim(Kind.BINARY, text, [_of(found[-1])], binary=True)
 
 
@@ -302,12 +302,8 @@ def _spent(some: Sequence[PlaceVisit]) -> int:
     return sum(one.spent_ns for one in some)
 
 
-def _times(some: Sequence[PlaceVisit]) -> str:
-    return 'once' if len(some) == 1 else f'{len(some)} times'
-
-
 def _total(some: Sequence[PlaceVisit]) -> str:
-    return f'{format_duration(_spent(some) / NS)}, {_times(some)}'
+    return f'{format_duration(_spent(some) / NS)}, {times_said(some)}'
 
 
 _ANSWERS: dict[PlaceAsked, Callable[[_About], Claim]] = {
