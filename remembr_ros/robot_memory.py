@@ -104,6 +104,7 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         robot: Name | None = None,
         map_id: str | None = None,
         source: str | None = None,
+        place: Name | None = None,
         limit: int = 5,
     ) -> list[Hit]:
         """Search by text, else for what is nearest to a position, else to a time, else the newest.
@@ -111,14 +112,17 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
         :param radius: only memories this near to the position [m]
         :param after: only memories that end at or after this
         :param before: only memories that start at or before this
+        :param place: only memories that were made in the place of this name, such as a room
         :param limit: so many at most, 1 or more; there are never more than 1000
         """
-        place = None if position is None else check_point(position)
-        near = None if radius is None else place
+        at = None if position is None else check_point(position)
+        near = None if radius is None else at
         time_ns, after_ns, before_ns = (None if t is None else parse_time(t) for t in (time, after, before))
-        scope = Scope(after_ns, before_ns, near, radius, (robot,) if robot else (), map_id, source)
-        query = query_by(text, place, time_ns, around=False, scope=scope, limit=limit)
-        return [hit.measured(place, time_ns) for hit in self._store().find(query)]
+        scope = Scope(
+            after_ns, before_ns, near, radius, (robot,) if robot else (), map_id, source, place=place
+        )
+        query = query_by(text, at, time_ns, around=False, scope=scope, limit=limit)
+        return [hit.measured(at, time_ns) for hit in self._store().find(query)]
 
     @_checked
     def ask(self, question: str, *, now: Time = None, here: Place = None, map_id: str = '') -> Answer:

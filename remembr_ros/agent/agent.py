@@ -132,7 +132,7 @@ class Agent:
             run.check()
             run.record('planner', {'name': planner.name})
             try:
-                return planner.answer(question, recall, run)
+                return in_places(planner.answer(question, recall, run), question)
             except (ChatUnavailable, ReplyInvalid, BudgetExceeded) as error:
                 run.check()  # no time is left for another one
                 if following is None:
@@ -140,6 +140,15 @@ class Agent:
                 logger.warning('%s; the %s planner answers instead', error, following.name)
                 run.on_progress(Progress('thinking', f'{planner.name} is out of reach: {following.name}'))
         raise ChatUnavailable('no planner is configured')
+
+
+def in_places(answer: Answer, question: Question) -> Answer:
+    """Return an answer whose evidence says in which named place each memory was made."""
+    places = question.places
+    evidence = (
+        replace(hit, place=places.name_at(hit.memory.map_id, hit.memory.pose)) for hit in answer.evidence
+    )
+    return replace(answer, evidence=tuple(evidence)) if places else answer
 
 
 def _is_there(memory: Memory, recall: Recall) -> bool:

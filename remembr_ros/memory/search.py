@@ -134,7 +134,12 @@ class StoreSearch(ABC):
         if query.text:
             hits = self.find(Query(query.text, scope=whole, limit=MAX_LIMIT))
             scores = {hit.memory.id: hit.score for hit in hits}
-        return choose_objects(query, known, scores)
+        found, places = choose_objects(query, known, scores), self.places()
+        named = (
+            replace(one, place=places.name_at(one.known.memory.map_id, one.known.memory.pose))
+            for one in found.objects
+        )
+        return replace(found, objects=tuple(named)) if places else found
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]

@@ -11,6 +11,7 @@ from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import FoundObject, ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import RELATION_NAMES
+from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_clock, parse_time
 
 _CORRECTIONS = {
@@ -63,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         found = store.find_objects(query)
     lines = [_line(one) for one in found.objects] or ['no such object is known']
-    told = {'objects': [object_json(one.known, one.relations) for one in found.objects], 'total': found.total}
-    print_result(args.json, told, '\n'.join(lines))
+    told = [object_json(one.known, one.relations, one.place) for one in found.objects]
+    print_result(args.json, {'objects': told, 'total': found.total}, '\n'.join(lines))
     return 0
 
 
@@ -120,4 +121,5 @@ def _line(found: FoundObject) -> str:
     if known.missing_ns is not None:
         when += f', gone at {format_clock(known.missing_ns)}'
     when += ''.join(f', {of.words}' for of in found.relations if of.name != 'next to')
+    where += f' in {said_name(found.place)}' if found.place else ''
     return f'{known.id}  {known.memory.caption}  {where}  {when}'

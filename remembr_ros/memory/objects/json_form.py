@@ -20,7 +20,9 @@ def history(known: KnownObject) -> list[dict[str, Any]]:
     return [{'at': format_iso(at), **event} for at, event in sorted(events, key=lambda pair: pair[0])]
 
 
-def object_json(known: KnownObject, relations: Sequence[ObjectRelation] = ()) -> dict[str, Any]:
+def object_json(
+    known: KnownObject, relations: Sequence[ObjectRelation] = (), place: str = ''
+) -> dict[str, Any]:
     """Return an object as `remembr objects --json` prints it: times in UTC, the rest metres in the map."""
     memory, facts, missing_ns = known.memory, known.facts, known.missing_ns
     return {
@@ -31,6 +33,7 @@ def object_json(known: KnownObject, relations: Sequence[ObjectRelation] = ()) ->
         'recognised_as': known.recognised_as,
         'colour': facts.colour,
         'position': list(known.position),
+        'place': place,
         'size': list(known.size),
         'uncertainty': facts.std,
         'measured': facts.measured,

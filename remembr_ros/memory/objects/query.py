@@ -83,10 +83,12 @@ class FoundObject:
     """An object that a query found.
 
     :param relations: how it lies to others, in the time that was asked for; without one, now
+    :param place: name of the place that it is in; empty: it has none
     """
 
     known: KnownObject
     relations: tuple[ObjectRelation, ...] = ()
+    place: str = ''
 
 
 @dataclass(frozen=True, slots=True)

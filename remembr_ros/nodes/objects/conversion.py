@@ -90,7 +90,7 @@ def found_from_msg(response: FindObjects.Response) -> FoundObjects:
     """Return what a response found; an object whose facts are damaged is left out."""
     known = {one.id: one for one in known_objects(memory_from_msg(msg.memory) for msg in response.objects)}
     objects = [
-        FoundObject(known[msg.memory.id], tuple(_relation_from_msg(relation) for relation in msg.relations))
+        FoundObject(known[msg.memory.id], tuple(map(_relation_from_msg, msg.relations)), msg.memory.place)
         for msg in response.objects
         if msg.memory.id in known
     ]
@@ -110,6 +110,7 @@ def _object_to_msg(found: FoundObject) -> ObjectMsg:
         presence=known.presence,
         relations=[_relation_to_msg(relation) for relation in found.relations],
     )
+    msg.memory.place = found.place
     if known.missing_ns is not None:
         msg.missing_since = time_to_msg(known.missing_ns, clamp=True)
     return msg

@@ -178,7 +178,8 @@ def objects(site: SITE, q: Annotated[ObjectsQuery, Query()]) -> forms.ObjectsJso
         q.called, text, q.relation or '', q.anchor, q.missing, q.moved, since, near, q.order, scope, q.limit
     )
     found = site.backend.recall.find_objects(asked)
-    return {'objects': [object_json(one.known, one.relations) for one in found.objects], 'total': found.total}
+    told = [object_json(one.known, one.relations, one.place) for one in found.objects]
+    return {'objects': told, 'total': found.total}
 
 
 @routes.get('/api/objects/{object_id}')
@@ -186,7 +187,7 @@ def one_object(site: SITE, object_id: ObjectId) -> forms.ThingJson:
     """Return an object with how it lies to others."""
     for one in site.backend.recall.find_objects(ObjectQuery(object_id)).objects:
         if object_id in (one.known.id, *one.known.facts.aliases):
-            return {'object': object_json(one.known, one.relations)}
+            return {'object': object_json(one.known, one.relations, one.place)}
     raise HTTPException(404, 'there is no such object, or it was deleted meanwhile')
 
 
