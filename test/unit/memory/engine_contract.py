@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.milvus import filters
+from remembr_ros.memory.model.area import Area
 from remembr_ros.memory.model.engine import Engine, Entry
 from remembr_ros.memory.model.outline import Outline
 from remembr_ros.memory.model.recall import ANYTHING, Scope, survey_of
@@ -282,6 +284,22 @@ class EngineContract:
         assert set(engine.with_words('door', scope, 2)) in (set(), {'m80', 'm81'})
         assert names(engine.newest(scope, 3)) == ['m81', 'm80']
         assert engine.count(scope) == 2
+
+    def test_of_an_area_what_is_round_it_is_left_out(self, engine: Engine) -> None:
+        rng = np.random.default_rng(5)
+        places = [(-0.9, 0.9)] * 40 + [(0.9, 0.9), (0.5, 0.1), (0.0, 0.0)]
+        engine.put(
+            [Entry(memory(i, pose=Pose(*xy), caption='a door'), unit(rng, 2)) for i, xy in enumerate(places)]
+        )
+        area = Area(shapely.Polygon([(0, 0), (1, 0), (1, 1)]), 0.0)
+        scope = Scope(near=area.sphere[0], radius_m=area.sphere[1], area=area)
+        inside = {'m40', 'm41', 'm42'}
+        assert {made.id for made in engine.select(scope)} == inside
+        assert set(names(engine.nearest_in_place((0.0, 0.0, 0.0), scope, 9))) == inside
+        assert set(list(engine.like(unit(rng, 1)[0], scope, 3)[0])[:3]) == inside
+        assert set(engine.with_words('door', scope, 3)) in (set(), inside)
+        assert set(names(engine.newest(scope, 9))) == inside
+        assert (engine.count(scope), engine.survey(scope).memories) == (3, 3)
 
     def test_paragraphs_are_told_from_sentences(self, engine: Engine) -> None:
         rng = np.random.default_rng(8)
