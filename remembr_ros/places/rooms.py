@@ -25,6 +25,7 @@ LEAST_M2 = 1.5  # a small bathroom
 LEAST_SEED_M2 = 1.8  # of it, where furniture leaves it wider than a door
 WALL_M = 0.5  # no wall is as thick; what stands alone and is smaller is a leg, or noise
 FURNITURE_M = 4.0  # the longest that stands alone: a table for ten with its chairs
+NICHE_M = 1.0  # half of the widest niche between furniture that is filled
 WALLED = 0.3  # of a room's border, at least; what a lidar saw through a window has none
 WHOLE = 0.7  # of the rectangle round a room, from which it is no two
 PART_M2 = 12.0  # of what is parted without a door, at least
@@ -71,9 +72,11 @@ def find_rooms(grid: Grid) -> list[FoundRoom]:
         _part(labels, label, box, cell_m)
     found, padded = [], np.pad(occupied, 2)
     for label, (rows, columns) in _boxes(labels):
-        mask = np.pad(labels[rows, columns] == label, 2)
+        part = labels[rows, columns]
+        mask = np.pad(part == label, 2)
         around = padded[rows.start : rows.stop + 4, columns.start : columns.stop + 4]
         if _is_walled(mask, around) and mask.sum() * cell_m**2 >= LEAST_M2:
+            mask[2:-2, 2:-2] |= _closed(part == label, cell_m) & (part == 0)
             corners = _outline(mask, LEAST_M2 / cell_m**2) + np.array([columns.start - 2, rows.start - 2])
             # The first cell is the margin; centers tells where the middle of a cell is.
             places = grid.centers((corners[:, ::-1] - 1) * scale + (scale - 1) / 2)
@@ -91,6 +94,13 @@ def _away(mask: Mask, cell_m: float) -> NDArray[np.float32]:
 def _near(mask: Mask, cell_m: float, metres: float) -> Mask:
     """Return a mask and what is this near to it."""
     return np.asarray(_away(~mask, cell_m) <= metres)
+
+
+def _closed(mask: Mask, cell_m: float) -> Mask:
+    """Return a mask with its niches, where furniture stands."""
+    margin = math.ceil(NICHE_M / cell_m) + 1
+    wide = _near(np.pad(mask, margin), cell_m, NICHE_M)
+    return ~_near(~wide, cell_m, NICHE_M)[margin:-margin, margin:-margin]
 
 
 def _alone(free: Mask, cell_m: float) -> Mask:
@@ -264,7 +274,7 @@ def _outline(mask: Mask, least: float) -> NDArray[np.float64]:
     contours, _ = cv2.findContours(room, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     points = max(contours, key=cv2.contourArea)[:, 0]
     middles = shapely.Polygon(points) if len(points) > 3 else shapely.MultiPoint(points).convex_hull
-    shape = middles.buffer(0.5, cap_style='square', join_style='mitre').simplify(1.5)
+    shape = middles.buffer(0.5, cap_style='square', join_style='mitre').simplify(1.0)
     parts = shapely.get_parts(shape.buffer(0.0))
     return np.array(max(parts, key=lambda one: one.area).exterior.coords[:-1])
 

@@ -82,7 +82,7 @@ def test_nine_of_ten_rooms_are_found_once(found: dict[str, Found]) -> None:
     total = {what: sum(count[what] for count in counts.values()) for what in counts['demo']}
     told = '\n'.join(f'{name}: {count}' for name, count in {**counts, 'all': total}.items())
     assert total['once'] >= 0.9 * total['true'], told
-    assert total['well'] >= 0.7 * total['true'], told
+    assert total['well'] >= 0.8 * total['true'], told
     assert total['over-split'] + total['under-split'] <= 0.1 * total['true'], told
     for name in ('demo', 'office, plain', 'home, plain'):
         assert counts[name]['once'] >= 0.9 * counts[name]['true'], told
