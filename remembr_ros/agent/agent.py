@@ -144,11 +144,9 @@ class Agent:
 
 def in_places(answer: Answer, question: Question) -> Answer:
     """Return an answer whose evidence says in which named place each memory was made."""
-    places = question.places
-    evidence = (
-        replace(hit, place=places.name_at(hit.memory.map_id, hit.memory.pose)) for hit in answer.evidence
-    )
-    return replace(answer, evidence=tuple(evidence)) if places else answer
+    names = question.places.names_of([hit.memory for hit in answer.evidence])
+    evidence = (replace(hit, place=name) for hit, name in zip(answer.evidence, names, strict=True))
+    return replace(answer, evidence=tuple(evidence))
 
 
 def _is_there(memory: Memory, recall: Recall) -> bool:

@@ -57,12 +57,11 @@ class StoreSearch(ABC):
         """
         query = replace(query, scope=self._inside(query.scope))
         hits = self._found(query, diverse=diverse, hybrid=hybrid)
-        places = NOWHERE if query.scope.source == PLACE else self.places()
-        return [
-            replace(hit, place=places.name_at(hit.memory.map_id, hit.memory.pose)) if places else hit
-            for hit in hits
-            if not hit.memory.facts.get('deleted')  # a person said: no such object
-        ]
+        hits = [hit for hit in hits if not hit.memory.facts.get('deleted')]  # a person said: no such object
+        if query.scope.source == PLACE or not (places := self.places()):
+            return hits
+        names = places.names_of([hit.memory for hit in hits])
+        return [replace(hit, place=name) for hit, name in zip(hits, names, strict=True)]
 
     def places(self) -> Places:
         """Return the named places, as they are now; of another process, as they were PLACES_S ago.
@@ -134,12 +133,10 @@ class StoreSearch(ABC):
         if query.text:
             hits = self.find(Query(query.text, scope=whole, limit=MAX_LIMIT))
             scores = {hit.memory.id: hit.score for hit in hits}
-        found, places = choose_objects(query, known, scores), self.places()
-        named = (
-            replace(one, place=places.name_at(one.known.memory.map_id, one.known.memory.pose))
-            for one in found.objects
-        )
-        return replace(found, objects=tuple(named)) if places else found
+        found = choose_objects(query, known, scores)
+        names = self.places().names_of([one.known.memory for one in found.objects])
+        named = (replace(one, place=name) for one, name in zip(found.objects, names, strict=True))
+        return replace(found, objects=tuple(named))
 
     def _fitting(self, text: str, scope: Scope, limit: int, *, diverse: bool, hybrid: bool) -> list[Hit]:
         text = text.strip().encode('utf-8', 'replace').decode()[:MAX_QUERY]

@@ -13,6 +13,11 @@ from remembr_ros.geometry import Point
 LOW_M, HIGH_M = 1.5, 2.5  # so far below and above its floor it reaches: maps drift, and may have storeys
 
 
+def reaches(height: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which heights above a floor [m] belong to it."""
+    return np.asarray((height >= -LOW_M) & (height <= HIGH_M))
+
+
 @dataclass(frozen=True, slots=True)
 class Area:
     """What of a map counts as a place.
@@ -26,9 +31,8 @@ class Area:
 
     def covers(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which points, shape (n, 3) [m], lie in it; those on its border do."""
-        height = points[:, 2] - self.floor
         inside = shapely.intersects_xy(self.shape, points[:, 0], points[:, 1])
-        return np.asarray(inside & (height >= -LOW_M) & (height <= HIGH_M))
+        return np.asarray(inside & reaches(points[:, 2] - self.floor))
 
     @property
     def sphere(self) -> tuple[Point, float]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
-from remembr_ros.memory.model.area import HIGH_M, Area
+from remembr_ros.memory.model.area import HIGH_M, Area, reaches
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import PLACE, Memory
 from remembr_ros.memory.places.place import NamedPlace, place_of, same_name
@@ -35,19 +35,30 @@ class Places:
         )
         """Smaller ones first."""
         self._areas = [Area(shapes[one.memory.id], one.pose.z) for one in self.all]
-        for area in self._areas:
-            shapely.prepare(area.shape)
+        self._tree = shapely.STRtree([area.shape for area in self._areas])
+        self._floors = np.array([area.floor for area in self._areas])
+        self._maps = np.array([one.memory.map_id for one in self.all], object)
 
     def __bool__(self) -> bool:
         return bool(self.all)
 
     def at(self, map_id: str, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return for each point, shape (n, 3) [m], the index in all of the place that has it; -1: none."""
-        found = np.full(len(points), -1)
-        for index, (one, area) in enumerate(zip(self.all, self._areas, strict=True)):
-            if one.memory.map_id == map_id:
-                found[(found < 0) & area.covers(points)] = index
-        return found
+        which, index = self._tree.query(shapely.points(points[:, :2]), predicate='intersects')
+        fits = reaches(points[which, 2] - self._floors[index]) & (self._maps[index] == map_id)
+        found = np.full(len(points), len(self.all))
+        np.minimum.at(found, which[fits], index[fits])
+        return np.where(found < len(self.all), found, -1)
+
+    def names_of(self, memories: Sequence[Memory]) -> list[str]:
+        """Return the name of the place that each memory was made in, or thing is in; empty: it has none."""
+        names = [''] * len(memories)
+        for map_id in {memory.map_id for memory in memories} if self.all else ():
+            mine = [i for i, memory in enumerate(memories) if memory.pose and memory.map_id == map_id]
+            points = np.array([memories[i].pose.position for i in mine]).reshape(-1, 3)  # type: ignore[union-attr]
+            for i, index in zip(mine, self.at(map_id, points).tolist(), strict=True):
+                names[i] = '' if index < 0 else self.all[index].name
+        return names
 
     def of(self, memory: Memory) -> NamedPlace | None:
         """Return the place that a memory was made in, or that a thing is in; None: it has no name."""
