@@ -55,7 +55,6 @@ class StoreSearch(ABC):
         :raises InvalidRequest: there is no such source, or a name cannot be one
         :raises StoreUnavailable: the database does not work
         """
-        query = replace(query, scope=self._inside(query.scope))
         hits = self._found(query, diverse=diverse, hybrid=hybrid)
         hits = [hit for hit in hits if not hit.memory.facts.get('deleted')]  # a person said: no such object
         if query.scope.source == PLACE or not (places := self.places()):
@@ -88,9 +87,11 @@ class StoreSearch(ABC):
         return replace(self.resolved(scope), without=(*scope.without, PLACE))
 
     def _found(self, query: Query, *, diverse: bool, hybrid: bool) -> list[Hit]:
-        scope, limit = query.scope, min(query.limit, MAX_LIMIT)
+        limit = min(query.limit, MAX_LIMIT)
         if query.text is not None:
+            scope = self.resolved(query.scope)
             return self._fitting(query.text, scope, limit, diverse=diverse, hybrid=hybrid)
+        scope = self._inside(query.scope)
         if query.place is not None:
             return self._near(query.place, scope, limit)
         scope = _happened(scope)
@@ -144,12 +145,15 @@ class StoreSearch(ABC):
         engine = self.engine
         vector = self.embedder.embed_query(essence(text))
         single = told_apart(text)[:MAX_WORDS] if hybrid else []
-        most = max(engine.compares, 2 * limit)
+        # Left out afterwards: to search in all but a few takes the index far longer than to search in all.
+        spare = 0 if scope.source else len(self.places().all)
+        most = max(engine.compares, 2 * limit) + spare
         found = ranking.likeliest(*engine.like(vector, scope, most), most)
         if hybrid:
-            found += engine.with_words(text, scope, max(WORDED, 2 * limit))
+            found += engine.with_words(text, scope, max(WORDED, 2 * limit) + spare)
         vectors = np.stack([vector, *self.embedder.embed(single)]) if single else vector[None]
         memories, cosines = engine.compared(vectors, list(dict.fromkeys(found)))
+        memories = [one for one in memories if one.source != PLACE or scope.source == PLACE]
         shares = engine.word_shares(text, memories) if hybrid else [None] * len(memories)
         shared = {memory.id: share for memory, share in zip(memories, shares, strict=True)}
         named = identifiers(text) if hybrid else ()
