@@ -99,7 +99,7 @@ class StoreSearch(ABC):
             time_ns = min(max(query.time_ns, 0), MAX_NS)
             found = self._around if query.around else self.engine.nearest_in_time
             return [_timed(memory, time_ns) for memory in found(time_ns, scope, limit)]
-        return [Hit(memory, 1.0).measured(scope.near) for memory in self.engine.newest(scope, limit)]
+        return [Hit(memory, 1.0).measured(scope.asked_near) for memory in self.engine.newest(scope, limit)]
 
     def count(self, scope: Scope = ANYTHING) -> int:
         """Return how many memories the scope admits.
@@ -176,7 +176,7 @@ class StoreSearch(ABC):
         # One that is not there was deleted meanwhile.
         bounds = [(bound_of(memory), memory) for memory in memories if memory.id in cosines]
         best = ranking.best_first(bounds, score_of)
-        hits = (Hit(memory, score).measured(scope.near) for score, memory in best)
+        hits = (Hit(memory, score).measured(scope.asked_near) for score, memory in best)
         return ranking.diversify(hits, limit) if diverse else list(islice(hits, limit))
 
     def _near(self, place: Point, scope: Scope, limit: int) -> list[Hit]:

@@ -61,6 +61,11 @@ class Scope:
         """Whether it is about a time or a place."""
         return (self.after_ns, self.before_ns, self.near, self.place) != (None, None, None, None)
 
+    @property
+    def asked_near(self) -> Point | None:
+        """The place that somebody asked for by where it is: not the middle of one that has a name."""
+        return None if self.area is not None and self.near == self.area.sphere[0] else self.near
+
     def within(self, after_ns: int | None, before_ns: int | None) -> 'Scope | None':
         """Return the part of the scope in a time window, open where None; None: there is none."""
         after = max((t for t in (self.after_ns, after_ns) if t is not None), default=None)

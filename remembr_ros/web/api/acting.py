@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from remembr_ros.geometry import MAX_COORDINATE, Pose, StampedPose, wrap_angle
 from remembr_ros.memory.deeds.deed import Outcome, told_deed
 from remembr_ros.memory.model.recall import Query
-from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.model.record import PLACE, Memory
 from remembr_ros.memory.notes import MAX_BYTES
 from remembr_ros.memory.objects.corrections import ObjectCorrection
 from remembr_ros.memory.places.place import place
@@ -139,6 +139,8 @@ def forget(site: SITE, memory_id: MemoryId, request: Request, response: Response
     _can(site, Ability.FORGET)
     memory = memory_of(site, memory_id)
     count = forget_for_good(site, [memory.id], who=request.state.who)
+    if memory.source == PLACE:
+        _tell_anew(site)
     response.headers['Clear-Site-Data'] = '"cache"'
     return {'forgotten': count}
 

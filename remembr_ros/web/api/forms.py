@@ -28,9 +28,11 @@ class RecallJson(TypedDict):
 
 
 class OneMemoryJson(TypedDict):
-    """A memory, the ids of those right before and after it (of the same robot), and some near to it."""
+    """A memory, the name of the place that it was made in (empty: it has none), the ids of those right before
+    and after it (of the same robot), and some near to it."""
 
     memory: MemoryJson
+    place: str
     before: str | None
     after: str | None
     neighbours: list[MemoryJson]

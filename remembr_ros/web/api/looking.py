@@ -142,6 +142,7 @@ def memory(site: SITE, memory_id: MemoryId) -> forms.OneMemoryJson:
     )
     return {
         'memory': memory_json(one),
+        'place': known_places(site.backend.recall).name_at(one.map_id, one.pose),
         'before': before,
         'after': after,
         'neighbours': [memory_json(hit.memory) for hit in around if hit.memory.id != one.id][:_AROUND],

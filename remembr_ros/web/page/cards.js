@@ -9,14 +9,20 @@ const TIMES = 4;
 const LEAD = 40; // [characters] before what matched, where the excerpt begins in the middle
 const DAY = { day: 'numeric', month: 'short', year: 'numeric' };
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' };
-const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: "Robot's own deed" };
-const PICTURELESS = { person: ['Note', 'note'], agent: ['Deed', 'robot'] };
+const SOURCES = { captioner: 'Seen by the robot', person: 'Note of a person', object: 'Object', agent: "Robot's own deed", place: 'Name of a place' };
+const PICTURELESS = { person: ['Note', 'note'], agent: ['Deed', 'robot'], place: ['Place', 'place'] };
 
 /** Return who a source is, for a person. */
 export const sourceName = (source) => SOURCES[source] ?? source;
 
 /** Return a place in words: metres in the map frame. */
 export const placeName = (position) => (position ? `(${position[0].toFixed(1)}, ${position[1].toFixed(1)})` : 'unplaced');
+
+/** Return the name of a place in a sentence: 'the kitchen', 'room 315'. */
+export const saidName = (name) => (/^\p{Lu}|\d/u.test(name) ? name : `the ${name}`);
+
+/** Return where something is in words: metres, and the name of the place, if it has one. */
+export const whereName = (position, place) => placeName(position) + (place ? ` in ${saidName(place)}` : '');
 
 /** Return a moment in words; where it is on the day of `since`, its time alone. */
 export const clock = (time, since) =>
@@ -108,7 +114,7 @@ export function card(hit, page) {
       el('span', { class: 'card-meta' },
         sureness(hit),
         el('span', {}, hit.source === 'object' ? ['seen ', since(hit.end)] : moment(hit.start)),
-        el('span', {}, placeName(hit.position)),
+        el('span', { dir: 'auto' }, whereName(hit.position, hit.place)),
         Number.isFinite(hit.distance) ? el('span', {}, `${hit.source === 'captioner' ? 'seen from ' : ''}${hit.distance.toFixed(1)} m away`) : null,
         page.info.robots.length > 1 && hit.robot ? el('bdi', { class: 'name' }, start(hit.robot, 30)) : null,
         hit.source && hit.source !== 'captioner' ? el('span', {}, sourceName(hit.source)) : null)));
@@ -151,7 +157,7 @@ export function update(list, items, key, make, change = () => {}) {
 
 /** Show memories as cards in a list, those with `alike` above these others, folded. */
 export const showCards = (list, hits, page) => update(list, hits,
-  (hit) => `${hit.id} ${hit.end} ${hit.caption} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged}`,
+  (hit) => `${hit.id} ${hit.end} ${hit.caption} ${hit.sureness} ${hit.sentence} ${hit.distance} ${hit.merged} ${hit.place}`,
   (hit) => el('li', {}, card(hit, page), el('details', {}, el('summary', { class: 'small' }), el('ol', { class: 'cards' }))),
   ({ children: [link, more] }, { id, alike = [] }) => {
     link.href = page.url.address({ memory: id });

@@ -1,7 +1,7 @@
 // The days that the chosen window of time touches: where robots stood and drove, with what was seen, read and done.
 
 import { showMap } from './acts.js';
-import { clock, lasted, memoryLink, placeName, start } from './cards.js';
+import { clock, lasted, memoryLink, saidName, start, whereName } from './cards.js';
 import { el, icon } from './dom.js';
 import { iso, midnight, nextMidnight, seconds, written } from './times.js';
 
@@ -11,16 +11,17 @@ const DEEDS = 6; // that are shown at once
 const DATE = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' };
 
 /** Return a stay or a drive as a button, `data-after` and `data-before` tell when. */
-function episode({ kind, robot, start: from, end, position, travelled, seen, read }, page) {
+function episode({ kind, robot, start: from, end, position, place, travelled, seen, read }, page) {
   const [t0, t1] = [seconds(from), seconds(end)];
   const window = { after: iso(Math.floor(t0)), before: iso(Math.ceil(t1) + 1) };
-  const words = kind === 'stay' ? `Stood at ${placeName(position)}` : `Drove${travelled ? ` ${travelled.toFixed(1)} m` : ''}`;
+  const words = kind === 'stay' ? `Stood at ${whereName(position, place)}`
+    : `Drove${travelled ? ` ${travelled.toFixed(1)} m` : ''}${place ? ` to ${saidName(place)}` : ''}`;
   const line = (...parts) => el('span', { class: 'card-text', dir: 'auto' }, parts);
   return el('button', { type: 'button', class: 'episode', dataset: window, onclick: () => {
     page.url.set({ ...window, memory: null }, { push: true });
     showMap(page);
   } },
-    el('span', { class: 'card-meta' }, icon(kind === 'stay' ? 'place' : 'go'), el('strong', {}, words),
+    el('span', { class: 'card-meta' }, icon(kind === 'stay' ? 'place' : 'go'), el('strong', { dir: 'auto' }, words),
       el('span', {}, `${clock(from, from)}, ${lasted(t1 - t0)}`), page.info.robots.length > 1 ? el('bdi', {}, start(robot, 30)) : null),
     seen.slice(0, SEEN).map((text) => line(start(text))),
     read.length ? line('Read: ', read.slice(0, READ).map((text) => start(text, 40)).join(', ')) : null);

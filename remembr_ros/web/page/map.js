@@ -10,6 +10,8 @@ import { cellAt, drawMap } from './map_layers.js';
 import { mapRobots } from './map_robots.js';
 import { changedSince } from './objects.js';
 import { gridBox, metres, View } from './map_view.js';
+import { mapPicking } from './picking.js';
+import { mapPlaces } from './places.js';
 import { seconds } from './times.js';
 
 const REST_MS = 400; // [ms] the view is written into the address when it rests
@@ -45,14 +47,15 @@ export function mountMap(root, page) {
   let said = '';
   const rest = delayed();
   const tap = delayed();
-  let picking = null;
   let lit = []; // on whatever map
   let showing = null; // the map that the view is of
   let placed = false; // whether the view was set at all
   let whole = true; // all there is shall be in view: nobody has chosen anything else
 
   const { mapId, here, area, inAddress: mapInAddress, ofPlace, list: listMaps } = mapChoice(page, data);
-  scene.here = here;
+  const picking = mapPicking(page, canvas, show);
+  const places = mapPlaces(page, picking, { here, ofPlace, inAddress: mapInAddress, data }, draw);
+  Object.assign(scene, { here, places });
 
   function tell(text) {
     said = text;
@@ -61,9 +64,11 @@ export function mountMap(root, page) {
 
   function show() {
     const unplaced = scene.mark && !scene.mark.position ? 'This memory has no place on the map.' : '';
-    const text = picking ? 'Choose a place on the map' : unplaced || said;
-    note.hidden = !text;
-    note.replaceChildren(text, picking ? el('button', { type: 'button', onclick: () => picking(null) }, 'Cancel') : '');
+    const text = unplaced || said;
+    if (note.contains(document.activeElement)) canvas.focus(); // its buttons are made anew
+    note.hidden = !(picking.now || text);
+    note.replaceChildren(...(picking.now ? picking.says() : [text]));
+    draw();
   }
 
   function resized(width, height) {
@@ -117,13 +122,13 @@ export function mountMap(root, page) {
 
   /** Ask what was seen around a place. */
   function seenAt(x, y, radius = reach()) {
-    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, memory: null }, { push: true });
+    url.set({ view: 'search', ...mapInAddress(), near: `${exact(x)},${exact(y)}`, radius, room: null, memory: null }, { push: true });
     announce(`Searching within ${metres(radius)} of x ${x.toFixed(1)}, y ${y.toFixed(1)}`);
   }
 
   function take(px, py) {
     const [x, y] = view.world(px, py);
-    if (picking) return picking({ x, y, radius: reach() });
+    if (picking.now) return picking.now.take({ x, y, radius: reach() });
     const cell = cellAt(view, data, px, py);
     if (cell?.[4]) return page.openMemory(cell[4]);
     const [cx, cy] = cell ?? [x, y];
@@ -138,6 +143,7 @@ export function mountMap(root, page) {
     const items = [{ label: 'What did you see here?', icon: 'search', run: () => seenAt(x, y) }];
     if (page.may('note')) items.push({ label: 'Leave a note here …', icon: 'note', run: () => writeNote(page, { x, y, ...ofPlace() }) });
     if (page.may('drive')) items.push({ label: 'Go here …', icon: 'go', run: () => goThere(page, { position: [x, y], ...ofPlace() }) });
+    items.push(...places.items(x, y));
     if (noRobot(page)) items.push({ label: noRobot(page), icon: 'go' });
     items.push({ label: 'Copy link to this view', icon: 'link', run: () => copyLink(new URL(url.address(inAddress()), location.href).href) });
     menu(box.left + px, box.top + py, items);
@@ -152,11 +158,11 @@ export function mountMap(root, page) {
     tap: take,
     twice(x, y) {
       tap(null);
-      zoom(2, x, y);
+      if (!picking.now) zoom(2, x, y);
     },
     hold: openMenu,
     hover(x, y) {
-      canvas.classList.toggle('hit', !picking && cellAt(view, data, x, y) !== null);
+      canvas.classList.toggle('hit', !picking.now && cellAt(view, data, x, y) !== null);
     },
   });
 
@@ -196,7 +202,7 @@ export function mountMap(root, page) {
     robots.list();
     listMaps();
     light();
-    if (picking && state.view !== 'map') picking(null); // went elsewhere
+    picking.follow(mapId() !== showing);
     const elsewhere = mapId() !== showing || (popped && ['x', 'y', 'zoom'].some((key) => state[key] !== before[key]));
     showing = mapId();
     if (elsewhere && placed) fromAddress();
@@ -215,6 +221,7 @@ export function mountMap(root, page) {
     data.situation = situation;
     draw();
     if (mapId() === before) return;
+    picking.follow(true);
     listMaps();
     showing = mapId(); // the robot went to another map
     fitAll(false);
@@ -274,25 +281,6 @@ export function mountMap(root, page) {
       moved();
     },
     /** Let a person choose a place: {x, y, radius}, or null. */
-    pickPlace() {
-      const before = url.state().view;
-      picking?.(null);
-      document.body.classList.add('picking');
-      url.set({ view: 'map' });
-      canvas.focus();
-      return new Promise((resolve) => {
-        const escape = (event) => event.key === 'Escape' && picking(null);
-        addEventListener('keydown', escape);
-        picking = (place) => {
-          picking = null;
-          removeEventListener('keydown', escape);
-          document.body.classList.remove('picking');
-          if (url.state().view === 'map') url.set({ view: before });
-          show();
-          resolve(place);
-        };
-        show();
-      });
-    },
+    pickPlace: () => picking.pick(),
   };
 }

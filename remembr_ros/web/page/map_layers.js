@@ -1,13 +1,16 @@
 // What is drawn on the map, from the bottom up; all in px of the canvas.
 
 import { disc, fill, FONT, stroke } from './canvas.js';
+import { start } from './cards.js';
 import { at, drawCross, drawGoal, drawName, drawObject, drawPin, drawRing, drawRobot, label } from './map_marks.js';
 import { metres, round } from './map_view.js';
+import { guess, inside } from './places.js';
 import { written } from './times.js';
 
 const STEPS = 24; // colours of a track
+const DASH = [6, 4]; // [px]
 
-/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, cross, here(item), ofRobot(name)} */
+/** Draw it all. `scene`: {view, data, colours, dark, span: [t0, t1], lit, mark, place, places, cross, here(item), ofRobot(name)} */
 export function drawMap(ctx, scene) {
   const { view, data, colours: c } = scene;
   ctx.fillStyle = c.ground;
@@ -17,7 +20,11 @@ export function drawMap(ctx, scene) {
   if (onItsMap && data.grid) drawGrid(ctx, view, data.grid, scene.dark);
   else drawMesh(ctx, view, c);
   const { keep_out: areas, goals, proposal } = onItsMap ? data.situation : {};
-  areas?.forEach((area) => drawArea(ctx, view, area, c.danger));
+  const { corners, ...rooms } = scene.places;
+  const [known, found] = [rooms.named, rooms.found].map((some) => some.filter(scene.here).toReversed()); // smaller ones on top
+  for (const each of known) drawArea(ctx, view, each, c.accent, 0.1);
+  for (const each of found) drawArea(ctx, view, each, c.evidence, 0.06, DASH);
+  areas?.forEach((outline) => drawArea(ctx, view, { outline }, c.danger, 0.13, DASH));
   const ramp = timeColours(c);
   const ofRobot = (name) => c[scene.ofRobot(name)];
   for (const { robot, points } of data.tracks) {
@@ -28,6 +35,10 @@ export function drawMap(ctx, scene) {
   const [things, named] = [data.objects.filter(scene.here), []];
   for (const each of things) drawObject(ctx, view, each, c);
   for (const each of things) drawName(ctx, view, each, c, named);
+  for (const each of found) drawPlaceName(ctx, view, each, guess(each) && `${guess(each)}?`, found, data, { ...c, ink: c.evidence });
+  for (const each of known) drawPlaceName(ctx, view, each, each.name, known, data, { ...c, ink: c.accent });
+  drawArea(ctx, view, { outline: corners }, c.evidence, 0.12);
+  for (const [x, y] of corners) fill(ctx, disc(...view.screen(x, y), 5), c.evidence);
   for (const hit of scene.lit) drawRing(ctx, view, hit.position, c);
   goals?.forEach((pose) => drawGoal(ctx, view, pose, c));
   proposal?.forEach((pose, i) => drawGoal(ctx, view, pose, c, i + 1));
@@ -89,12 +100,12 @@ function drawMesh(ctx, view, c) {
   stroke(ctx, lines, 1, c.line);
 }
 
-function drawArea(ctx, view, points, colour) {
-  const area = new Path2D();
-  for (const [x, y] of points) area.lineTo(...view.screen(x, y));
+function drawArea(ctx, view, { outline, center, radius }, colour, alpha, dash = []) {
+  const area = radius ? disc(...view.screen(...center), radius * view.scale) : new Path2D();
+  for (const [x, y] of outline) area.lineTo(...view.screen(x, y));
   area.closePath();
-  fill(ctx, area, colour, 0.13);
-  ctx.setLineDash([6, 4]);
+  fill(ctx, area, colour, alpha);
+  ctx.setLineDash(dash);
   stroke(ctx, area, 1.5, colour);
   ctx.setLineDash([]);
 }
@@ -127,6 +138,22 @@ function drawPlace(ctx, view, { x, y, radius }, c) {
   const around = disc(...view.screen(x, y), Math.max(6, (radius ?? 0) * view.scale));
   fill(ctx, around, c.accent, 0.16);
   stroke(ctx, around, 2, c.accent);
+}
+
+/** The name of a place in it and in no smaller one of `all`, where that is wide enough; beside marks, as far as these leave room. */
+function drawPlaceName(ctx, view, place, text, all, { cells, objects }, c) {
+  const [px, py] = view.screen(...place.center);
+  if (!text || px < 0 || py < 0 || px > view.width || py > view.height) return;
+  const name = start(text, 30);
+  ctx.font = `12px ${FONT}`;
+  const half = ctx.measureText(name).width / 2 + 3;
+  const parts = all.slice(all.indexOf(place) + 1).filter(({ center }) => inside(place, ...center));
+  const own = (x, y) => inside(place, x, y) && !parts.some((part) => inside(part, x, y));
+  const fits = Array.from({ length: 17 }, (_, i) => py + (i % 2 ? -6 : 6) * (i + (i % 2))).filter((y) =>
+    [-half, 0, half].every((dx) => [-8, 8].every((dy) => own(...view.world(px + dx, y + dy)))));
+  const marks = [...cells, ...objects.map(({ position: [x, y] }) => [x, y, 1])].map(([x, y, n]) => [...view.screen(x, y), radiusOf(n)]);
+  const free = fits.find((y) => marks.every(([mx, my, r]) => Math.abs(mx - px) > half + r || Math.abs(my - y) > 8 + r)) ?? fits[0];
+  if (free) label(ctx, name, px, free + 4, c, 'center');
 }
 
 function drawCells(ctx, view, cells, c, ofRobot) {

@@ -1,7 +1,7 @@
 // One memory: its pictures, what was seen, where and when, what came before and after it.
 
 import { copyLink, forget, goButton, showOnMap, writeNote } from './acts.js';
-import { clamped, fact, lasted, memoryLink, moment, picture, pictureAddress, placeName, since, sourceName, start } from './cards.js';
+import { clamped, fact, lasted, memoryLink, moment, picture, pictureAddress, since, sourceName, start, whereName } from './cards.js';
 import { button, el, icon } from './dom.js';
 import { aboutObject } from './objects.js';
 import { when } from './times.js';
@@ -39,14 +39,14 @@ export function mountMemory(root, page) {
     return [large, others];
   }
 
-  function where(memory) {
+  function where({ memory, place }) {
     if (!memory.position) return fact('Where', 'not known');
     const [x, y] = memory.position;
-    return fact('Where', placeName(memory.position), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
+    return fact('Where', whereName(memory.position, place), memory.map_id ? ` on ${start(memory.map_id)} ` : ' ',
       el('span', { class: 'row' },
         button('place', 'Show on map', () => showOnMap(page, [memory]), { class: 'chip' }),
         button('search', 'What else was seen here', () => url.set(
-          { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M },
+          { view: 'search', memory: null, q: null, near: `${x.toFixed(2)},${y.toFixed(2)}`, radius: AROUND_M, room: null },
           { push: true }), { class: 'chip' })));
   }
 
@@ -54,12 +54,12 @@ export function mountMemory(root, page) {
   const deed = ({ facts: told }) => Object.entries(DEED).map(([key, name]) => told[key] && fact(name,
     told[`${key}_id`] ? memoryLink({ id: told[`${key}_id`] }, page, {}, start(told[key])) : start(told[key], 500)));
 
-  function facts(memory) {
+  function facts({ memory, place }) {
     const times = memory.facts.times?.length;
     const long = (Date.parse(memory.end) - Date.parse(memory.start)) / 1000;
     return el('dl', { class: 'facts' },
       memory.source === 'agent' ? deed(memory) : null,
-      where(memory),
+      where({ memory, place }),
       fact('When', moment(memory.start), ...(long ? [' – ', moment(memory.end, memory.start), `, ${lasted(long)}`] : []), ', ',
         since(memory.end)),
       memory.robot ? fact('Robot', start(memory.robot)) : null,
@@ -106,10 +106,10 @@ export function mountMemory(root, page) {
       el('div', { class: 'turn' },
         turn(before, 'prev', 'Earlier'), el('h2', { tabindex: '-1', dir: 'auto' }, found.object?.name ?? moment(memory.start)), turn(after, 'next', 'Later')),
       ...pictures(memory),
-      ...(found.object ? aboutObject(page, found, where(memory), actions(memory)) : [clamped(memory.caption, CAPTION),
+      ...(found.object ? aboutObject(page, found, where(found), actions(memory)) : [clamped(memory.caption, CAPTION),
       memory.scene_text.length ? el('ul', { class: 'texts', 'aria-label': 'Texts that were read' },
         memory.scene_text.slice(0, TEXTS).map((text) => el('li', { dir: 'auto' }, start(text)))) : '',
-      actions(memory), strip(found), facts(memory)]));
+      actions(memory), strip(found), facts(found)]));
     page.map.mark(memory, { still: !another });
     if (opened || held) root.querySelector('h2').focus({ preventScroll: true });
   }

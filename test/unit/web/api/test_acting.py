@@ -6,6 +6,7 @@ from fastapi.testclient import TestClient
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, StampedPose
+from remembr_ros.memory.places.place import place
 from remembr_ros.timestamps import format_iso
 from remembr_ros.web.backend import Ability, Situation
 from remembr_ros.web.door.access import Right, needs
@@ -271,6 +272,16 @@ def test_whoever_looks_is_told_of_a_correction(client: TestClient, backend: Fake
     client.post(f'/api/objects/{ROOM[0].id}', json={'action': 'rename', 'name': 'desk'})
     [event] = [event for event in told if isinstance(event.about, News) and event.about.anew]
     assert event.kind == 'memories'
+
+
+def test_whoever_looks_is_told_that_a_place_has_no_name_any_more(
+    client: TestClient, backend: FakeBackend, site: Site
+) -> None:
+    backend.memories.append(place('dock', center=(8.0, 2.0), radius=1.0).memory)
+    told: list[Event] = []
+    site.live.tell = told.append  # type: ignore[method-assign]
+    assert client.delete(f'/api/memories/{backend.memories[-1].id}').status_code == 200
+    assert any(isinstance(event.about, News) and event.about.anew for event in told)
 
 
 @pytest.mark.parametrize(

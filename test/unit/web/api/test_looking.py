@@ -16,6 +16,7 @@ from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.objects.json_form import object_json
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.relations import ObjectRelation
+from remembr_ros.memory.places.place import place
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.timestamps import NS, format_iso
@@ -271,6 +272,13 @@ def test_a_memory_is_told_with_what_was_around_it(client: TestClient) -> None:
     assert found['memory'] == memory_json(DRIVE[4])
     assert (found['before'], found['after']) == ('d02', 'd06')  # the other robot's lie between
     assert [one['id'] for one in found['neighbours']] == ['d00', 'd02', 'd06', 'd08', 'd10', 'd12']
+    assert found['place'] == ''
+
+
+def test_a_memory_is_told_with_the_name_of_its_place(client: TestClient, backend: FakeBackend) -> None:
+    backend.memories.append(place('dock', center=(8.0, 2.0), radius=1.0).memory)
+    assert get(client, '/api/memories/d04')['place'] == 'dock'
+    assert get(client, '/api/memories/d06')['place'] == ''
 
 
 @pytest.mark.parametrize('name', ['unknown', 'x' * 64, '%00', 'é', '%2e'])
