@@ -76,14 +76,16 @@ def proposed_rooms(
     :param known: places with names
     :param memories: of which those on the map tell
     """
-    named = [one.shape for one in known.all if one.memory.map_id == map_id]
+    here = [one for one in known.all if one.memory.map_id == map_id]
+    named = [one.shape for one in here]
     rooms = []
     for room in find_rooms(grid):
         shape = shapely.Polygon(room.outline)
         common = [(shape.intersection(other).area, other.area) for other in named]
         if all(area < KNOWN * min(shape.area, whole) for area, whole in common):
             rooms.append(room)
-    guesses = _guesses(rooms, [one for one in memories if one.map_id == map_id])
+    taken = {name.lower() for one in here for name in one.names}
+    guesses = _guesses(rooms, [one for one in memories if one.map_id == map_id], taken)
     return [
         place(name, outline=room.outline, guessed=why, map_id=map_id)
         for number, room in enumerate(rooms)
@@ -91,8 +93,13 @@ def proposed_rooms(
     ]
 
 
-def _guesses(rooms: Sequence[FoundRoom], memories: Sequence[Memory]) -> dict[int, tuple[str, str]]:
-    """Return what rooms, by their index, may be called, and why."""
+def _guesses(
+    rooms: Sequence[FoundRoom], memories: Sequence[Memory], taken: set[str]
+) -> dict[int, tuple[str, str]]:
+    """Return what rooms, by their index, may be called, and why.
+
+    :param taken: names of others, in lower case; those that are guessed are added
+    """
     shapes = [shapely.Polygon(room.outline) for room in rooms]
     tree = shapely.STRtree(shapes)
     signs: defaultdict[str, list[tuple[int, Any]]] = defaultdict(list)
@@ -108,7 +115,6 @@ def _guesses(rooms: Sequence[FoundRoom], memories: Sequence[Memory]) -> dict[int
                 signs[' '.join(text.split())].append((room, ahead))
         said[room].update({word.lower() for word in _SEEN.findall(memory.caption)} | {''})
     found: dict[int, tuple[str, str]] = {}
-    taken: set[str] = set()
     for room, words in said.items():
         whole = words.pop('', 0)
         name, times = next(iter(words.most_common(1)), ('', 0))

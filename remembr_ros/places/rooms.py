@@ -25,6 +25,7 @@ LEAST_M2 = 1.5  # a small bathroom
 LEAST_SEED_M2 = 1.8  # of it, where furniture leaves it wider than a door
 WALL_M = 0.5  # no wall is as thick; what stands alone and is smaller is a leg, or noise
 FURNITURE_M = 4.0  # the longest that stands alone: a table for ten with its chairs
+EDGE_M = 2.0  # of the map's edge: what meets more of it is outside
 NICHE_M = 1.0  # half of the widest niche between furniture that is filled
 WALLED = 0.3  # of a room's border, at least; what a lidar saw through a window has none
 WHOLE = 0.7  # of the rectangle round a room, from which it is no two
@@ -70,6 +71,8 @@ def find_rooms(grid: Grid) -> list[FoundRoom]:
     labels = _joined(_flooded(free, cell_m), free, cell_m)
     for label, box in _boxes(labels):
         _part(labels, label, box, cell_m)
+    edge = np.concatenate([labels[1], labels[-2], labels[:, 1], labels[:, -2]])
+    labels[np.isin(labels, np.flatnonzero(np.bincount(edge) * cell_m > EDGE_M))] = 0
     found, padded = [], np.pad(occupied, 2)
     for label, (rows, columns) in _boxes(labels):
         part = labels[rows, columns]

@@ -80,15 +80,15 @@ class Places:
         :param map_id: None: whatever map
         :raises InvalidRequest: there is none, or there are some on several maps
         """
-        known = [one for one in self.all if map_id in (None, one.memory.map_id)]
-        found = [one for one in known if same_name(name) in map(same_name, one.names)]
-        if len(found) > 1:
-            maps = ', '.join(repr(one.memory.map_id) for one in found)
-            raise InvalidRequest(f'there is a place called {name[:60]!r} on the maps {maps}; name the map')
-        if not found:
-            names = ', '.join(sorted(one.name for one in known)[:_TOLD]) or 'none'
-            raise InvalidRequest(f'there is no place called {name[:60]!r}; there are: {names}')
-        return found[0]
+        called = [one for one in self.all if same_name(name) in map(same_name, one.names)]
+        found = [one for one in called if map_id in (None, one.memory.map_id)]
+        if len(found) == 1:
+            return found[0]
+        if called:
+            maps = ', '.join(repr(one.memory.map_id) for one in called)
+            raise InvalidRequest(f'there is a place called {name[:60]!r} on the map {maps}; name that map')
+        names = ', '.join(sorted(one.name for one in self.all)[:_TOLD]) or 'none'
+        raise InvalidRequest(f'there is no place called {name[:60]!r}; there are: {names}')
 
     def area(self, place: NamedPlace) -> Area:
         """Return what counts as a place: what lies in a smaller one that is no part of it does not."""

@@ -36,7 +36,7 @@ def test_add_list_and_remove(command: Run, command_json: RunJson, memory) -> Non
     assert 'dock  around (9.00, 1.00) on map upper, radius 2 m' in out
     code, _, err = command('place', 'remove', 'dock', *memory)
     assert code == 2
-    assert "on the maps '', 'upper'; name the map" in err
+    assert "on the map '', 'upper'; name that map" in err
     assert names(command_json('place', 'remove', 'Dock', '--map-id', 'upper', *memory)) == ['dock', 'kitchen']
 
 

@@ -52,10 +52,12 @@ def test_storeys_of_one_map():
 def test_by_name():
     assert KNOWN.named("anna's DESK") == DESK
     assert KNOWN.named('The Office', 'upper') == UPPER
-    with pytest.raises(InvalidRequest, match=r"called 'office' on the maps '', 'upper'; name the map"):
+    with pytest.raises(InvalidRequest, match=r"called 'office' on the map '', 'upper'; name that map"):
         KNOWN.named('office')
     with pytest.raises(InvalidRequest, match=r"no place called 'attic'; there are: desk, hall, office"):
         KNOWN.named('attic', '')
+    with pytest.raises(InvalidRequest, match=r"a place called 'hall' on the map ''; name that map"):
+        KNOWN.named('hall', 'upper')
 
 
 def test_its_area_is_without_what_is_no_part_of_it():
