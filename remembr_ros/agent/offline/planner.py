@@ -78,10 +78,8 @@ class OfflinePlanner:
 
     def answer(self, question: Question, recall: Recall, run: Run) -> Answer:
         run.check()
-        text = question.text[:MAX_READ]
-        asked = without_room(text, question.places)
-        answer = self._answer(replace(question, text=asked), recall, run)
-        return answer if asked == text else in_room(answer, question)
+        question = replace(question, text=question.text[:MAX_READ])
+        return in_room(self._answer(question, recall, run), question)
 
     # One return per way to leave a question.
     def _answer(self, question: Question, recall: Recall, run: Run) -> Answer:
@@ -92,7 +90,8 @@ class OfflinePlanner:
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
         if (told := answer_by_places(request, question, recall, scope)) is None:
-            named = within_place(named, question.places)
+            where = without_room(named.text, question.places)
+            named = within_place(replace(named, text=where), question.places)
             request, scope = _asked(named, question)
             if why := not_understood(request):
                 return ground(untold(why), question, NAME)

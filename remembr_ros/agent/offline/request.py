@@ -93,7 +93,7 @@ class Request:
 _ASKS = r'(?=(?:(?:at|in|for|on|about)\s+)?(?:where|when|what|which|who|how|if|whether)\b)'
 _LIKE_TO = r"i(?:\s+want|\s+need|\s+would\s+like|'d\s+like)\s+(?:you\s+)?to"
 _POLITE = re.compile(
-    r'^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly)\b[\s,]*'
+    r"^\W*(?:(?:hey|hi|hello|ok|okay|please|robot|so|and|now|kindly|let(?:'s|\s+us))\b[\s,]*"
     rf'|(?:can|could|would|will)\s+you\s+(?!see\b)|{_LIKE_TO}\s+(?:know\s+)?|do\s+you\s+(?:know|remember)\s+{_ASKS}'
     rf'|(?:remember|recall|tell\s+(?:me|us)|show\s+(?:me|us))\s+{_ASKS})*',
     re.IGNORECASE,

@@ -31,6 +31,10 @@ class PlaceVisit:
     spent_ns: int
     memories: tuple[Memory, ...]
 
+    @property
+    def robot(self) -> str:
+        return self.memories[0].robot
+
     def within(self, after_ns: int | None, before_ns: int | None) -> 'PlaceVisit | None':
         """Return the part of it in a time, open where None; None: there is none."""
         start_ns = self.start_ns if after_ns is None else max(self.start_ns, after_ns)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.offline.answer_sentences import what_is_there
-from remembr_ros.agent.offline.places.request import PlaceAsked, PlaceRequest, parse_places
+from remembr_ros.agent.offline.places.request import PlaceAsked, PlaceRequest, parse_places, without_room
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.every import every
 from remembr_ros.geometry import Point, Pose, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.model.record import CAPTIONER, Memory
+from remembr_ros.memory.model.record import CAPTIONER, PLACE, Memory
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
@@ -56,17 +56,25 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
         places = Places(one.memory for one in places.all if one.memory.map_id == scope.map_id)
     if not places:
         return None
-    asked = parse_places(request.window.rest, places.all, position=request.kind is Kind.POSITION)
+    asked = parse_places(request.plain, places.all, position=request.kind is Kind.POSITION)
     if asked is None or (request.here and asked.asked is not PlaceAsked.HERE):
         return None
     found: list[PlaceVisit] = []
     whole = True
-    if asked.asked not in (PlaceAsked.HERE, PlaceAsked.KNOWN, PlaceAsked.CONTENTS, PlaceAsked.WHERE):
+    if asked.asked in _OF_VISITS:
         memories, whole = every(recall, scope)
-        among = Places([asked.places[0].memory]) if len(asked.places) == 1 else places
-        inside = (one.within(scope.after_ns, scope.before_ns) for one in visits(memories, among))
-        found = [visit for visit in inside if visit is not None]
-    claim = _ANSWERS[asked.asked](_About(asked, request, places, question, recall, scope, found))
+        named = asked.places
+        # Who is in a part of the one that is named is in that one.
+        among = (o for o in places.all if o in named or not any(places.is_part(o, one) for one in named))
+        inside = (
+            one.within(scope.after_ns, scope.before_ns)
+            for one in visits(memories, Places(one.memory for one in among))
+        )
+        others = not named or asked.asked in _OF_OTHERS
+        found = [visit for visit in inside if visit is not None and (others or visit.place in named)]
+    about = _About(asked, request, places, question, recall, scope, found)
+    never = asked.asked in _OF_VISITS - _OF_OTHERS and not found
+    claim = _never(about) if never else _ANSWERS[asked.asked](about)
     note = '' if whole else 'Of the latest that I remember: '
     return replace(claim, text=f'{note}{claim.text}', confidence=SURE)
 
@@ -76,7 +84,11 @@ def in_room(answer: Answer, question: Question) -> Answer:
 
     A camera looks ahead: what it saw from a doorway is in the next room more often than in its own.
     """
-    if answer.kind is not Kind.POSITION:
+    if (
+        answer.kind is not Kind.POSITION
+        or without_room(question.text, question.places) == question.text
+        or answer.evidence[0].memory.source == PLACE
+    ):
         return answer
     votes: Counter[str] = Counter()
     latest = sorted((hit.memory for hit in answer.evidence), key=lambda one: -one.end_ns)[:SIGHTS]
@@ -108,9 +120,12 @@ def _here(about: _About) -> Claim:
     )
     found = about.places.of(memory)
     verb = 'am' if at is not None else 'was last'
-    if found is None:
-        return Claim(Kind.TEXT, f'I {verb} in no place that has a name.', newest)
-    return Claim(Kind.TEXT, f'I {verb} in {found.said}.', [_hit(found)])
+    text = f'I {verb} in {"no place that has a name" if found is None else found.said}.'
+    shown = newest if found is None else [_hit(found)]
+    if not about.asked.places:
+        return Claim(Kind.TEXT, text, shown)
+    there = found is not None and about.places.is_part(found, about.asked.places[0])
+    return Claim(Kind.BINARY, f'{"Yes" if there else "No"}: {text}', shown, binary=there)
 
 
 def _known(about: _About) -> Claim:
@@ -121,16 +136,17 @@ def _known(about: _About) -> Claim:
 
 def _visited(about: _About) -> Claim:
     found = about.visits
-    if not found:
-        return _nothing()
+    if (at_ns := about.request.window.at_ns) is not None:
+        found = [min(found, key=lambda one: max(one.start_ns - at_ns, at_ns - one.end_ns))]
     if about.asked.says('first|last'):
         one = found[0] if about.asked.says('first') else found[-1]
         return Claim(Kind.TEXT, f'That was {one.place.said}, {_when(one, about)}.', [_of(one)])
-    places = list({one.place.memory.id: one.place for one in found}.values())
-    counted = f'{len(places)} places: ' if about.asked.says('how many') else ''
     first = {one.place.memory.id: one for one in reversed(found)}
+    places = [one.place for one in found if first[one.place.memory.id] is one]
     return Claim(
-        Kind.TEXT, f'I was in {counted}{described(places)}.', [_of(first[one.memory.id]) for one in places]
+        Kind.TEXT,
+        f'I was in {_counted(places, about)}.',
+        [_of(first[one.memory.id]) for one in places],
     )
 
 
@@ -138,25 +154,41 @@ def _unvisited(about: _About) -> Claim:
     found = about.visits
     if not about.recall.count(about.scope):
         return _nothing()
-    seen = {one.place.memory.id for one in found}
-    left = [
-        one
-        for one in about.places.all
-        if one.memory.id not in seen and not any(about.places.is_part(visit.place, one) for visit in found)
-    ]
+    seen = [visit.place for visit in found]
+    left = [one for one in about.places.all if not any(about.places.is_part(other, one) for other in seen)]
     if not left:
         return Claim(Kind.TEXT, 'I was in every place that has a name.', list(map(_of, found))[:SHOWN])
     left.sort(key=lambda one: one.name)
-    return Claim(Kind.TEXT, f'I was not in {described(left)}.', list(map(_hit, left)))
+    return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', list(map(_hit, left)))
+
+
+def _next(about: _About) -> Claim:
+    [place] = about.asked.places
+    of_it = [one for one in about.visits if one.place == place]
+    after = about.asked.says('after')
+    found: list[PlaceVisit] = []
+    if of_it:
+        here = of_it[0 if about.asked.says('first') else -1]
+        of_robot = [one for one in about.visits if one.robot == here.robot]
+        found = (
+            [one for one in of_robot if one.end_ns > here.end_ns]
+            if after
+            else sorted(
+                (one for one in of_robot if one.start_ns < here.start_ns), key=lambda one: -one.end_ns
+            )
+        )
+    when = f'{"after" if after else "before"} {place.said}'
+    if not found:
+        return Claim(Kind.NOT_SEEN, f'I remember no place {when}.')
+    told = found if about.asked.says('rooms|places|areas') else found[:1]
+    names = described(list(dict.fromkeys(one.place for one in told)))
+    return Claim(Kind.TEXT, f'I was in {names} {when}.', list(map(_of, told))[:SHOWN])
 
 
 def _most(about: _About) -> Claim:
-    found = about.visits
-    if not found:
-        return _nothing()
     often = about.asked.says('often|frequently|visit|visited|times')
     totals: dict[str, list[PlaceVisit]] = {}
-    for one in found:
+    for one in about.visits:
         totals.setdefault(one.place.memory.id, []).append(one)
     ordered = sorted(
         totals.values(),
@@ -172,8 +204,6 @@ def _most(about: _About) -> Claim:
 
 def _how_long(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
-    if not found:
-        return _never(place, about)
     text = f'I was in {place.said} {times_said(found)}, in all'
     seconds = _spent(found) / NS
     hits = list(map(_of, found))
@@ -184,8 +214,6 @@ def _how_long(about: _About) -> Claim:
 
 def _how_often(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
-    if not found:
-        return _never(place, about)
     return Claim(Kind.TEXT, f'I was in {place.said} {times_said(found)}.', list(map(_of, found))[:SHOWN])
 
 
@@ -197,28 +225,22 @@ def _when(visit: PlaceVisit, about: _About) -> str:
 
 def _when_there(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
-    if not found:
-        return _never(place, about)
     one = found[0] if about.asked.says('first') else found[-1]
-    begins = about.asked.says('first|enter|entered|arrive|reach|reached|get to|got to|come|came')
-    shown = Hit(one.memories[0] if begins else one.memories[-1], 1.0)
-    choice = Choice.EARLIEST if begins else Choice.CITED_FIRST
+    ends = about.asked.says('leave|left|exit|exited|out|last') and not about.asked.says('first')
+    shown = Hit(one.memories[-1] if ends else one.memories[0], 1.0)
+    choice = Choice.CITED_FIRST if ends else Choice.EARLIEST
     return Claim(Kind.TIME, f'I was in {place.said} {_when(one, about)}', [shown], choice=choice)
 
 
 def _whether(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
-    if not found:
-        if not about.recall.count(about.scope):
-            return _nothing()
-        return Claim(Kind.BINARY, f'No: I was not in {place.said}.', [_hit(place)], binary=False)
     text = f'Yes: I was in {place.said} {times_said(found)}, last {_when(found[-1], about)}.'
     return Claim(Kind.BINARY, text, [_of(found[-1])], binary=True)
 
 
 def _contents(about: _About) -> Claim:
     [place] = about.asked.places
-    inside = replace(about.scope, place=place.name)
+    inside = replace(about.scope, place=place.name, map_id=place.memory.map_id)
     things = about.recall.find_objects(ObjectQuery(scope=inside, missing=False, limit=SHOWN))
     if things.objects:
         names = listed(one.known for one in things.objects)
@@ -236,10 +258,10 @@ def _where(about: _About) -> Claim:
 
 
 def _between(about: _About) -> Claim:
-    one, other = list(dict.fromkeys(about.asked.places))[:2]
+    one, other = about.asked.places[:2]
     if about.asked.says('how far|distance'):
         if one.memory.map_id != other.memory.map_id:
-            return Claim(Kind.NOT_SEEN, f'{described([one, other])} are on different maps.'.capitalize())
+            return Claim(Kind.NOT_SEEN, f'On different maps are {described([one, other])}.')
         metres = distance(one.pose.position, other.pose.position)
         text = (
             f'From the middle of {one.said} to that of {other.said} it is {metres:.1f} m in a straight line.'
@@ -270,23 +292,37 @@ def _passages(
     found: Sequence[PlaceVisit], one: NamedPlace, other: NamedPlace
 ) -> Iterable[tuple[PlaceVisit, list[PlaceVisit], PlaceVisit]]:
     """Yield how a robot went from a place to another one: the visits to both, and those between."""
-    left: int | None = None
-    for i, visit in enumerate(found):
-        if visit.place.memory.id == one.memory.id:
-            left = i
-        elif visit.place.memory.id == other.memory.id and left is not None:
-            yield found[left], list(found[left + 1 : i]), visit
-            left = None
+    for robot in dict.fromkeys(visit.robot for visit in found):
+        between: list[PlaceVisit] = []
+        left: PlaceVisit | None = None
+        for visit in (visit for visit in found if visit.robot == robot):
+            if visit.place == one:
+                left, between = visit, []
+            elif visit.place == other and left is not None:
+                yield left, between, visit
+                left, between = None, []
+            else:
+                between.append(visit)
 
 
 def _nothing() -> Claim:
     return Claim(Kind.NOT_SEEN, NOTHING)
 
 
-def _never(place: NamedPlace, about: _About) -> Claim:
+def _never(about: _About) -> Claim:
+    places = about.asked.places
     if not about.recall.count(about.scope):
         return _nothing()
-    return Claim(Kind.TEXT, f'I was not in {place.said}.', [_hit(place)])
+    if not places:
+        return Claim(Kind.NOT_SEEN, 'I was in no place that has a name.')
+    text, shown = f'I was not in {described(places)}.', list(map(_hit, places))
+    if about.asked.asked is PlaceAsked.WHETHER:
+        return Claim(Kind.BINARY, f'No: {text}', shown, binary=False)
+    return Claim(Kind.TEXT, text, shown)
+
+
+def _counted(places: Sequence[NamedPlace], about: _About) -> str:
+    return f'{len(places)} places: {described(places)}' if about.asked.says('how many') else described(places)
 
 
 def _hit(place: NamedPlace) -> Hit:
@@ -319,4 +355,7 @@ _ANSWERS: dict[PlaceAsked, Callable[[_About], Claim]] = {
     PlaceAsked.CONTENTS: _contents,
     PlaceAsked.WHERE: _where,
     PlaceAsked.BETWEEN: _between,
+    PlaceAsked.NEXT: _next,
 }
+_OF_OTHERS = {PlaceAsked.UNVISITED, PlaceAsked.BETWEEN, PlaceAsked.NEXT}  # than the named ones, too
+_OF_VISITS = set(PlaceAsked) - {PlaceAsked.HERE, PlaceAsked.KNOWN, PlaceAsked.CONTENTS, PlaceAsked.WHERE}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from remembr_ros.agent.offline.question_terms import target_of
+from remembr_ros.memory.matching.terms import STOP_WORDS, words
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.places import Places
 
@@ -18,6 +19,7 @@ class PlaceAsked(Enum):
     UNVISITED = 'unvisited'
     VISITED = 'visited'
     MOST = 'most'
+    NEXT = 'next'
     HOW_LONG = 'how long'
     HOW_OFTEN = 'how often'
     WHEN = 'when'
@@ -44,91 +46,97 @@ class PlaceRequest:
         return re.search(rf'\b(?:{pattern})\b', self.said) is not None
 
 
-_I = r'(?:you|we|i|it|the\s+robot)'
+_SELF = r'(?:you|we|i|the\s+robot)'
+_I = rf'(?:{_SELF}|it|visited|entered|inspected|explored|checked)'
 _ROOM = r'(?:rooms?|(?:named\s+)?places?|areas?)'
-_WHICH = rf'\b(?:which|what|how\s+many|list|name|tell\s+me)\b.*\b{_ROOM}\b'
-_BEEN = r'(?:(?:visit|enter|inspect|pass)(?:ed)?|go|gone|went|drive|drove|driven|been|explored?|in)'
-_NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip)"
+_ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found)\b)'
+_NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\byet\s+to\b)"
 _OF_NONE = (
-    (PlaceAsked.UNVISITED, rf'\b{_ROOM}\b.*{_NOT}'),
+    (
+        PlaceAsked.UNVISITED,
+        rf'\b{_ROOM}\b.*{_NOT}|\bunvisited\s+{_ROOM}|^\W*(?:did|have|has)\b.*\b(?:all|every)\b.*\b{_ROOM}',
+    ),
     (
         PlaceAsked.MOST,
-        rf'(?:\b(?:which|what)\s+{_ROOM}\b|\bwhere\b).*\b(?:longest|shortest|most|least|briefest)\b',
+        rf'\b(?:{_ROOM}|where)\b(?!.*\b(?:stop|wait|st[ao]n?[do]d?|park))'
+        r'.*\b(?:longest|shortest|most|least|briefest)\b',
     ),
     (
         PlaceAsked.HERE,
-        rf'\b(?:which|what)\s+{_ROOM}\s+(?:are\s+(?:you|we)|am\s+i|is\s+(?:this|it|the\s+robot))\b',
+        rf'\b(?:which|what)\s+{_ROOM}\s+(?:are\s+(?:you|we)|am\s+i|is\s+(?:this|it|the\s+robot))\b'
+        rf'|\bis\s+this\s+{_ROOM}\b',
     ),
-    (PlaceAsked.VISITED, rf'{_WHICH}.*\b{_I}\b.*\b{_BEEN}\b'),
+    (PlaceAsked.VISITED, rf'\b{_ROOM}\b.*\b{_I}\b(?!\s+know)'),
     (
         PlaceAsked.KNOWN,
-        rf'{_WHICH}\W*(?:(?:are|is)\s+(?:there|known|here)|do\s+you\s+know|have\s+names?|exist)?\W*$',
+        r'\b(?:which|what|how\s+many|list|names?|tell|show|know)\b.*\b(?:rooms|places|areas)\b',
     ),
 )  # fmt: skip
 _OF_ONE = (
-    (PlaceAsked.HOW_LONG, rf'\bhow\s+(?:long|much\s+time)\b.*\b{_I}\b'),
-    (PlaceAsked.HOW_OFTEN, rf'\bhow\s+(?:often|many\s+times)\b.*\b{_I}\b.*\b{_BEEN}\b'),
+    (PlaceAsked.NEXT, rf'\b(?:{_ROOM}|where)\b{_ME}.*\b(?:after|before)\b'),
     (
-        PlaceAsked.WHEN,
-        rf'\b(?:when|what\s+time|how\s+long\s+ago)\b.*\b{_I}\b'
-        rf'.*\b(?:{_BEEN}|leave|left|reach(?:ed)?|arrive|get|got|come|came|last|at)\b',
+        PlaceAsked.HOW_LONG,
+        r'\b(?:how\s+(?:long|much\s+time|many\s+(?:seconds|minutes|hours))|total\s+time)\b'
+        rf'(?!.*\b(?:ago|since)\b){_ME}',
     ),
-    (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|were|was|are|is)\s+{_I}\b.*\b(?:{_BEEN}|at)\b'),
+    (PlaceAsked.HOW_OFTEN, rf'\bhow\s+(?:often|frequently|many\s+(?:times|visits))\b{_ME}'),
+    (PlaceAsked.WHEN, rf'\b(?:when|what\s+(?:time|day)|ago|since|(?:last|first)\s+time)\b{_ME}'),
+    (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{_SELF}\s+(?:\w+\s+)?(?:in|inside|at)\b'),
+    (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
+    (
+        PlaceAsked.CONTENTS,
+        r"^\W*(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|objects|items))"
+        rf'|what\s+(?:do|did|have)\s+{_I}|list|describe|tell)\b',
+    ),
 )  # fmt: skip
 _PLAIN = frozenset(
-    'room rooms place places area areas longest shortest most least often briefest time times spent spend '
-    'visit visited unvisited never not have has had was were did do been enter entered leave left from to '
-    'between and known know first last after before name names named called far long distance way drive '
-    'drives drove driven go went gone going take took explore explored inspect inspected arrive arrived '
-    'reach reached exist miss missed skip skipped pass passed through ever at all total in inside stay '
-    'stayed get got there thing things object objects item items yet any contain contains does please '
-    'again come came apart'.split()
+    'room rooms place places area areas longest shortest briefest often frequently total time visits '
+    'unvisited never not enter entered leave left names known distance drives drove driven gone explore '
+    'explored inspect inspected arrive arrived exist miss missed skip skipped thing things object objects '
+    'item items contain contains apart right order every each kind kinds sort sorts leaving entering'.split()
 )
-_CONTENTS = re.compile(
-    r"^\W*(?:what(?:['\u2019]s|\s+is|\s+are|\s+was|\s+were)|what\s+(?:things|objects|items)\b.*|what\s+do\s+you\s+know"
-    r'(?:\s+\w+)?|list|describe|tell\s+me|what\s+does|what\s+can)\b'
+_DEEDS = re.compile(
+    rf'\b{_SELF}\s+(?:ever\s+|also\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by)\b'
 )
-_OTHER = re.compile(r'\b(?:see|saw|seen|read|pick|put|placed?|took|take|happen(?:ed)?|do|did|done)\b')
+"""What else is a thing: 'the exit', 'a check'."""
+_OTHER = re.compile(rf'\b(?:read|pick|put|placed?|took|happen(?:ed)?|{_I}\s+(?:do|take)|doing|done|signs?)\b')
 
 
 def parse_places(text: str, places: Sequence[NamedPlace], *, position: bool) -> PlaceRequest | None:
     """Return what a question asks of named places; None: it is about something else.
 
-    :param text: the question without its words of time
+    :param text: the question without politeness and times
     :param places: those that it may mean
     :param position: it asks where something is, or to be taken there
     """
-    said = ' '.join(text.lower().split())
-    spans = named_in(said, places)
-    found = tuple(one for _, one in spans)
-    rest = said
+    spans = named_in(text, places)
+    found = tuple(dict.fromkeys(one for _, one in spans))
     for (start, end), _ in reversed(spans):
-        rest = f'{rest[:start]} {rest[end:]}'
-    if len(set(found)) > 1 and re.search(r'\b(?:between|from|to|and)\b', said) and not _thing(rest):
+        text = f'{text[:start]} {text[end:]}'
+    rest = ' '.join(text.lower().split())
+    if _thing(rest) or (len(found) == 1 and _OTHER.search(rest)):
+        return None
+    if len(found) > 1 and re.search(r'\b(?:between|from|apart|distance|far)\b', rest):
         return PlaceRequest(PlaceAsked.BETWEEN, rest, found)
-    of_one = len(found) == 1 and not re.search(rf'\b(?:which|what)\s+{_ROOM}\b', rest)
+    of_one = len(found) == 1
     for asked, pattern in _OF_ONE if of_one else _OF_NONE:
-        if (
-            re.search(pattern, rest)
-            and not _thing(rest)
-            and not (of_one and _OTHER.search(_without_did(rest)))
-        ):
+        if re.search(pattern, rest):
             return PlaceRequest(asked, rest, found)
-    if of_one and not _thing(rest):
-        if position:
-            return PlaceRequest(PlaceAsked.WHERE, rest, found)
-        if _CONTENTS.search(rest) and not _OTHER.search(rest):
-            return PlaceRequest(PlaceAsked.CONTENTS, rest, found)
-    return None
+    return PlaceRequest(PlaceAsked.WHERE, rest, found) if of_one and position else None
 
 
 def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, int], NamedPlace]]:
-    """Return where a text names places, in its order; the longest name counts."""
+    """Return where a text names places, in its order; the longest name counts.
+
+    A name that is a word of every sentence, such as 'A', is one only as it is written.
+    """
     found: list[tuple[tuple[int, int], NamedPlace]] = []
     names = sorted(((name, one) for one in places for name in one.names), key=lambda named: -len(named[0]))
     for name, one in names:
-        spelled = r'[\s_-]*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', name))) or re.escape(name)
-        for match in re.finditer(rf'(?:\bthe\s+)?(?<![\w-]){spelled}(?![\w-])', text, re.IGNORECASE):
+        spelled = r'(?:_|[^\w.,;:!?])*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', name)))
+        case = 0 if STOP_WORDS.issuperset(words(name)) else re.IGNORECASE
+        pattern = rf'(?:\b[Tt]he\s+)?(?<![\w-]){spelled or re.escape(name)}(?![\w-])'
+        for match in re.finditer(pattern, text, case):
             if all(match.end() <= start or end <= match.start() for (start, end), _ in found):
                 found.append((match.span(), one))
     return sorted(found, key=lambda one: one[0])
@@ -136,28 +144,19 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
 
 def without_room(text: str, places: Places) -> str:
     """Return 'Where is the cup?' for 'In which room is the cup?', and any other text as it is."""
-    if not places:
-        return text
     asked = re.match(
-        rf'^\W*(?:in|on|at)?\s*(?:which|what)\s+{_ROOM}\s+(?P<verb>is|are|was|were|did|do|have|has|can|could|contains?|had)\s+'
-        r'(?P<rest>.+?)(?:\s+(?:in|at))?\W*$',
+        r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at)\s+)?'
+        rf'(?:which|what)\s+{_ROOM}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{_SELF}\b))?(?P<rest>.+?)'
+        r'(?:\s+(?:in|at))?\W*$',
         text,
         re.IGNORECASE,
     )
-    own = asked and re.match(rf'{_I}\b(?!.*\b(?:see|seen|find|found|read|put|placed?)\b)', asked['rest'])
-    if asked is None or own or asked['rest'].lower() == 'this':
+    if asked is None or not places:
         return text
-    holds = asked['verb'].lower() in ('has', 'had', 'contain', 'contains') and not asked['rest'].startswith(
-        'you '
-    )
-    return f'Where {"is" if holds else asked["verb"]} {asked["rest"]}?'
-
-
-def _without_did(text: str) -> str:
-    return re.sub(rf'\b(?:did|do)\s+{_I}\b', ' ', text)
+    return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
 
 
 def _thing(rest: str) -> str:
     """Return what else than places a question is about; empty: nothing."""
-    plain = re.sub(r"(?<=\w)n?['\u2019][a-z]+\b", ' ', rest)
+    plain = re.sub(r"(?<=\w)n?['\u2019][a-z]+\b", ' ', _DEEDS.sub(' you ', rest))
     return target_of(' '.join(word for word in re.findall(r'\w+', plain) if word not in _PLAIN))
