@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from remembr_ros.agent.offline.places.request import named_in
+from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.overview.floors import floor_of_map, floors_in, without_floors
 from remembr_ros.agent.times.reach import Reach
 from remembr_ros.memory.matching.terms import STOP_WORDS
@@ -76,13 +77,17 @@ def named_scope(text: str, recall: Recall) -> NamedScope:
     return NamedScope(' '.join(text.split()), tuple(robots), map_id, reach, unknown)
 
 
-def within_place(named: NamedScope, places: Places) -> NamedScope:
+def within_place(named: NamedScope, places: Places, recall: Recall) -> NamedScope:
     """Return the scope of a question that says within which place: 'Is there a fridge in the kitchen?'"""
     known = [one for one in places.all if named.map_id in (None, one.memory.map_id)]
     for (start, end), one in named_in(named.text, known):
-        if inside := re.search(
-            r'\b(?:in|inside|within|at|of|from)(?:\s+of)?\s+$', named.text[:start], re.IGNORECASE
-        ):
+        inside = re.search(r'\b(?:in|inside(?:\s+of)?|within|at)\s+$', named.text[:start], re.IGNORECASE)
+        of_thing = re.match(r'\s+([^\W\d_]+)', named.text[end:])  # 'in the kitchen sink'
+        # 'At the lift' it may have been before its door.
+        there = inside and (
+            inside[0][:2].lower() != 'at' or recall.count(Scope(place=one.name, map_id=one.memory.map_id))
+        )
+        if inside and there and (of_thing is None or of_thing[1].lower() in ASKING):
             text = f'{named.text[: inside.start()]} {named.text[end:]}'
             text = re.sub(r'\s+(?=[?.!,])', '', ' '.join(text.split()))
             return replace(named, text=text, map_id=one.memory.map_id, place=one)

@@ -91,7 +91,7 @@ class OfflinePlanner:
         run.on_progress(Progress('recalling', request.target or question.text))
         if (told := answer_by_places(request, question, recall, scope)) is None:
             where = without_room(named.text, question.places)
-            named = within_place(replace(named, text=where), question.places)
+            named = within_place(replace(named, text=where), question.places, recall)
             request, scope = _asked(named, question)
             if why := not_understood(request):
                 return ground(untold(why), question, NAME)

@@ -76,7 +76,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     never = asked.asked in _OF_VISITS - _OF_OTHERS and not found
     claim = _never(about) if never else _ANSWERS[asked.asked](about)
     note = '' if whole else 'Of the latest that I remember: '
-    return replace(claim, text=f'{note}{claim.text}', confidence=SURE)
+    return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
 
 
 def in_room(answer: Answer, question: Question) -> Answer:
@@ -162,21 +162,18 @@ def _unvisited(about: _About) -> Claim:
     return Claim(Kind.TEXT, f'I was not in {_counted(left, about)}.', list(map(_hit, left)))
 
 
-def _next(about: _About) -> Claim:
+def _next(about: _About) -> Claim | None:
     [place] = about.asked.places
-    of_it = [one for one in about.visits if one.place == place]
     after = about.asked.says('after')
-    found: list[PlaceVisit] = []
-    if of_it:
-        here = of_it[0 if about.asked.says('first') else -1]
-        of_robot = [one for one in about.visits if one.robot == here.robot]
-        found = (
-            [one for one in of_robot if one.end_ns > here.end_ns]
-            if after
-            else sorted(
-                (one for one in of_robot if one.start_ns < here.start_ns), key=lambda one: -one.end_ns
-            )
-        )
+    of_it = [one for one in about.visits if one.place == place]
+    if not of_it:
+        return None  # it may have been seen, from elsewhere
+    here = of_it[0 if about.asked.says('first') else -1]
+    found = [one for one in about.visits if one.robot == here.robot]
+    if after:
+        found = [one for one in found if one.end_ns > here.end_ns]
+    else:
+        found = sorted((o for o in found if o.start_ns < here.start_ns), key=lambda one: -one.end_ns)
     when = f'{"after" if after else "before"} {place.said}'
     if not found:
         return Claim(Kind.NOT_SEEN, f'I remember no place {when}.')
@@ -342,7 +339,7 @@ def _total(some: Sequence[PlaceVisit]) -> str:
     return f'{format_duration(_spent(some) / NS)}, {times_said(some)}'
 
 
-_ANSWERS: dict[PlaceAsked, Callable[[_About], Claim]] = {
+_ANSWERS: dict[PlaceAsked, Callable[[_About], Claim | None]] = {
     PlaceAsked.HERE: _here,
     PlaceAsked.KNOWN: _known,
     PlaceAsked.UNVISITED: _unvisited,

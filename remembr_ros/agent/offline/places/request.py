@@ -49,8 +49,9 @@ class PlaceRequest:
 _SELF = r'(?:you|we|i|the\s+robot)'
 _I = rf'(?:{_SELF}|it|visited|entered|inspected|explored|checked)'
 _ROOM = r'(?:rooms?|(?:named\s+)?places?|areas?)'
-_ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found)\b)'
+_ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?!\s+through))\b)'
 _NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\byet\s+to\b)"
+_BESIDE = r'(?:after|before|near|behind|beside|next|opposite|around|outside|left|right|front)'
 _OF_NONE = (
     (
         PlaceAsked.UNVISITED,
@@ -80,12 +81,15 @@ _OF_ONE = (
         rf'(?!.*\b(?:ago|since)\b){_ME}',
     ),
     (PlaceAsked.HOW_OFTEN, rf'\bhow\s+(?:often|frequently|many\s+(?:times|visits))\b{_ME}'),
-    (PlaceAsked.WHEN, rf'\b(?:when|what\s+(?:time|day)|ago|since|(?:last|first)\s+time)\b{_ME}'),
+    (
+        PlaceAsked.WHEN,
+        rf'(?:^\W*(?:at\s+)?(?:when|what\s+(?:time|day))|\b(?:ago|since|(?:last|first)\s+time))\b{_ME}',
+    ),
     (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{_SELF}\s+(?:\w+\s+)?(?:in|inside|at)\b'),
     (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
     (
         PlaceAsked.CONTENTS,
-        r"^\W*(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|objects|items))"
+        rf"^(?!.*\b{_BESIDE}\b)\W*(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|objects|items))"
         rf'|what\s+(?:do|did|have)\s+{_I}|list|describe|tell)\b',
     ),
 )  # fmt: skip
@@ -116,6 +120,10 @@ def parse_places(text: str, places: Sequence[NamedPlace], *, position: bool) -> 
     rest = ' '.join(text.lower().split())
     if _thing(rest) or (len(found) == 1 and _OTHER.search(rest)):
         return None
+    if re.search(
+        rf'\b(?:far|distance)\b.*\b(?:did|have|has)\s+{_SELF}\b', rest
+    ):  # is the way that was driven
+        return None
     if len(found) > 1 and re.search(r'\b(?:between|from|apart|distance|far)\b', rest):
         return PlaceRequest(PlaceAsked.BETWEEN, rest, found)
     of_one = len(found) == 1
@@ -133,9 +141,12 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
     found: list[tuple[tuple[int, int], NamedPlace]] = []
     names = sorted(((name, one) for one in places for name in one.names), key=lambda named: -len(named[0]))
     for name, one in names:
-        spelled = r'(?:_|[^\w.,;:!?])*'.join(map(re.escape, re.findall(r'[^\W\d_]+|\d+', name)))
+        parts = re.findall(r'[^\W\d_]+|\d+', name)
+        if not all(part.lower() in text.lower() for part in parts):
+            continue  # of a thousand, most are not
+        spelled = '|'.join(filter(None, (r'(?:_|[^\w.,;:!?])*'.join(parts), re.escape(name))))
         case = 0 if STOP_WORDS.issuperset(words(name)) else re.IGNORECASE
-        pattern = rf'(?:\b[Tt]he\s+)?(?<![\w-]){spelled or re.escape(name)}(?![\w-])'
+        pattern = rf'(?:\b[Tt]he\s+)?(?<![\w-])(?:{spelled})(?![\w-])'
         for match in re.finditer(pattern, text, case):
             if all(match.end() <= start or end <= match.start() for (start, end), _ in found):
                 found.append((match.span(), one))
@@ -144,6 +155,10 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
 
 def without_room(text: str, places: Places) -> str:
     """Return 'Where is the cup?' for 'In which room is the cup?', and any other text as it is."""
+    if not places:
+        return text
+    of_thing = rf'(?:with|that\s+has|where\s+{_SELF}\s+(?:saw|found))'
+    text = re.sub(rf'\bto\s+the\s+{_ROOM}\s+{of_thing}\s+', 'to ', text, flags=re.IGNORECASE)
     asked = re.match(
         r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at)\s+)?'
         rf'(?:which|what)\s+{_ROOM}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{_SELF}\b))?(?P<rest>.+?)'
@@ -151,7 +166,7 @@ def without_room(text: str, places: Places) -> str:
         text,
         re.IGNORECASE,
     )
-    if asked is None or not places:
+    if asked is None:
         return text
     return f'Where {"is " if asked["holds"] else ""}{asked["rest"]}?'
 
