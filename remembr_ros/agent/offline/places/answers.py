@@ -10,9 +10,9 @@ from remembr_ros.agent.offline.answer_sentences import what_is_there
 from remembr_ros.agent.offline.places.request import PlaceAsked, PlaceRequest, parse_places, without_room
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.agent.overview.every import every
-from remembr_ros.geometry import Point, Pose, distance
+from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
-from remembr_ros.memory.model.record import CAPTIONER, PLACE, Memory
+from remembr_ros.memory.model.record import CAPTIONER, PLACE
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
@@ -25,7 +25,6 @@ SURE = 0.9  # what is measured holds; whether the question was understood, the r
 SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
 AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
 SHOWN = 20  # memories and things that an answer names
-NOTHING = 'I remember nothing of that time.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     if not places:
         return None
     asked = parse_places(request.plain, places.all, position=request.kind is Kind.POSITION)
-    if asked is None or (request.here and asked.asked is not PlaceAsked.HERE):
+    if asked is None or (request.here and asked.asked not in (PlaceAsked.HERE, PlaceAsked.WHERE)):
         return None
     found: list[PlaceVisit] = []
     whole = True
@@ -84,47 +83,38 @@ def in_room(answer: Answer, question: Question) -> Answer:
 
     A camera looks ahead: what it saw from a doorway is in the next room more often than in its own.
     """
+    asked = without_room(question.text, question.places) != question.text
     if (
-        answer.kind is not Kind.POSITION
-        or without_room(question.text, question.places) == question.text
-        or answer.evidence[0].memory.source == PLACE
+        not asked
+        or answer.kind is not Kind.POSITION
+        or any(hit.memory.source == PLACE for hit in answer.evidence)
     ):
         return answer
-    votes: Counter[str] = Counter()
     latest = sorted((hit.memory for hit in answer.evidence), key=lambda one: -one.end_ns)[:SIGHTS]
-    for memory in latest:
-        for x, y, z in _looked_at(memory):
-            if found := question.places.of_pose(memory.map_id, Pose(x, y, z)):
+    votes: Counter[str] = Counter()
+    for memory in (one for one in latest if one.pose is not None):
+        for metres in AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]:
+            point = memory.pose.in_map((metres, 0.0, 0.0))  # type: ignore[union-attr]
+            if found := question.places.of_pose(memory.map_id, Pose(*point)):
                 votes[found.said] += 1
     told = f'In {votes.most_common(1)[0][0]}: ' if votes else 'In no place that has a name: '
     return replace(answer, text=f'{told}{answer.text}')
 
 
-def _looked_at(memory: Memory) -> list[Point]:
-    if memory.pose is None:
-        return []
-    ahead = AHEAD_M if memory.source == CAPTIONER else AHEAD_M[:1]
-    return [memory.pose.in_map((metres, 0.0, 0.0)) for metres in ahead]
-
-
 def _here(about: _About) -> Claim:
-    question = about.question
-    at = question.here.position if question.here is not None else None
+    question, places = about.question, about.places
     newest = about.recall.find(Query(scope=about.scope, limit=1))
     if not newest:
-        return _nothing()
-    memory = (
-        newest[0].memory
-        if at is None
-        else replace(newest[0].memory, pose=question.here, map_id=question.map_id)
+        return _never(about)
+    known = question.here is not None
+    found = places.of_pose(question.map_id, question.here) if known else places.of(newest[0].memory)
+    text = (
+        f'I {"am" if known else "was last"} in {"no place that has a name" if found is None else found.said}.'
     )
-    found = about.places.of(memory)
-    verb = 'am' if at is not None else 'was last'
-    text = f'I {verb} in {"no place that has a name" if found is None else found.said}.'
     shown = newest if found is None else [_hit(found)]
     if not about.asked.places:
         return Claim(Kind.TEXT, text, shown)
-    there = found is not None and about.places.is_part(found, about.asked.places[0])
+    there = found is not None and places.is_part(found, about.asked.places[0])
     return Claim(Kind.BINARY, f'{"Yes" if there else "No"}: {text}', shown, binary=there)
 
 
@@ -141,19 +131,15 @@ def _visited(about: _About) -> Claim:
     if about.asked.says('first|last'):
         one = found[0] if about.asked.says('first') else found[-1]
         return Claim(Kind.TEXT, f'That was {one.place.said}, {_when(one, about)}.', [_of(one)])
-    first = {one.place.memory.id: one for one in reversed(found)}
-    places = [one.place for one in found if first[one.place.memory.id] is one]
-    return Claim(
-        Kind.TEXT,
-        f'I was in {_counted(places, about)}.',
-        [_of(first[one.memory.id]) for one in places],
-    )
+    first = {one.place: one for one in reversed(found)}
+    places = list(dict.fromkeys(one.place for one in found))
+    return Claim(Kind.TEXT, f'I was in {_counted(places, about)}.', [_of(first[one]) for one in places])
 
 
 def _unvisited(about: _About) -> Claim:
     found = about.visits
     if not about.recall.count(about.scope):
-        return _nothing()
+        return _never(about)
     seen = [visit.place for visit in found]
     left = [one for one in about.places.all if not any(about.places.is_part(other, one) for other in seen)]
     if not left:
@@ -184,9 +170,9 @@ def _next(about: _About) -> Claim | None:
 
 def _most(about: _About) -> Claim:
     often = about.asked.says('often|frequently|visit|visited|times')
-    totals: dict[str, list[PlaceVisit]] = {}
+    totals: dict[NamedPlace, list[PlaceVisit]] = {}
     for one in about.visits:
-        totals.setdefault(one.place.memory.id, []).append(one)
+        totals.setdefault(one.place, []).append(one)
     ordered = sorted(
         totals.values(),
         key=lambda some: (len(some), _spent(some)) if often else (_spent(some), len(some)),
@@ -194,19 +180,18 @@ def _most(about: _About) -> Claim:
     )
     if about.asked.says('shortest|least|briefest'):
         ordered.reverse()
-    told = [f'{some[0].place.said} ({_total(some)})' for some in ordered[:3]]
-    then = f'; then {" and ".join(told[1:])}' if told[1:] else ''
+    told = [f'{some[0].place.said} ({_total(some)})' for some in ordered]
+    if about.asked.says('each|every'):
+        return Claim(Kind.TEXT, f'I was in {", ".join(told)}.', [_of(some[0]) for some in ordered])
+    then = f'; then {" and ".join(told[1:3])}' if told[1:] else ''
     return Claim(Kind.TEXT, f'That was {told[0]}{then}.', list(map(_of, ordered[0]))[:SHOWN])
 
 
 def _how_long(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
     text = f'I was in {place.said} {times_said(found)}, in all'
-    seconds = _spent(found) / NS
-    hits = list(map(_of, found))
-    return Claim(
-        Kind.DURATION, text, hits, start=hits[0], end=Hit(found[-1].memories[-1], 1.0), duration_s=seconds
-    )
+    hits, end = list(map(_of, found)), Hit(found[-1].memories[-1], 1.0)
+    return Claim(Kind.DURATION, text, hits, start=hits[0], end=end, duration_s=_spent(found) / NS)
 
 
 def _how_often(about: _About) -> Claim:
@@ -259,24 +244,22 @@ def _between(about: _About) -> Claim:
     if about.asked.says('how far|distance'):
         if one.memory.map_id != other.memory.map_id:
             return Claim(Kind.NOT_SEEN, f'On different maps are {described([one, other])}.')
-        metres = distance(one.pose.position, other.pose.position)
-        text = (
-            f'From the middle of {one.said} to that of {other.said} it is {metres:.1f} m in a straight line.'
-        )
+        way, metres = f'{one.said} to that of {other.said}', distance(one.pose.position, other.pose.position)
+        text = f'From the middle of {way} it is {metres:.1f} m in a straight line.'
         return Claim(Kind.TEXT, text, [_hit(one), _hit(other)])
     passages = list(_passages(about.visits, one, other))
     if not passages and not about.asked.says('from'):
         passages = list(_passages(about.visits, other, one))
     if not passages:
         return Claim(Kind.NOT_SEEN, f'I do not remember going from {one.said} to {other.said}.')
-    left, between, came = passages[-1]
+    left, between, came = max(passages, key=lambda passage: passage[2].start_ns)
     ends = Hit(left.memories[-1], 1.0), Hit(came.memories[0], 1.0)
     way = f'from {left.place.said} to {came.place.said}'
     if about.request.kind is Kind.DURATION:
         seconds = max(came.start_ns - left.end_ns, 0) / NS
         return Claim(Kind.DURATION, f'Going {way} took', ends, start=ends[0], end=ends[1], duration_s=seconds)
     if about.asked.says('rooms?|places?'):
-        names = described(list({one.place.memory.id: one.place for one in between}.values()))
+        names = described(list(dict.fromkeys(one.place for one in between)))
         return Claim(
             Kind.TEXT, f'Going {way} I came through {names or "no other place"}.', [*ends, *map(_of, between)]
         )
@@ -302,14 +285,10 @@ def _passages(
                 between.append(visit)
 
 
-def _nothing() -> Claim:
-    return Claim(Kind.NOT_SEEN, NOTHING)
-
-
 def _never(about: _About) -> Claim:
     places = about.asked.places
     if not about.recall.count(about.scope):
-        return _nothing()
+        return Claim(Kind.NOT_SEEN, 'I remember nothing of that time.')
     if not places:
         return Claim(Kind.NOT_SEEN, 'I was in no place that has a name.')
     text, shown = f'I was not in {described(places)}.', list(map(_hit, places))

@@ -51,7 +51,7 @@ _I = rf'(?:{_SELF}|it|visited|entered|inspected|explored|checked)'
 _ROOM = r'(?:rooms?|(?:named\s+)?places?|areas?)'
 _ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?!\s+through))\b)'
 _NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\byet\s+to\b)"
-_BESIDE = r'(?:after|before|near|behind|beside|next|opposite|around|outside|left|right|front)'
+_BESIDE = r'(?:after|before|near|behind|beside|next|opposite|around|outside|left|right|front|first|last)'
 _OF_NONE = (
     (
         PlaceAsked.UNVISITED,
@@ -59,15 +59,16 @@ _OF_NONE = (
     ),
     (
         PlaceAsked.MOST,
-        rf'\b(?:{_ROOM}|where)\b(?!.*\b(?:stop|wait|st[ao]n?[do]d?|park))'
-        r'.*\b(?:longest|shortest|most|least|briefest)\b',
+        rf'\b(?:{_ROOM}|where|which|or)\b(?!.*\b(?:stop|wait|st[ao]n?[do]d?|park))'
+        r'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b'
+        rf'|\b(?:each|every)\s+{_ROOM}\b',
     ),
     (
         PlaceAsked.HERE,
         rf'\b(?:which|what)\s+{_ROOM}\s+(?:are\s+(?:you|we)|am\s+i|is\s+(?:this|it|the\s+robot))\b'
-        rf'|\bis\s+this\s+{_ROOM}\b',
+        rf'|\b(?:is|of)\s+this\s+{_ROOM}\b',
     ),
-    (PlaceAsked.VISITED, rf'\b{_ROOM}\b.*\b{_I}\b(?!\s+know)'),
+    (PlaceAsked.VISITED, rf'\b{_ROOM}\b(?!\s+can\b).*\b{_I}\b(?!\s+know)|\bwhere\s+have\s+{_SELF}\s+been\b'),
     (
         PlaceAsked.KNOWN,
         r'\b(?:which|what|how\s+many|list|names?|tell|show|know)\b.*\b(?:rooms|places|areas)\b',
@@ -85,7 +86,7 @@ _OF_ONE = (
         PlaceAsked.WHEN,
         rf'(?:^\W*(?:at\s+)?(?:when|what\s+(?:time|day))|\b(?:ago|since|(?:last|first)\s+time))\b{_ME}',
     ),
-    (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{_SELF}\s+(?:\w+\s+)?(?:in|inside|at)\b'),
+    (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{_SELF}\s+(?:\w+\s+)?(?:in|inside|at)\b|^\W*is\s+this\b'),
     (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
     (
         PlaceAsked.CONTENTS,
@@ -94,10 +95,10 @@ _OF_ONE = (
     ),
 )  # fmt: skip
 _PLAIN = frozenset(
-    'room rooms place places area areas longest shortest briefest often frequently total time visits '
-    'unvisited never not enter entered leave left names known distance drives drove driven gone explore '
-    'explored inspect inspected arrive arrived exist miss missed skip skipped thing things object objects '
-    'item items contain contains apart right order every each kind kinds sort sorts leaving entering'.split()
+    'room rooms places area areas longest shortest briefest often frequently total visits unvisited '
+    'never enter entered leave left names known distance drives drove driven gone explore explored '
+    'inspect inspected arrive arrived exist miss missed skip skipped object objects item items contain '
+    'contains apart right order kind kinds sort sorts leaving entering different longer name'.split()
 )
 _DEEDS = re.compile(
     rf'\b{_SELF}\s+(?:ever\s+|also\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by)\b'
