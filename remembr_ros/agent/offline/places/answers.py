@@ -241,7 +241,7 @@ def _where(about: _About) -> Claim:
 
 def _between(about: _About) -> Claim:
     one, other = about.asked.places[:2]
-    if about.asked.says('how far|distance'):
+    if about.asked.says('how far|distance|metres|meters'):
         if one.memory.map_id != other.memory.map_id:
             return Claim(Kind.NOT_SEEN, f'On different maps are {described([one, other])}.')
         way, metres = f'{one.said} to that of {other.said}', distance(one.pose.position, other.pose.position)

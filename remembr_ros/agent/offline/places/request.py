@@ -50,7 +50,7 @@ _SELF = r'(?:you|we|i|the\s+robot)'
 _I = rf'(?:{_SELF}|it|visited|entered|inspected|explored|checked)'
 _ROOM = r'(?:rooms?|(?:named\s+)?places?|areas?)'
 _ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?!\s+through))\b)'
-_NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\byet\s+to\b)"
+_NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\b(?:yet|left)\s+to\b)"
 _BESIDE = r'(?:after|before|near|behind|beside|next|opposite|around|outside|left|right|front|first|last)'
 _OF_NONE = (
     (
@@ -59,7 +59,7 @@ _OF_NONE = (
     ),
     (
         PlaceAsked.MOST,
-        rf'\b(?:{_ROOM}|where|which|or)\b(?!.*\b(?:stop|wait|st[ao]n?[do]d?|park))'
+        rf'\b(?:{_ROOM}|where|which|or)\b(?!.*\b(?:stop|stood|stand|wait|park))'
         r'.*\b(?:longe(?:r|st)|shortest|more|most|least|briefest)\b'
         rf'|\b(?:each|every)\s+{_ROOM}\b',
     ),
@@ -84,21 +84,23 @@ _OF_ONE = (
     (PlaceAsked.HOW_OFTEN, rf'\bhow\s+(?:often|frequently|many\s+(?:times|visits))\b{_ME}'),
     (
         PlaceAsked.WHEN,
-        rf'(?:^\W*(?:at\s+)?(?:when|what\s+(?:time|day))|\b(?:ago|since|(?:last|first)\s+time))\b{_ME}',
+        rf'(?:^\W*(?:at\s+)?(?:when|(?:what|which)\s+(?:time|day))|\b(?:ago|since|(?:last|first)\s+time))\b{_ME}',
     ),
     (PlaceAsked.HERE, rf'^\W*(?:are|is|am)\s+{_SELF}\s+(?:\w+\s+)?(?:in|inside|at)\b|^\W*is\s+this\b'),
     (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
     (
         PlaceAsked.CONTENTS,
-        rf"^(?!.*\b{_BESIDE}\b)\W*(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|objects|items))"
+        rf"^(?!.*\b{_BESIDE}\b)\W*"
+        r"(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|stuff|objects|items))"
         rf'|what\s+(?:do|did|have)\s+{_I}|list|describe|tell)\b',
     ),
 )  # fmt: skip
 _PLAIN = frozenset(
-    'room rooms places area areas longest shortest briefest often frequently total visits unvisited '
-    'never enter entered leave left names known distance drives drove driven gone explore explored '
-    'inspect inspected arrive arrived exist miss missed skip skipped object objects item items contain '
-    'contains apart right order kind kinds sort sorts leaving entering different longer name'.split()
+    'room rooms places area areas longest shortest briefest often frequently total visits unvisited never '
+    'enter entered leave left names known distance drives drove driven gone explore explored inspect '
+    'inspected arrive arrived exist miss missed skip skipped object objects item items contain contains '
+    'apart right order kind kinds sort sorts leaving entering different longer name exactly walk walked '
+    'return returned stuff comes lie lies metres meters'.split()
 )
 _DEEDS = re.compile(
     rf'\b{_SELF}\s+(?:ever\s+|also\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by)\b'
@@ -119,11 +121,8 @@ def parse_places(text: str, places: Sequence[NamedPlace], *, position: bool) -> 
     for (start, end), _ in reversed(spans):
         text = f'{text[:start]} {text[end:]}'
     rest = ' '.join(text.lower().split())
-    if _thing(rest) or (len(found) == 1 and _OTHER.search(rest)):
-        return None
-    if re.search(
-        rf'\b(?:far|distance)\b.*\b(?:did|have|has)\s+{_SELF}\b', rest
-    ):  # is the way that was driven
+    driven = rf'\b(?:far|distance)\b.*\b(?:did|have|has)\s+{_SELF}\b'  # which is no straight line
+    if _thing(rest) or re.search(driven, rest) or (len(found) == 1 and _OTHER.search(rest)):
         return None
     if len(found) > 1 and re.search(r'\b(?:between|from|apart|distance|far)\b', rest):
         return PlaceRequest(PlaceAsked.BETWEEN, rest, found)
@@ -155,14 +154,17 @@ def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, i
 
 
 def without_room(text: str, places: Places) -> str:
-    """Return 'Where is the cup?' for 'In which room is the cup?', and any other text as it is."""
+    """Return 'Where is the cup?' for 'In which room is the cup?', and any other text as it is.
+
+    'Go to the room with the cup' is to the cup.
+    """
     if not places:
         return text
     of_thing = rf'(?:with|that\s+has|where\s+{_SELF}\s+(?:saw|found))'
     text = re.sub(rf'\bto\s+the\s+{_ROOM}\s+{of_thing}\s+', 'to ', text, flags=re.IGNORECASE)
     asked = re.match(
         r'^\W*(?:(?:and|so|please|can|could|do|you|know|tell|me|us|remember)\W+)*(?:(?:in|on|at)\s+)?'
-        rf'(?:which|what)\s+{_ROOM}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{_SELF}\b))?(?P<rest>.+?)'
+        rf'(?:which|what)\s+(?:of\s+the\s+)?{_ROOM}\s+(?P<holds>(?:has|had|have|contains?)\s+(?!{_SELF}\b))?(?P<rest>.+?)'
         r'(?:\s+(?:in|at))?\W*$',
         text,
         re.IGNORECASE,
