@@ -51,7 +51,7 @@ _I = rf'(?:{_SELF}|it|visited|entered|inspected|explored|checked)'
 _ROOM = r'(?:rooms?|(?:named\s+)?places?|areas?)'
 _ME = rf'.*\b{_I}\b(?!.*\b(?:see|saw|seen|find|found|look\w*|pass(?:ed)?(?!\s+through))\b)'
 _NOT = r"(?:\bnot\b|n['\u2019]t\b|\bnever\b|\bunvisited\b|\bmiss(?:ed)?\b|\bskip|\b(?:yet|left)\s+to\b)"
-_BESIDE = r'(?:after|before|near|behind|beside|next|opposite|around|outside|left|right|front|first|last)'
+_BESIDE = r'(?:after|before|near|behind|beside|next\s+to|opposite|around|outside|left|right|front)'
 _OF_NONE = (
     (
         PlaceAsked.UNVISITED,
@@ -75,7 +75,7 @@ _OF_NONE = (
     ),
 )  # fmt: skip
 _OF_ONE = (
-    (PlaceAsked.NEXT, rf'\b(?:{_ROOM}|where)\b{_ME}.*\b(?:after|before)\b'),
+    (PlaceAsked.NEXT, rf'\b(?:{_ROOM}|where)\b(?:{_ME}|\s+c[ao]mes?\b).*\b(?:after|before)\b'),
     (
         PlaceAsked.HOW_LONG,
         r'\b(?:how\s+(?:long|much\s+time|many\s+(?:seconds|minutes|hours))|total\s+time)\b'
@@ -90,7 +90,7 @@ _OF_ONE = (
     (PlaceAsked.WHETHER, rf'^\W*(?:did|have|has|had|were|was)\b{_ME}'),
     (
         PlaceAsked.CONTENTS,
-        rf"^(?!.*\b{_BESIDE}\b)\W*"
+        rf"^(?!.*\b(?:{_BESIDE}|first|last)\b)\W*"
         r"(?:what(?:['\u2019]s|\s+(?:is|are|was|were|does|can|kinds?|sorts?|things|stuff|objects|items))"
         rf'|what\s+(?:do|did|have)\s+{_I}|list|describe|tell)\b',
     ),
@@ -130,7 +130,8 @@ def parse_places(text: str, places: Sequence[NamedPlace], *, position: bool) -> 
     for asked, pattern in _OF_ONE if of_one else _OF_NONE:
         if re.search(pattern, rest):
             return PlaceRequest(asked, rest, found)
-    return PlaceRequest(PlaceAsked.WHERE, rest, found) if of_one and position else None
+    beside = re.search(rf'\b{_BESIDE}\b', rest)
+    return PlaceRequest(PlaceAsked.WHERE, rest, found) if of_one and position and not beside else None
 
 
 def named_in(text: str, places: Sequence[NamedPlace]) -> list[tuple[tuple[int, int], NamedPlace]]:
