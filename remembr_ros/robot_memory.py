@@ -152,14 +152,23 @@ class RobotMemory(AbstractContextManager['RobotMemory']):
             return store_note(made, text, robot, _ns(time), pose=pose, map_id=map_id).id
 
     @_checked
-    def day(self, day: str | date = TODAY, *, now: Time = None, robot: Name | None = None) -> RecalledDay:
+    def day(
+        self,
+        day: str | date = TODAY,
+        *,
+        now: Time = None,
+        robot: Name | None = None,
+        place: Name | None = None,
+    ) -> RecalledDay:
         """Return what the robot did and saw on a day; for people its lines(memory.zone).
 
         :param day: or words such as 'yesterday', 'Tuesday', 'last 2 hours'
         :param now: when it is today; None: by the clock
+        :param place: only what was in the place of this name
         :raises NothingRemembered: of that day; the message names days of which there is something
         """
-        scope = scope_of_day(str(day), _ns(now), self.zone, (robot,) if robot else ())
+        robots = (robot,) if robot else ()
+        scope = scope_of_day(str(day), _ns(now), self.zone, robots, place=place)
         return day_of(self._store(), scope, self.zone)
 
     @cached_property

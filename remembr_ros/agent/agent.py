@@ -127,7 +127,9 @@ class Agent:
 
     def _answer(self, followed: Followed, run: Run) -> Answer:
         recall = NarrowedRecall(self.recall, run, followed.narrowing, followed.question.scope)
-        question = replace(followed.question, places=known_places(NarrowedRecall(self.recall, run)))
+        question = followed.question
+        if places := known_places(NarrowedRecall(self.recall, run)):
+            question = replace(question, places=places)
         for planner, following in zip(self.planners, [*self.planners[1:], None], strict=True):
             run.check()
             run.record('planner', {'name': planner.name})

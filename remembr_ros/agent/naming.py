@@ -15,23 +15,24 @@ Naming = Callable[[str, Question], NamedPlace]
 """Stores a place of this name where the question is asked; raises InvalidRequest and StoreUnavailable."""
 
 _PLACE = r'(?:room|place|spot|area|corner|position)'
+_CALL = r'^\W*(?:(?:please|ok|okay|hey|robot|now)\W+)*'
+_NAME = r'\s+(?P<name>[^?]+?)(?:\s+now)?[\s.!]*$'
 _CALLED = re.compile(
-    rf'^\W*(?:(?:please|ok|okay|hey|robot|now)\W+)*(?:this\s+{_PLACE}\s+is(?:\s+(?:called|named))?|this\s+is\s+called'
-    rf'|(?:call|name)\s+this(?:\s+{_PLACE})?|remember\s+this(?:\s+{_PLACE})?\s+as'
-    r'|(?:we|you)\s+are\s+(?:now\s+)?(?:in|at))\s+(?P<name>[^?]+?)(?:\s+now)?[\s.!]*$',
+    rf'{_CALL}(?:this\s+{_PLACE}\s+is(?:\s+(?:called|named))?|this\s+is\s+called'
+    rf'|(?:call|name)\s+this(?:\s+{_PLACE})?|remember\s+this(?:\s+{_PLACE})?\s+as){_NAME}',
     re.IGNORECASE,
 )
-_THIS = re.compile(
-    r'^\W*(?:(?:please|ok|okay|hey|robot|now)\W+)*this\s+is\s+(?P<name>[^?]+?)[\s.!]*$', re.IGNORECASE
+_THIS = re.compile(rf'{_CALL}(?:this\s+is|(?:we|you)\s+are\s+(?:now\s+)?(?:in|at)){_NAME}', re.IGNORECASE)
+_NO_NAME = re.compile(
+    r'(?:an?|my|your|not|so|very|too|where|what|how|why|here|it|wrong|the\s+(?:way|wrong))\b', re.IGNORECASE
 )
-_NO_NAME = re.compile(r'(?:an?|my|your|not|so|very|too|where|what|how|why|here|it|wrong)\b', re.IGNORECASE)
 MOST_WORDS = 5
 
 
 def name_said(text: str) -> str:
     """Return the name that a text gives to the place where it is said; empty: it gives none.
 
-    'This is great.' gives none: after 'this is' a name has an article, a number or a capital.
+    'This is great.' gives none: after 'this is' or 'you are in' it has an article, a number or a capital.
     """
     called, this = _CALLED.match(text), _THIS.match(text)
     said = called or this

@@ -21,9 +21,13 @@ def add_narrowing(parser: argparse.ArgumentParser, *, map_option: str = '--map-i
     )
     add_robots(parser, 'only memories of this robot; several times: of any of these')
     parser.add_argument(map_option, metavar='ID', help='only memories of this map')
-    parser.add_argument(
-        '--place', metavar='NAME', help='only what is in the place of this name, such as a room'
-    )
+    add_place(parser)
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Add --place."""
+    text = 'only what is in the place of this name, such as a room'
+    parser.add_argument('--place', metavar='NAME', help=text)
 
 
 def add_robots(parser: argparse.ArgumentParser, text: str) -> None:

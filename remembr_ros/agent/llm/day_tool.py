@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Narrowed
+from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Narrowed, Place
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.overview.day_text import DayWording, heading, shown_by
@@ -26,12 +26,15 @@ class TellDay(Arguments):
     when: str | None = Field(None, max_length=200)
     floor: int | None = Field(None, ge=-9, le=200)
     robot: str | None = Field(None, max_length=200, json_schema_extra=UNTOLD)
+    near: Place | None = Field(None, json_schema_extra=UNTOLD)
 
 
 def tell_day(call: TellDay, context: CallContext) -> Job:
     """Tell a time, or a floor, as a whole."""
     when = call.when or (TODAY if call.floor is None else None)
-    scope = replace(context.scope(Narrowed.model_validate({'when': when, 'robot': call.robot})), map_id=None)
+    given = Narrowed.model_validate({'when': when, 'robot': call.robot, 'near': call.near})
+    scope = context.scope(given)
+    scope = scope if scope.place else replace(scope, map_id=None)
     context.recalls += 1
     zone = context.question.zone
 

@@ -44,13 +44,16 @@ class RecalledDay:
         return told if self.whole else f'Only the latest that is remembered of that time:\n{told}'
 
 
-def scope_of_day(words: str, now_ns: int, zone: tzinfo, robots: tuple[str, ...] = ()) -> Scope:
+def scope_of_day(
+    words: str, now_ns: int, zone: tzinfo, robots: tuple[str, ...] = (), *, place: str | None = None
+) -> Scope:
     """Return the scope of a time in words, such as 'yesterday afternoon'; of none, today.
 
+    :param place: only what was in the place of this name
     :raises InvalidRequest: the words name no time
     """
     window = parse_span(words.strip() or TODAY, now_ns, zone)
-    return Scope(window.after_ns, window.before_ns, robots=robots)
+    return Scope(window.after_ns, window.before_ns, robots=robots, place=place or None)
 
 
 def recall_day(

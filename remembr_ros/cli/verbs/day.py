@@ -6,7 +6,7 @@ from remembr_ros.agent.overview.json_form import day_json
 from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
 from remembr_ros.cli.options import add_clock, add_json, add_memory, now_ns, open_memory
 from remembr_ros.cli.output import print_result, stdout_for_json
-from remembr_ros.cli.scope import add_robots
+from remembr_ros.cli.scope import add_place, add_robots
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,13 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_memory(parser)
     add_robots(parser, 'only what this robot did; several times: any of these')
+    add_place(parser)
     add_clock(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     zone = args.time_zone
-    scope = scope_of_day(' '.join(args.date) or TODAY, now_ns(args), zone, tuple(args.robot))
+    words = ' '.join(args.date) or TODAY
+    scope = scope_of_day(words, now_ns(args), zone, tuple(args.robot), place=args.place)
     with stdout_for_json(args.json), open_memory(args, read_only=True) as store:
         day = day_of(store, scope, zone)
     print_result(args.json, day_json(day, zone), day.lines(zone))

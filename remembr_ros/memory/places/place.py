@@ -144,7 +144,7 @@ def place(
     also = f', also called {", ".join(facts.other_names)}' if facts.other_names else ''
     return NamedPlace(
         Memory(
-            id=memory_id(robot, PLACE, now_ns, facts.name),
+            id=memory_id(robot, PLACE, now_ns, f'{map_id}\0{facts.name}'),
             robot=robot,
             start_ns=now_ns,
             end_ns=now_ns,
@@ -185,9 +185,8 @@ def _middle(name: str, corners: Sequence[tuple[float, ...]]) -> Corner:
     :raises InvalidRequest: it is none
     """
     for corner in corners:
-        if len(corner) != 2 or not all(
-            abs(value) <= MAX_COORDINATE for value in corner
-        ):  # NaN compares false
+        # A NaN compares false.
+        if len(corner) != 2 or not all(abs(value) <= MAX_COORDINATE for value in corner):
             raise InvalidRequest(f'{corner} is no corner of {_short(name)}; give x and y in metres')
     if not 3 <= len(corners) <= MOST_CORNERS:
         raise InvalidRequest(

@@ -31,7 +31,7 @@ class Places:
         known = [place for memory in memories if (place := place_of(memory)) is not None]
         shapes = {place.memory.id: place.shape for place in known}
         self.all: tuple[NamedPlace, ...] = tuple(
-            sorted(known, key=lambda one: (shapes[one.memory.id].area, one.memory.id))
+            sorted(known, key=lambda one: (round(shapes[one.memory.id].area, 3), one.name, one.memory.id))
         )
         """Smaller ones first."""
         self._areas = [Area(shapes[one.memory.id], one.pose.z) for one in self.all]
@@ -85,7 +85,7 @@ class Places:
         if len(found) == 1:
             return found[0]
         if called:
-            maps = ', '.join(repr(one.memory.map_id) for one in called)
+            maps = ', '.join(sorted(repr(one.memory.map_id) for one in called))
             raise InvalidRequest(f'there is a place called {name[:60]!r} on the map {maps}; name that map')
         names = ', '.join(sorted(one.name for one in self.all)[:_TOLD]) or 'none'
         raise InvalidRequest(f'there is no place called {name[:60]!r}; there are: {names}')

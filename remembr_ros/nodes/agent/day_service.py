@@ -80,11 +80,11 @@ class DayService:
     def _tell(self, request: DaySrv.Request, response: DaySrv.Response, deadline: float) -> None:
         if time.monotonic() >= deadline:
             raise BudgetExceeded('other days took the time allowed; ask again later')
-        check_names(day=request.day, robot=request.robot)
+        check_names(day=request.day, robot=request.robot, place_name=request.place_name)
         zone = self._zone()
         with self._recall.until(deadline):
             robots = (request.robot,) if request.robot else ()
-            scope = scope_of_day(request.day, self._now_ns(), zone, robots)
+            scope = scope_of_day(request.day, self._now_ns(), zone, robots, place=request.place_name)
             found = recall_day(self._recall, scope, zone)
             diary = found.diary
             text = found.lines(zone) if diary.days else nothing_of_day(self._recall, scope, zone)

@@ -199,9 +199,10 @@ def day(
         str, Query(max_length=200, description='such as 2026-11-23, yesterday, last 2 hours')
     ] = TODAY,
     robot: Annotated[list[str], Query(max_length=50, description='only of these')] = [],  # noqa: B006
+    room: Annotated[str | None, Query(max_length=1000, description=_IN_ROOM)] = None,
 ) -> DayJson:
     """Tell what robots did and saw on a day."""
-    scope = scope_of_day(day, site.backend.now_ns(), site.zone, tuple(robot))
+    scope = scope_of_day(day, site.backend.now_ns(), site.zone, tuple(robot), place=room)
     return day_json(day_of(site.backend.recall, scope, site.zone), site.zone)
 
 

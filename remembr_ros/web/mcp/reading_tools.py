@@ -183,10 +183,11 @@ class ReadingTools:
             str, Field(max_length=200, description="'2026-11-23', 'yesterday afternoon', ...")
         ] = 'today',
         robot: Name = '',
+        room: Annotated[Name, Field(description='or another place by its name')] = '',
     ) -> str:
         """Tell what the robot did and saw in a time: its stays and drives, what was seen and read."""
         zone, recall = self._site.zone, self._backend.recall
-        scope = scope_of_day(when, self._backend.now_ns(), zone, (robot,) if robot else ())
+        scope = scope_of_day(when, self._backend.now_ns(), zone, (robot,) if robot else (), place=room)
         found = recall_day(recall, scope, zone)
         if not found.diary.days:
             return nothing_of_day(recall, scope, zone)

@@ -40,6 +40,7 @@ class ToldMemory(TypedDict):
     map_id: NotRequired[str]
     position: NotRequired[list[float]]
     yaw: NotRequired[float]
+    room: NotRequired[str]
     texts: NotRequired[list[str]]
     score: NotRequired[float]
     sureness: NotRequired[str]
@@ -103,6 +104,7 @@ def told_memory(
         'start': format_iso(memory.start_ns),
         'end': format_iso(memory.end_ns),
         **told_pose(memory.pose),
+        'room': neutral(hit.place) or None,
         'caption': quoted(_cut(memory, most, asked)),
         'texts': texts or None,
         'pictures': len(memory.keyframes),
@@ -121,6 +123,7 @@ def memory_text(told: ToldMemory) -> str:
     fits = f'{told["sureness"]}, ' if 'sureness' in told else ''
     by = f'robot {quoted(told["robot"])}, {told["source"]}'
     times = f'{told["start"]} to {told["end"]}'
+    at += f' in {told["room"]}' if 'room' in told else ''
     return f'{told["id"]}: {fits}{times}, {at}, {by}, caption {told["caption"]}{read}'
 
 
@@ -133,6 +136,7 @@ def told_object(found: FoundObject) -> dict[str, Any]:
             'name': quoted(described(known)),
             'map_id': neutral(known.memory.map_id) or None,
             'position': rounded(known.position),
+            'room': neutral(found.place) or None,
             'relations': [f'{of.name} {quoted(of.other_name)}' for of in found.relations],
         }
     )

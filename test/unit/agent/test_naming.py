@@ -31,6 +31,8 @@ SEEN = Memory('a', 'r', NOW - NS, NOW, 'A cup on the table.', HERE)
         ('This is a cup.', ''),
         ('This is great!', ''),
         ('This is wrong', ''),
+        ('You are in the way!', ''),
+        ('We are in trouble.', ''),
         ('This is not the kitchen.', ''),
         ('This is my cup', ''),
         ('this is the cup that I left here this morning', ''),

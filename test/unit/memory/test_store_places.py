@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import replace
+from datetime import timezone
 from pathlib import Path
 
 import pytest
 
+from remembr_ros.agent.overview.recalled_day import day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose, RigidTransform
 from remembr_ros.memory.exchange.transfer import export_memories, import_memories
@@ -85,6 +87,23 @@ def test_all_or_none_and_the_same_again(store: MemoryStore):
     first = store.name_places([KITCHEN])
     assert store.name_places([replace(KITCHEN, memory=replace(KITCHEN.memory, id='other'))]) == first
     assert [one.name for one in store.places().all] == ['kitchen']
+
+
+def test_one_name_on_two_maps_is_two_places(store: MemoryStore):
+    upper = place('kitchen', center=(1, 1), radius=0.5, now_ns=T0, map_id='upper')
+    store.name_places([KITCHEN, upper])
+    assert {one.memory.map_id for one in store.places().all} == {'', 'upper'}
+    with pytest.raises(InvalidRequest, match="on the map '', 'upper'; name that map"):
+        store.count(Scope(place='kitchen'))
+    assert store.count(Scope(place='kitchen', map_id='')) == 3
+
+
+def test_a_day_in_a_place(store: MemoryStore):
+    store.name_places([KITCHEN])
+    told = day_of(store, scope_of_day('2023-11-14', T0, timezone.utc, place='the Kitchen'), timezone.utc)
+    assert {memory.id for one in told.diary.episodes for memory in one.memories} == {'m0', 'm1', 'm3'}
+    assert {one.place for one in told.diary.episodes} == {'kitchen'}
+    assert ' in the kitchen' in told.lines(timezone.utc)
 
 
 def test_a_map_takes_its_places_along(store: MemoryStore):

@@ -96,6 +96,7 @@ def test_the_tree_as_json(command_json: RunJson, days: str) -> None:
         'robot': 'ann',
         'frame_id': 'map',
         'map_id': '',
+        'place': '',
         'seen': ['A kitchen with tables.'],
         'read': ['KITCHEN'],
         'deeds': [],

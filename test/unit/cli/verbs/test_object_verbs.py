@@ -40,6 +40,7 @@ OBJECT_FIELDS = {
     'recognised_as',
     'colour',
     'position',
+    'place',
     'size',
     'uncertainty',
     'measured',

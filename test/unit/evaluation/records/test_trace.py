@@ -28,10 +28,10 @@ def test_each_query_is_written_down():
     recall.count()
     told = [(found['by'], found['asked'], found['scope'], found['limit']) for found in trace.recalls]
     assert told == [
-        ('text', 'white door', {'robots': (), 'map_id': 'cellar'}, 1),
-        ('position', (0.0, 1.0, 0.0), {'robots': ()}, 5),
-        ('time', FIRST_NS, {'robots': ()}, 5),
-        ('newest', None, {'robots': ()}, 2),
+        ('text', 'white door', {'robots': (), 'map_id': 'cellar', 'without': ()}, 1),
+        ('position', (0.0, 1.0, 0.0), {'robots': (), 'without': ()}, 5),
+        ('time', FIRST_NS, {'robots': (), 'without': ()}, 5),
+        ('newest', None, {'robots': (), 'without': ()}, 2),
     ]
     assert trace.recalls[0]['hits'] == [['d09', 1.0]]
     assert all(found['seconds'] >= 0.0 for found in trace.recalls)
