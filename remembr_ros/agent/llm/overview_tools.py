@@ -23,7 +23,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.places.places import Places
+from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.visits import times_said, visits
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS, format_clock, format_duration
@@ -95,10 +95,9 @@ def how_moved(call: HowMoved, context: CallContext) -> Job:
 def time_in_places(call: TimeInPlaces, context: CallContext) -> Job:
     """List when robots were in named places."""
     named = context.named(call.near)
-    places = Places([named.memory]) if named else context.question.places
     question, recall = context.question, context.recall
     free = call.model_copy(update={'near': None}) if named else call
-    return _over_all(free, context, lambda scope: _in_places(places, question, recall, scope))
+    return _over_all(free, context, lambda scope: _in_places(named, question, recall, scope))
 
 
 def _over_all(call: Narrowed, context: CallContext, look: Callable[[Scope], Overview]) -> Job:
@@ -177,14 +176,16 @@ def _list_all(query: str, page: int, question: Question, recall: Recall, scope: 
     return Overview(lines, len(memories), by_meaning, '' if named else query)
 
 
-def _in_places(places: Places, question: Question, recall: Recall, scope: Scope) -> Overview:
+def _in_places(named: NamedPlace | None, question: Question, recall: Recall, scope: Scope) -> Overview:
     memories, whole = every(recall, scope)
-    parts = (one.within(scope.after_ns, scope.before_ns) for one in visits(memories, places))
+    asked = question.places.all if named is None else (named,)
+    made = visits(memories, question.places if named is None else question.places.without_parts_of(asked))
+    parts = (one.within(scope.after_ns, scope.before_ns) for one in made if one.place in asked)
     found = [one for one in parts if one is not None]
     lines = [ToldLine(f'{"" if whole else "of the latest memories: "}{len(found)} visits')]
-    for place in places.all:
+    for place in asked:
         mine = [one for one in found if one.place.memory.id == place.memory.id]
-        told = mine[-PER_PAGE:] if len(places.all) == 1 else []
+        told = mine[-PER_PAGE:] if len(asked) == 1 else []
         if not mine:
             lines.append(ToldLine(f'{neutral(place.said)}: not visited', [Hit(place.memory, SURE)]))
             continue

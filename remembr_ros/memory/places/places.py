@@ -108,6 +108,11 @@ class Places:
             and shape.intersection(other.shape).area >= NESTED * shape.area
         )
 
+    def without_parts_of(self, named: Sequence[NamedPlace]) -> 'Places':
+        """Return the places without the parts of some: who is in a part is then in the whole."""
+        kept = (o for o in self.all if o in named or not any(self.is_part(o, one) for one in named))
+        return Places(one.memory for one in kept)
+
     def within(self, scope: Scope) -> Scope:
         """Return a scope in which a place by its name has become the part of a map that it is.
 
@@ -129,8 +134,10 @@ class Places:
     def with_new(self, place: NamedPlace) -> 'Places':
         """Return the places with another one.
 
-        :raises InvalidRequest: one of its map is called so already
+        :raises InvalidRequest: one of its map is called so already, or there are too many
         """
+        if len(self.all) >= MOST:
+            raise InvalidRequest(f'a memory keeps up to {MOST:,} places; remove some first')
         for other in self.all:
             same = set(map(same_name, place.names)) & set(map(same_name, other.names))
             if same and other.memory.map_id == place.memory.map_id:

@@ -63,12 +63,8 @@ def answer_by_places(request: Request, question: Question, recall: Recall, scope
     if asked.asked in _OF_VISITS:
         memories, whole = every(recall, scope)
         named = asked.places
-        # Who is in a part of the one that is named is in that one.
-        among = (o for o in places.all if o in named or not any(places.is_part(o, one) for one in named))
-        inside = (
-            one.within(scope.after_ns, scope.before_ns)
-            for one in visits(memories, Places(one.memory for one in among))
-        )
+        made = visits(memories, places.without_parts_of(named))
+        inside = (one.within(scope.after_ns, scope.before_ns) for one in made)
         others = not named or asked.asked in _OF_OTHERS
         found = [visit for visit in inside if visit is not None and (others or visit.place in named)]
     about = _About(asked, request, places, question, recall, scope, found)

@@ -7,6 +7,7 @@ from remembr_ros.agent.agent import Agent
 from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.model.answer import Answer, Kind, Question
+from remembr_ros.memory.places.place import place
 from test.scripted.chat import ScriptedChat
 from test.unit.agent.listed_recall import ListedRecall
 from test.unit.agent.offline.places.test_answers import DRIVE, NOW, ROOMS
@@ -52,6 +53,18 @@ def test_each_visit_of_a_place_that_is_named() -> None:
         '2023-11-14 22:16:40 UTC to 2023-11-14 22:17:20 UTC',
         '2023-11-14 22:18:20 UTC to 2023-11-14 22:18:40 UTC',
     ]
+
+
+def test_a_smaller_place_counts_before_the_one_that_is_named_unless_it_is_a_part_of_it() -> None:
+    for to_y, said in ((13, 'the hall: once, 40 seconds in all'), (8, 'the hall: 2 times, 1 minute in all')):
+        balcony = place('balcony', outline=[(14, 5.25), (16, 5.25), (16, to_y), (14, to_y)]).memory
+        _, chat = ask(
+            'When were you in the hall?',
+            calls(('places', {'near': 'hall'})),
+            calls(('answer', {'kind': 'time', 'text': 'I was there', 'ids': ['m1']})),
+            memories=(*DRIVE, *ROOMS, balcony),
+        )
+        assert told(chat).splitlines()[1].endswith(said)
 
 
 def test_any_tool_is_narrowed_down_by_the_name_of_a_place() -> None:

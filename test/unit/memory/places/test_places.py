@@ -6,7 +6,7 @@ from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.places.place import place
-from remembr_ros.memory.places.places import Places, described
+from remembr_ros.memory.places.places import MOST, Places, described
 
 
 def box(name, x0, y0, x1, y1, **about):
@@ -83,6 +83,9 @@ def test_one_name_for_one_place():
             KNOWN.with_new(box(name, 50, 50, 51, 51))
     with pytest.raises(InvalidRequest, match='already'):
         KNOWN.with_new(box('closet', 50, 50, 51, 51, other_names=['HALL']))
+    many = Places(place(f'p{i}', center=(i, 0), radius=0.4).memory for i in range(MOST))
+    with pytest.raises(InvalidRequest, match='up to 1,000 places; remove some'):
+        many.with_new(HALL)
     assert KNOWN.with_new(box('hall', 50, 50, 51, 51, map_id='upper')).named('hall', 'upper')
     assert KNOWN.same_as(box('office', 0, 0, 10, 10, now_ns=99)) == OFFICE
     assert KNOWN.same_as(box('office', 0, 0, 10, 11)) is None
