@@ -141,9 +141,9 @@ def test_a_model_that_hangs_does_not_keep_the_replay_from_ending(start, bag, par
 
 def test_what_was_replayed_is_asked_for_and_driven_to(start, bag, parameters):
     from geometry_msgs.msg import PoseStamped
-    from rclpy.action import ActionClient
 
     from remembr_msgs.action import Ask
+    from test.node.action_client import ActionClient
 
     launched = start(
         'replay',

@@ -8,7 +8,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from rclpy.action import ActionClient
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from std_srvs.srv import Trigger
@@ -22,6 +21,7 @@ from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.nodes.base.lifecycle import bring_up
 from remembr_ros.nodes.base.memory_conversion import observation_to_msg
 from remembr_ros.timestamps import NS
+from test.node.action_client import ActionClient
 
 T0 = 1_700_000_000 * NS
 SIGNS = ('CAFETERIA', 'LIFT', 'PRINTER')

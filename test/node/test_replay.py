@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask
@@ -18,6 +17,7 @@ from remembr_ros.nodes.agent.answer_conversion import KINDS
 from remembr_ros.nodes.base.conversions import time_from_msg
 from remembr_ros.nodes.base.lifecycle import bring_up
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
+from test.node.action_client import ActionClient
 
 IMAGES = '/camera/image_raw/compressed'
 EMBEDDER = 'hashing'

@@ -3,7 +3,6 @@
 import threading
 from dataclasses import replace
 
-from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from remembr_msgs.action import Ask as AskAction
@@ -20,6 +19,7 @@ from remembr_ros.memory.objects.query import choose_objects
 from remembr_ros.nodes.base.memory_conversion import hit_to_msg
 from remembr_ros.nodes.objects.conversion import fill_found, object_query_from_msg
 from remembr_ros.timestamps import NS
+from test.node.action_client import ActionClient
 
 T0 = 1_700_000_000 * NS
 LIFT = Memory(

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from geometry_msgs.msg import PoseArray, PoseStamped
 from nav_msgs.msg import OccupancyGrid
-from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
 
 from remembr_msgs.action import Ask, GoTo
 from remembr_msgs.srv import Confirm
 from remembr_ros.nodes.agent.node import AgentNode
 from remembr_ros.nodes.base import qos
+from test.node.action_client import ActionClient
 from test.node.agent.fake_agent import ABORTED, CANCELED, LIFT, SUCCEEDED, FakeAgent, FakeMemoryNode
 from test.node.agent.test_navigator import BLOCKED, grid
 

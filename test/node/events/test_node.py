@@ -5,7 +5,6 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import AttachedCollisionObject, PlanningScene
 from nav2_msgs.action import NavigateToPose
 from nav2_msgs.msg import CollisionMonitorState
-from rclpy.action import ActionClient
 from rclpy.qos import qos_profile_system_default
 from rclpy.service_introspection import ServiceIntrospectionState
 from sensor_msgs.msg import BatteryState
@@ -18,6 +17,7 @@ from remembr_ros.nodes.base import qos
 from remembr_ros.nodes.base.memory_conversion import memory_from_msg
 from remembr_ros.nodes.events.node import EventsNode
 from remembr_ros.nodes.memory.node import MemoryNode
+from test.node.action_client import ActionClient
 from test.node.events.action_servers import Navigator
 
 

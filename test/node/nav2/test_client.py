@@ -14,9 +14,10 @@ import pytest
 from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
-from rclpy.action import ActionClient
 from rclpy.lifecycle import TransitionCallbackReturn
 from std_srvs.srv import Trigger
+
+from test.node.action_client import ActionClient
 
 pytest.importorskip('nav2_msgs', reason='needs nav2_msgs: make setup, or install ros-$ROS_DISTRO-nav2-msgs')
 

@@ -119,6 +119,7 @@ def test_a_database_that_was_deleted_is_no_fine_state(tmp_path: Path) -> None:
     assert 'put the memory back' in state.message
     shutil.rmtree(folder)
     assert backend.state()[0].level == 'error'
+    backend.close()
 
 
 def test_a_correction_is_kept_and_told(tmp_path: Path) -> None:
