@@ -27,7 +27,8 @@ ASKING = STOP_WORDS.union(
 
 _PHRASES = re.compile(
     rf'(?P<kept>{_KEPT})|'
-    r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point|list|name|enumerate)\b'
+    r'^(?:take|bring|lead|guide|drive|navigate|walk|move|head|return|escort|show|tell|describe|locate|point|list|name|enumerate'
+    r'|proceed|meet|wait\s+for)\b'
     rf'(?:\s+(?:me|us)\b)?(?:\s+back\b)?|\b(?:which|what)\s+(?:{PLACES}|direction)\b'
     # Where all memories are from, not a thing in one
     r'|\bthis\s+(?:building|house|place|area|floor)\b|\bin\s+front\s+of\b|\bclose\s+to\b|\blooks\s+like\b|\bin\s+total\b'

@@ -123,6 +123,7 @@ _KINDS = tuple(
             Kind.POSITION,
             rf"""where\b | how\s+far\b | (?:i(?:'m|\s+am)\s+)?looking\s+for\b
             | (?:take|bring|lead|guide|drive|navigate|go|walk|move|get|head|return|come|escort|point|direct)\b
+            | (?:proceed|meet|wait\s+for\s+(?:me|us))\b
             | visit\b | (?:show\s+(?:me|us)|tell\s+(?:me|us)\s+the\s+way|find|locate)\b
             | how\s+(?:do|can|could|would|should)\s+(?:i|we|you)\s+(?:get|go|come|reach)\b
             | (?:in\s+|on\s+|at\s+)?(?:which|what)\s+{PLACES}\b

@@ -24,6 +24,7 @@ from remembr_ros.timestamps import NS, format_clock, format_duration
 SURE = 0.9  # what is measured holds; whether the question was understood, the rules do not know
 SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
 AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
+_LEAVING = r'leave|left|exit|exited|out|last|(?:ago|since)(?: you| we| i| the robot)? (?:were|was)'
 SHOWN = 20  # memories and things that an answer names
 
 
@@ -204,7 +205,7 @@ def _when(visit: PlaceVisit, about: _About) -> str:
 def _when_there(about: _About) -> Claim:
     found, [place] = about.visits, about.asked.places
     one = found[0] if about.asked.says('first') else found[-1]
-    ends = about.asked.says('leave|left|exit|exited|out|last') and not about.asked.says('first')
+    ends = about.asked.says(_LEAVING) and not about.asked.says('first')
     shown = Hit(one.memories[-1] if ends else one.memories[0], 1.0)
     choice = Choice.CITED_FIRST if ends else Choice.EARLIEST
     return Claim(Kind.TIME, f'I was in {place.said} {_when(one, about)}', [shown], choice=choice)

@@ -103,7 +103,7 @@ _PLAIN = frozenset(
     'return returned stuff comes lie lies metres meters'.split()
 )
 _DEEDS = re.compile(
-    rf'\b{_SELF}\s+(?:ever\s+|also\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by)\b'
+    rf'\b{_SELF}\s+(?:(?:ever|also|never)\s+)?(?:exit(?:ed)?|check(?:ed)?(?:\s+on)?|ma[dk]e|h[au]ng|stop(?:ped)?\s+by|set\s+foot)\b'
 )
 """What else is a thing: 'the exit', 'a check'."""
 _OTHER = re.compile(rf'\b(?:read|pick|put|placed?|took|happen(?:ed)?|{_I}\s+(?:do|take)|doing|done|signs?)\b')

@@ -127,6 +127,9 @@ ASKED: list[tuple[str, object]] = [
     ),
     ('Could you take us to the canteen, please?', middle('cafeteria')),
     (f"Let's go to {NEVER[-1]}!", middle(NEVER[-1])),
+    ('Please meet me in the canteen.', middle('cafeteria')),
+    ('How long has it been since you were in the cafeteria?', IN_CAFETERIA[-1]),
+    ('Which rooms did you never set foot in?', '|'.join(NEVER)),
 ]
 
 
