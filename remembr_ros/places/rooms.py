@@ -18,9 +18,9 @@ from remembr_ros.navigation.grid import Grid
 
 CELL_M = 0.05  # finer cells tell no more about rooms
 MANY_CELLS = 2**22  # 100 m x 100 m of these; a larger map is looked at in cells twice as wide
-PASSAGES_M = (1.3, 1.15, 1.0, 0.85, 0.7)  # what is wider than a wide door does not part rooms
+PASSAGES_M = (1.6, 1.3, 1.15, 1.0, 0.85, 0.7)  # what is wider than a double door does not part rooms
 USUAL_DOOR_M = 1.1  # of two that meet in more and share no wall, furniture parts one
-REACH_M, CLEAR_M, SHARED_M = 0.2, 0.4, 0.5  # a wall: this near to both, this far from the door, this long
+REACH_M, CLEAR_M, SHARED_M = 0.2, 0.3, 0.5  # a wall: this near to both, this far from the door, this long
 LEAST_M2 = 1.5  # a small bathroom
 LEAST_SEED_M2 = 1.8  # of it, where furniture leaves it wider than a door
 WALL_M = 0.5  # no wall is as thick; what stands alone and is smaller is a leg, or noise
@@ -126,7 +126,8 @@ def _flooded(free: Mask, cell_m: float) -> Labels:
     """
     away = _away(free, cell_m)
     labels = np.zeros(free.shape, np.int32)
-    for width_m in PASSAGES_M[:: 1 if cell_m < 1.5 * CELL_M else 2]:
+    fine = cell_m < 1.5 * CELL_M
+    for width_m in PASSAGES_M if fine else (PASSAGES_M[0], *PASSAGES_M[1::2]):
         open_floor = away > width_m / 2
         labels = _grown(open_floor, labels)
         _, parts, stats, _ = cv2.connectedComponentsWithStats(

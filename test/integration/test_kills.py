@@ -16,7 +16,7 @@ SEED = os.environ.get('REMEMBR_KILL_SEED', '1')
 ROUNDS = 5
 """Of each verb; python -m test.bench kill does more."""
 
-MORE_ROUNDS = {'objects': 20}
+MORE_ROUNDS = {'objects': 8}
 
 
 @pytest.fixture(scope='module')

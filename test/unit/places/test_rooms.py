@@ -112,10 +112,11 @@ def test_nothing_is_found_outside(found: dict[str, Found]) -> None:
         assert [o.area for o, area in zip(outlines, inside, strict=True) if area < 0.5 * o.area] == [], name
 
 
-def test_neighbours_meet_at_the_door() -> None:
+@pytest.mark.parametrize('wide', [0.9, 1.5])
+def test_neighbours_meet_at_the_door(wide: float) -> None:
     plan = Plan([box(0.0, 0.0, 4.0, 4.0), box(4.0, 0.0, 8.0, 4.0)])
     plan.enclose((0.0, 0.0, 4.0, 4.0), (4.0, 0.0, 8.0, 4.0))
-    plan.door(4.0, 2.0, 0.9, 'y')
+    plan.door(4.0, 2.0, wide, 'y')
     (one, other), *_ = find(plan)[1:]
     origin = find(plan)[0][0].bounds[:2]
     between = one.buffer(0.05).intersection(other.buffer(0.05)).centroid

@@ -23,7 +23,7 @@ from remembr_ros.memory.model.record import Memory
 from test.patience import patiently
 from test.unit.agent.listed_recall import ListedRecall
 
-CONVERSATIONS = 10_000
+CONVERSATIONS = 4_000
 DEADLINE_S = 20.0
 
 LABELS = ['m1', 'm2', 'm3', '[m1]', 'm99', 'M1', '', 't02', 'here', 'now', 'm', '\0', 'm1, m2']
