@@ -69,17 +69,17 @@ def find_rooms(grid: Grid) -> list[FoundRoom]:
     free = (cells >= 0) & ~occupied
     free |= _alone(free, cell_m)
     labels = _joined(_flooded(free, cell_m), free, cell_m)
+    last = int(labels.max())
     for label, box in _boxes(labels):
-        _part(labels, label, box, cell_m)
+        last = _part(labels, label, box, cell_m, last)
     edge = np.concatenate([labels[1], labels[-2], labels[:, 1], labels[:, -2]])
     labels[np.isin(labels, np.flatnonzero(np.bincount(edge) * cell_m > EDGE_M))] = 0
-    found, padded = [], np.pad(occupied, 2)
+    found, occupied, wide = [], np.pad(occupied, 2), np.pad(labels, 2)
     for label, (rows, columns) in _boxes(labels):
-        part = labels[rows, columns]
-        mask = np.pad(part == label, 2)
-        around = padded[rows.start : rows.stop + 4, columns.start : columns.stop + 4]
-        if _is_walled(mask, around) and mask.sum() * cell_m**2 >= LEAST_M2:
-            mask[2:-2, 2:-2] |= _closed(part == label, cell_m) & (part == 0)
+        around = slice(rows.start, rows.stop + 4), slice(columns.start, columns.stop + 4)
+        mask = wide[around] == label
+        if mask.sum() * cell_m**2 >= LEAST_M2 and _is_walled(mask, occupied[around]):
+            mask |= _closed(mask, cell_m) & (wide[around] == 0)
             corners = _outline(mask, LEAST_M2 / cell_m**2) + np.array([columns.start - 2, rows.start - 2])
             # The first cell is the margin; centers tells where the middle of a cell is.
             places = grid.centers((corners[:, ::-1] - 1) * scale + (scale - 1) / 2)
@@ -126,8 +126,7 @@ def _flooded(free: Mask, cell_m: float) -> Labels:
     """
     away = _away(free, cell_m)
     labels = np.zeros(free.shape, np.int32)
-    fine = cell_m < 1.5 * CELL_M
-    for width_m in PASSAGES_M if fine else (PASSAGES_M[0], *PASSAGES_M[1::2]):
+    for width_m in PASSAGES_M[:: 1 if cell_m < 1.5 * CELL_M else 2]:
         open_floor = away > width_m / 2
         labels = _grown(open_floor, labels)
         _, parts, stats, _ = cv2.connectedComponentsWithStats(
@@ -137,8 +136,7 @@ def _flooded(free: Mask, cell_m: float) -> Labels:
         size = stats[:, cv2.CC_STAT_AREA] * cell_m**2 + width_m * extent + math.pi * width_m**2 / 4
         keeps = size >= LEAST_SEED_M2
         keeps[0] = False
-        new = (np.cumsum(keeps) * keeps).astype(np.int32)[parts]
-        labels = np.where(new > 0, new + labels.max(), labels)
+        labels += ((np.cumsum(keeps) + labels.max()) * keeps).astype(np.int32)[parts]
     return _grown(free, labels)
 
 
@@ -191,23 +189,24 @@ def _grown(free: Mask, seeds: Labels) -> Labels:
     solid = seeds.max() + 1
     if solid == 1:
         return seeds
-    labels = np.where(free, seeds, solid).astype(np.int32)
+    labels = np.where(free, seeds, solid)
     # What is alike is flooded first, so nothing comes out of the walls.
-    grown = cv2.watershed(np.repeat(np.where(free, 0, 255).astype(np.uint8)[..., None], 3, axis=2), labels)
-    labels = np.where((grown == solid) | ~free, 0, grown)
+    walls = np.where(free, np.uint8(0), np.uint8(255))
+    grown = cv2.watershed(cv2.cvtColor(walls, cv2.COLOR_GRAY2BGR), labels)
+    grown[~free | (grown == solid)] = 0
     # The lines between are of the room with the higher number.
-    lines = np.where(
-        labels < 0, cv2.dilate(np.maximum(labels, 0).astype(np.float32), np.ones((3, 3))), labels
-    )
-    return np.where(free, lines, 0).astype(np.int32)
+    lines = grown < 0
+    grown[lines] = cv2.dilate(np.maximum(grown, 0).astype(np.float32), np.ones((3, 3)))[lines]
+    return np.asarray(grown, np.int32)
 
 
-def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float) -> None:
-    """Part what is no rectangle into what is wide, and what leads along it."""
+def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float, last: int) -> int:
+    """Part what is no rectangle into what is wide, and what leads along it; return the last label then."""
     part = labels[box]
-    mask = np.pad(part == label, 1)
+    mask = part == label
     if mask.sum() * cell_m**2 < 2 * PART_M2 or _fullness(mask) >= WHOLE:
-        return
+        return last
+    mask = np.pad(mask, 1)
     away, least = _away(mask, cell_m), PART_M2 / cell_m**2
     for width_m in WIDTHS_M:
         core = away > width_m / 2
@@ -228,8 +227,9 @@ def _part(labels: Labels, label: int, box: tuple[slice, slice], cell_m: float) -
                 rooms[room] = 0
         if rooms.any():
             rooms = rooms[1:-1, 1:-1]
-            part[rooms > 0] = rooms[rooms > 0] + labels.max()
-            return
+            part[rooms > 0] = rooms[rooms > 0] + last
+            return last + int(rooms.max())
+    return last
 
 
 def _fullness(mask: Mask) -> float:
@@ -279,7 +279,7 @@ def _outline(mask: Mask, least: float) -> NDArray[np.float64]:
     points = max(contours, key=cv2.contourArea)[:, 0]
     middles = shapely.Polygon(points) if len(points) > 3 else shapely.MultiPoint(points).convex_hull
     shape = middles.buffer(0.5, cap_style='square', join_style='mitre').simplify(1.0)
-    parts = shapely.get_parts(shape.buffer(0.0))
+    parts = shapely.get_parts(shape if shape.is_valid else shape.buffer(0.0))
     return np.array(max(parts, key=lambda one: one.area).exterior.coords[:-1])
 
 
