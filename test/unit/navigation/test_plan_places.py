@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from remembr_ros.agent.model.answer import Answer, Kind
@@ -10,10 +9,10 @@ from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.places.place import NamedPlace, place
-from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
 from remembr_ros.navigation.plan import Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
+from test.unit.navigation.test_plan_objects import room
 
 KITCHEN = place('kitchen', outline=[(0, 0), (4, 0), (4, 4), (0, 4)])
 
@@ -24,37 +23,28 @@ def goal(named: NamedPlace, terrain: Terrain, here: Pose | None = None) -> Pose:
     return found.pose
 
 
-def floor(*walls: tuple[float, float, float, float]) -> Terrain:
-    """A floor of 10 m by 10 m from (-3, -3) on, in cells of 5 cm, with what stands on it."""
-    cells = np.zeros((200, 200), np.int8)
-    for x0, y0, x1, y1 in walls:
-        columns, rows = ([round((edge + 3.0) / 0.05) for edge in ends] for ends in ((x0, x1), (y0, y1)))
-        cells[rows[0] : rows[1], columns[0] : columns[1]] = 100
-    return Terrain(map=Grid(cells, 0.05, Pose(-3.0, -3.0)))
-
-
 def test_the_middle_where_it_is_free():
-    assert goal(KITCHEN, floor()).position == (2.0, 2.0, 0.0)
+    assert goal(KITCHEN, room()).position == (2.0, 2.0, 0.0)
     assert goal(KITCHEN, Terrain()).position == (2.0, 2.0, 0.0)
-    assert goal(KITCHEN, floor(), Pose(-2.0, 2.0)).yaw == 0.0
-    assert goal(KITCHEN, floor(), Pose(2.0, -2.0)).yaw == pytest.approx(math.pi / 2)
+    assert goal(KITCHEN, room(), Pose(-2.0, 2.0)).yaw == 0.0
+    assert goal(KITCHEN, room(), Pose(2.0, -2.0)).yaw == pytest.approx(math.pi / 2)
 
 
 def test_else_what_is_free_in_it_though_it_is_nearer_outside():
-    found = goal(KITCHEN, floor((0.5, 0.0, 4.0, 4.0)))
+    found = goal(KITCHEN, room((0.5, 0.0, 4.0, 4.0)))
     assert 0.0 <= found.x <= 0.5
     assert 0.0 <= found.y <= 4.0
     dock = place('dock', center=(0.0, 0.0), radius=1.0)
-    found = goal(dock, floor((-0.8, -0.8, 0.8, 0.8)))
+    found = goal(dock, room((-0.8, -0.8, 0.8, 0.8)))
     assert 0.8 <= math.hypot(found.x, found.y) <= 1.0
 
 
 @pytest.mark.parametrize(
     'terrain',
     [
-        floor((-0.5, -0.5, 4.5, 4.5)),
-        Terrain(map=floor().map, keep_out=(KeepOut.parse('-1 -1, 5 -1, 5 5, -1 5'),)),
-        floor((-0.5, -0.5, 4.5, 0.0), (-0.5, 4.0, 4.5, 4.5), (-0.5, 0.0, 0.0, 4.0), (4.0, 0.0, 4.5, 4.0)),
+        room((-0.5, -0.5, 4.5, 4.5)),
+        Terrain(map=room().map, keep_out=(KeepOut.parse('-1 -1, 5 -1, 5 5, -1 5'),)),
+        room((-0.5, -0.5, 4.5, 0.0), (-0.5, 4.0, 4.5, 4.5), (-0.5, 0.0, 0.0, 4.0), (4.0, 0.0, 4.5, 4.0)),
     ],
 )
 def test_where_nothing_is_free_or_can_be_reached_there_is_no_goal(terrain: Terrain):
@@ -68,4 +58,4 @@ def test_a_place_on_another_map_is_no_goal():
         Kind.POSITION, '', 'rules', pose=upper.pose, map_id='upper', evidence=(Hit(upper.memory, 1.0),)
     )
     with pytest.raises(GoalRejected, match="on the map 'upper'"):
-        plan_goals(answer, Rules(), floor())
+        plan_goals(answer, Rules(), room())

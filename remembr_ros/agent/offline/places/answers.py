@@ -24,8 +24,9 @@ from remembr_ros.timestamps import NS, format_clock, format_duration
 SURE = 0.9  # what is measured holds; whether the question was understood, the rules do not know
 SIGHTS = 5  # of a thing that tell its room: it may have been moved since the others
 AHEAD_M = (0.0, 1.0, 2.0, 3.0)  # of a camera, where things may be
-_LEAVING = r'leave|left|exit|exited|out|last|(?:ago|since)(?: you| we| i| the robot)? (?:were|was)'
 SHOWN = 20  # memories and things that an answer names
+
+_LEAVING = r'leave|left|exit|exited|out|last|(?:ago|since)(?: you| we| i| the robot)? (?:were|was)'
 
 
 @dataclass(frozen=True, slots=True)
