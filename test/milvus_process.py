@@ -1,9 +1,11 @@
 """A real Milvus server for tests and benchmarks; `make setup` makes .venv-milvus, which has it."""
 
+import fcntl
 import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +15,9 @@ from remembr_ros.errors import StoreUnavailable
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PYTHON = REPOSITORY / '.venv-milvus' / 'bin' / 'python'
+
+LOCK = Path(tempfile.gettempdir()) / 'remembr-test-milvus.lock'
+"""Held while a server runs: two of its ports cannot be chosen, and tests run beside each other."""
 
 START_S = 60.0
 """For a server to answer, and to be gone [s]."""
@@ -73,13 +78,16 @@ class MilvusProcess:
         self._options = options
         self._starter: subprocess.Popen[str] | None = None
         self._server: int = 0
+        self._lock = -1
 
     @property
     def uri(self) -> str:
         return f'http://127.0.0.1:{self.port}'
 
     def start(self) -> None:
-        """Start it; it answers some seconds later."""
+        """Start it as soon as no other one runs; it answers some seconds later."""
+        self._lock = os.open(LOCK, os.O_CREAT | os.O_RDWR, 0o666)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._starter = subprocess.Popen(
             [str(PYTHON), '-c', SERVER, str(self._folder), str(self.port), *self._options],
             stdin=subprocess.PIPE,
@@ -109,6 +117,7 @@ class MilvusProcess:
             deadline = time.monotonic() + START_S
             while Path(f'/proc/{self._server}/exe').exists():  # gone for those who want its ports
                 assert time.monotonic() < deadline
+            os.close(self._lock)
 
 
 def when_ready(do: Callable[[], object], deadline_s: float = START_S) -> object:
