@@ -98,7 +98,9 @@ class MilvusProcess:
         )
         assert self._starter.stdout is not None
         line = self._starter.stdout.readline()
-        assert line, 'the Milvus server did not start'
+        if not line:
+            os.close(self._lock)
+            raise RuntimeError('the Milvus server did not start')
         self._server = int(line)
 
     def cpu_s(self) -> float:

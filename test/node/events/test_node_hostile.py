@@ -238,13 +238,14 @@ def test_time_that_jumps_back_an_hour(robot, memory, navigator):
     handle.cancel_goal_async()
     batteries.publish(BatteryState(percentage=0.9))
     events.publish(Event(kind='pick', object='after'))
+    robot.wait(lambda: 'after' in remembered(robot), 'what is heard before the clock goes on')
     for second in range(1, 12):
         time.set(hour_ago + second * NS)
     robot.wait(lambda: total(robot) == 4, 'what was after')
     found = remembered(robot)
     before, after = found['before'].memory, found['after'].memory
     assert T0 <= before.start_ns <= T0 + NS
-    assert hour_ago <= after.start_ns <= hour_ago + 11 * NS, 'of the time in which it was heard'
+    assert hour_ago <= after.start_ns <= hour_ago + NS
     assert (before.pose.x, after.pose.x) == (1.0, 5.0)
     assert {one.facts['outcome'] for one in found.values()} >= {'cancelled'}
     assert all(one.memory.end_ns >= one.memory.start_ns for one in found.values())
