@@ -40,14 +40,15 @@ def kind_said(text: str) -> str:
 def sentence(facts: _Facts) -> str:
     """Return what was done, to what, where, how that ended and why."""
     told = facts.text or _made(facts)
-    known = told.casefold()
+    bare = told.rstrip('. ') or told  # what follows stands before the full stop
+    known = bare.casefold()
     more = [facts.object, facts.receptacle, facts.place]
     names = (facts.kind, *_VERBS.get(facts.kind, ()))
     done = facts.outcome in ('succeeded', 'unknown')
     if facts.text and done and not any(name in known for name in names):
         more.insert(0, _VERBS.get(facts.kind, names)[0])
     more = [word for word in dict.fromkeys(more) if word and word.casefold() not in known]
-    told = told.rstrip('. ') if more or facts.reason else told
+    told = bare if more or facts.reason else told
     told += f' ({", ".join(more)})' if more else ''
     if facts.text and facts.outcome in ('failed', 'cancelled') and facts.outcome[:4] not in known:
         told += f'; {facts.outcome}'

@@ -3,7 +3,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from remembr_ros.errors import InvalidRequest
@@ -76,6 +76,9 @@ def test_what_makes_no_sense_is_refused(about, said):
         }
     )
 )
+@example({'kind': '0', 'object': '.', 'text': '.', 'reason': '', 'outcome': 'succeeded'})
+@example({'kind': '0', 'object': 'a.', 'text': 'a.', 'reason': '', 'outcome': 'succeeded'})
+@example({'kind': 'pick', 'object': 'a.', 'text': '', 'reason': '0', 'outcome': 'failed'})
 def test_any_words_become_a_memory_that_comes_back(about):
     try:
         memory = deed(T, **about).memory('r')
