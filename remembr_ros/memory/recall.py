@@ -1,9 +1,14 @@
-"""Whoever finds memories, and the objects among them."""
+"""Whoever finds memories, and the objects among them; all that a scope admits, page by page."""
 
+from dataclasses import replace
 from typing import Protocol
 
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Query, Scope, Survey
+from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.query import FoundObjects, ObjectQuery
+
+PAGE = 1_000  # Memories that one recall gives at most
+MOST = 20_000  # Of a day of driving there are 10,000
 
 
 class Recall(Protocol):
@@ -30,3 +35,51 @@ class Recall(Protocol):
 
     def find_objects(self, query: ObjectQuery) -> FoundObjects:
         """Return the objects that a query asks for, in its order."""
+
+
+def every(recall: Recall, scope: Scope = ANYTHING, most: int = MOST) -> tuple[list[Memory], bool]:
+    """Return all memories of a scope in the order of time, and whether these are all.
+
+    Time is halved until what is in it fits a page: the last of a page does not tell where the next one begins
+    where many share one time, or where a recall leaves some out.
+
+    :param most: of more, the latest
+    :raises StoreUnavailable: there is no store
+    """
+    survey = recall.survey(scope)
+    if survey.first_ns is None or survey.last_ns is None:
+        return [], True
+    found: dict[str, Memory] = {}
+    left = [(survey.first_ns, survey.last_ns)]
+    whole = True
+    while left and len(found) <= most:
+        after_ns, before_ns = left.pop()
+        inside = scope.within(after_ns, before_ns)
+        held = recall.count(inside) if inside is not None else 0
+        if inside is None or not held:
+            continue
+        if held > PAGE and after_ns < before_ns:
+            middle_ns = (after_ns + before_ns) // 2
+            left += [(after_ns, middle_ns), (middle_ns + 1, before_ns)]
+            continue
+        whole = whole and held <= PAGE
+        found |= {hit.memory.id: hit.memory for hit in recall.find(Query(scope=inside, limit=PAGE))}
+    ordered = sorted(found.values(), key=lambda memory: (memory.start_ns, memory.end_ns, memory.id))
+    return ordered[-most:], whole and not left and len(ordered) <= most
+
+
+def nearest_in_time(recall: Recall, empty: Scope) -> list[Hit]:
+    """Return the last memory before a time of which nothing is remembered, and the first one after it.
+
+    :param empty: admits no memory; its other conditions hold for what is returned
+    :raises StoreUnavailable: there is no memory to ask
+    """
+    anytime = replace(empty, after_ns=None, before_ns=None)
+    found: list[Hit] = []
+    for edge_ns, side in (
+        (empty.after_ns, anytime.within(None, empty.after_ns)),
+        (empty.before_ns, anytime.within(empty.before_ns, None)),
+    ):
+        if edge_ns is not None and side is not None:
+            found += recall.find(Query(time_ns=edge_ns, scope=side, limit=1))
+    return found

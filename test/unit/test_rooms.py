@@ -20,7 +20,7 @@ ROOMS: dict[str, dict[str, set[str]]] = {
         'matching': {'model'},
         'consolidation': {'model', 'matching', 'deeds'},
         'objects': {'model', 'matching'},
-        'deeds': {'model', 'objects'},
+        'deeds': {'matching', 'model', 'objects', 'places', 'recall'},
         'recall': {'model', 'objects'},
         'places': {'model', 'recall'},
         'keyframes': {'durable', 'problem'},

@@ -12,11 +12,11 @@ from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.memory_prompt import describe
 from remembr_ros.agent.model.quoting import quoted
 from remembr_ros.agent.model.same_place import GAP_NS, SAME_PLACE_M
-from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.terms import content_stems
 from remembr_ros.memory.model.recall import Hit, Query
 from remembr_ros.memory.model.record import AGENT, OBJECT, Memory
+from remembr_ros.memory.recall import nearest_in_time
 from remembr_ros.timestamps import format_clock
 
 SHOWN = 220  # Characters of a caption that are shown first: some 55 tokens; `read` shows the rest

@@ -9,12 +9,11 @@ from remembr_ros.agent.model.memory_prompt import ago
 from remembr_ros.agent.offline.question_terms import TITLES
 from remembr_ros.agent.offline.relevance_model import POOL, SHOWN, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request
-from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, OBJECT
 from remembr_ros.memory.places.place import said_name
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall import Recall, nearest_in_time
 from remembr_ros.timestamps import format_clock
 
 UNTOLD = 0.2  # How sure it is that a thing was not there, where nobody could have seen it

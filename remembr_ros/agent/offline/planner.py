@@ -25,7 +25,7 @@ from remembr_ros.agent.offline.answer_sentences import (
     what_is_there,
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
-from remembr_ros.agent.offline.deeds.placed import answer_placed
+from remembr_ros.agent.offline.deeds.answers import answer_deeds
 from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import NamedScope, named_scope, within_place
@@ -96,7 +96,7 @@ class OfflinePlanner:
             if why := not_understood(request):
                 return ground(untold(why), question, NAME)
         why = named.unknown or beyond_rules(request)
-        told = told if told or why else answer_placed(request, question, recall, scope)
+        told = told if told or named.unknown else answer_deeds(request, question, recall, scope)
         told = told if told or why else answer_by_objects(request, question, recall, scope)
         if told is None and (day := parse_day(request, question)) is not None:
             day = replace(

@@ -4,13 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.motion import Motion, Stretch, stretches, turns
 from remembr_ros.agent.overview.track import Track, tracks
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall import Recall, every
 from remembr_ros.timestamps import NS
 
 MOST_EDGE_NS = 960 * NS  # A robot that turns for longer drives in circles

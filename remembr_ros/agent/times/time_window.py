@@ -17,7 +17,7 @@ from remembr_ros.agent.times.day import (
     Day,
     cut,
     find_day,
-    with_both_months,
+    spelled_out,
 )
 from remembr_ros.agent.times.reach import OF_ALL, Reach, at_reach, clock_now, with_reach
 from remembr_ros.agent.times.time_expression import (
@@ -148,7 +148,7 @@ def parse_window(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Rea
     :param reach: a time of day without a day is of the last day on which it may be remembered; 'the first
         minute' is understood with it alone
     """
-    window = _read(with_both_months(in_digits(text)), now_ns, zone, reach)
+    window = _read(spelled_out(in_digits(text), now_ns, zone), now_ns, zone, reach)
     plain = masked(text if window is None else window.rest)
     left = (_DATE, _SOME_TIME, _NO_MONTH) if window is None else _LEFT
     unclear = next((found for pattern in left if (found := pattern.search(plain))), None)

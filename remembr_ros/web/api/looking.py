@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request
 from pydantic import Field
 
 from remembr_ros import __version__
-from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.json_form import DayJson, day_json
 from remembr_ros.agent.overview.recalled_day import TODAY, day_of, scope_of_day
 from remembr_ros.errors import InvalidRequest, StoreUnavailable
@@ -23,6 +22,7 @@ from remembr_ros.memory.objects.query import ObjectOrder, ObjectQuery
 from remembr_ros.memory.objects.relations import RelationName
 from remembr_ros.memory.places.form import place_json
 from remembr_ros.memory.places.places import known_places
+from remembr_ros.memory.recall import every
 from remembr_ros.memory.search import MAX_LIMIT, MAX_QUERY
 from remembr_ros.navigation.grid import walls_between
 from remembr_ros.places.naming import proposed_rooms

@@ -9,7 +9,6 @@ from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.offline.answer_sentences import what_is_there
 from remembr_ros.agent.offline.places.request import PlaceAsked, PlaceRequest, parse_places, without_room
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.overview.every import every
 from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import CAPTIONER, PLACE
@@ -18,7 +17,7 @@ from remembr_ros.memory.objects.wording import listed
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.places import Places, described
 from remembr_ros.memory.places.visits import PlaceVisit, times_said, visits
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall import Recall, every
 from remembr_ros.timestamps import NS, format_clock, format_duration
 
 SURE = 0.9  # what is measured holds; whether the question was understood, the rules do not know

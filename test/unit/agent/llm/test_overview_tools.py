@@ -15,11 +15,10 @@ from remembr_ros.agent.llm.tools import ALL_TOOLS
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.overview import journey
-from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
-from remembr_ros.memory.recall import Recall
+from remembr_ros.memory.recall import Recall, every
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS, format_clock
 from test.scripted.chat import ScriptedChat

@@ -250,7 +250,7 @@ def test_a_date_in_words_is_a_time_and_no_thing(hospital: Ask, when: str) -> Non
         "Où est l'ascenseur ?",
         '¿Dónde está la cocina?',
         'Was hast du heute gesehen?',
-        'Did you see a parcel on the 14th?',
+        'Did you see a parcel on the 34th?',
         'Should I turn left at the lift?',
         'When will you be back?',
         'Is Anna in the kitchen?',

@@ -6,12 +6,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remembr_ros.agent.overview import recalled_day
-from remembr_ros.agent.overview.every import every
 from remembr_ros.agent.overview.recalled_day import days_remembered, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.recall import every
 from remembr_ros.timestamps import NS, parse_time
 from test.unit.agent.listed_recall import ListedRecall
 

@@ -378,7 +378,7 @@ def test_all_of_a_time_in_several_words_counts(text: str, after: str | None, bef
         'on 32 November',
         'on Novmber 14',
         'on the Octobre 3rd',
-        'on the 12th',
+        'on the 32nd',
         'between Dec 20 and Feb 29',
         'on 11/12/2023',
         'on 12/11',

@@ -1,8 +1,8 @@
 from collections.abc import Callable
 
-from remembr_ros.agent.overview.every import nearest_in_time
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.recall import nearest_in_time
 from remembr_ros.timestamps import NS
 from test.unit.agent.listed_recall import ListedRecall
 

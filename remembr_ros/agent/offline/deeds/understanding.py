@@ -1,0 +1,170 @@
+"""From a question about deeds, as it was read, to a query: by the names that the deeds themselves have."""
+
+import re
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Question
+from remembr_ros.agent.offline.deeds.request import DeedAsked, DeedRequest, picked
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
+from remembr_ros.memory.deeds.query import VISIT, DeedOrder, DeedQuery, choose_deeds
+from remembr_ros.memory.model.recall import Scope
+from remembr_ros.timestamps import NS
+
+AROUND_NS = 900 * NS  # of a moment at which nothing was done, what was done so soon before or after is told
+
+_SELF = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|the\s+robot|robot's)\b", re.IGNORECASE)
+SEEN = re.compile(
+    r'\b(?:see|saw|seen|seeing|camera|in\s+(?:view|sight)|come\s+across|notice[ds]?'
+    r'|spot(?:ted)?|observed?|look(?:s|ed)?\s+like)\b',
+    re.IGNORECASE,
+)
+_DOING = re.compile(
+    r'\b(?:do|did|done|doing|happen\w*|get\s+up\s+to|got\s+up\s+to|busy|spen[dt]|work\w*|achieve\w*|accomplish\w*|up\s+to'
+    r'|in\s+(?:your\s+)?hands?|in\s+the\s+middle\s+of|account\s+of|log|report|diary|deeds|jobs|tasks|activities)\b',
+    re.IGNORECASE,
+)
+DETAIL = re.compile(
+    r'\b(?:detail\w*|exactly|everything|step\s+by\s+step|precisely|each|every|all'
+    r'|full)\b',
+    re.IGNORECASE,
+)
+_TOLD = re.compile(
+    r'\b(?:(?:walk|run|take|talk)\s+(?:me|us)\s+through|story|account|report|log|diary|records?|nutshell|summar\w+|step\s+by\s+step)\b',
+    re.IGNORECASE,
+)
+_BEEN = re.compile(r'\b(?:been|enter\w*|visit\w*|set\s+foot|inside|go|went|gone)\b', re.IGNORECASE)
+_GENERIC = frozenset(
+    (
+        DeedAsked.PROBLEMS,
+        DeedAsked.WHY,
+        DeedAsked.OUTCOME,
+        DeedAsked.HIGHLIGHTS,
+        DeedAsked.DISTANCE,
+        DeedAsked.DAY_OF_MOST,
+    )
+)
+"""What is asked of deeds alone, whoever is said to have done them."""
+
+
+# One branch per way to ask.
+def understood(  # noqa: PLR0912
+    asked: DeedRequest, names: DeedNames, request: Request, question: Question, scope: Scope
+) -> DeedQuery | None:
+    """Return the query of a question; None: it is about something else than deeds.
+
+    :param scope: the time, the robots and the map that the question is about
+    """
+    sides: dict[str, DeedQuery] = {}
+    for name in ('after', 'before', 'during', 'at'):
+        if clause := getattr(asked, name):
+            side = _clause(clause, names, scope, sides.get('after'))
+            if side is None:
+                return None
+            sides[name] = side
+    main = names.read(asked.main)
+    at = sides.pop('at', None)
+    if at is not None and main.says_nothing:
+        query: DeedQuery | None = at
+    else:
+        query = _main(asked, main, names, request, anchored=bool(sides))
+    if query is None:
+        return None
+    if asked.steps and not sides and not query.names_nothing:
+        sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
+    if asked.asked is DeedAsked.DISTANCE and (main.weak or sides) and at is None:
+        query = replace(query, kind='')
+    here, order = question.here, asked.order
+    if here is None and order in (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY):
+        order = DeedOrder.FIRST
+    if asked.limit and 'before' in sides and 'after' not in sides:
+        order = DeedOrder.LAST
+    moment_ns = request.window.at_ns if not sides else None
+    if moment_ns is not None:
+        scope = replace(scope, after_ns=max(moment_ns - AROUND_NS, 0), before_ns=moment_ns + AROUND_NS)
+    elif sides and (asked.limit or asked.right or asked.nth):
+        scope = replace(scope, after_ns=None, before_ns=None)  # what they are beside is of that time
+    never = ''
+    if asked.never and not asked.alternatives:
+        never = (
+            'place'
+            if asked.asked is DeedAsked.ROOMS
+            else 'object'
+            if asked.asked is DeedAsked.DEEDS and not sides
+            else ''
+        )
+    return replace(
+        query,
+        scope=scope,
+        after=sides.get('after'),
+        before=sides.get('before'),
+        during=sides.get('during'),
+        outcomes=asked.outcomes,
+        right=asked.right and len({'after', 'before'} & sides.keys()) == 1,
+        at_ns=moment_ns,
+        order=order,
+        here=here.position if here else None,
+        nth=None if asked.asked in _OF_ALL else asked.nth,
+        limit=asked.limit,
+        never=never,
+    )
+
+
+_OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY)
+
+
+def _main(  # noqa: PLR0911
+    asked: DeedRequest, main: DeedPhrase, names: DeedNames, request: Request, *, anchored: bool
+) -> DeedQuery | None:
+    """Return what is asked for, apart from its relations."""
+    about_self = bool(_SELF.search(asked.says)) or request.own
+    generic = asked.asked in _GENERIC or anchored
+    if asked.alternatives:
+        return DeedQuery(kind='' if main.weak else main.kind) if about_self or generic else None
+    if asked.asked is DeedAsked.ROOMS:
+        return DeedQuery(kind=VISIT, object='') if about_self else None
+    places = [*main.of('place'), *main.unknown]
+    if asked.yes and about_self and not main.of('object') and places and _BEEN.search(asked.main):
+        return DeedQuery(kind=VISIT, place=' '.join(places))
+    if not main.says_nothing and (main.names or not main.unknown):
+        query = _fitting(main, names, exactly=asked.yes)
+        known = bool(main.kind) or about_self or generic or asked.steps
+        if query is not None:
+            return query if known else None
+    of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
+    told = of_time and (DETAIL.search(asked.says) or _TOLD.search(asked.says))
+    if generic or (
+        about_self and not asked.yes and _DOING.search(asked.says) and (of_time or not main.unknown)
+    ):
+        return DeedQuery()
+    if told and not main.names:
+        return DeedQuery()
+    if asked.asked is DeedAsked.WHETHER and about_self and main.kind and (main.names or main.unknown):
+        return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(said for said, _ in main.names))))
+    return None
+
+
+def _clause(text: str, names: DeedNames, scope: Scope, first: DeedQuery | None) -> DeedQuery | None:
+    """Return what something is before, after or during; None: no deed is so."""
+    phrase = names.read(text)
+    if phrase.says_nothing and not phrase.kind:
+        return None
+    query = _fitting(phrase, names)
+    if query is not None and first is not None and not phrase.names and re.search(r'\b(?:it|them)\b', text):
+        query = replace(query, object=first.object, attribute=f'{query.attribute} {first.attribute}'.strip())
+    nth, *_ = picked(text, DeedOrder.FIRST)
+    return None if query is None else replace(query, scope=scope, nth=nth)
+
+
+def _fitting(phrase: DeedPhrase, names: DeedNames, *, exactly: bool = False) -> DeedQuery | None:
+    """Return the query of a phrase that some deed fits, whenever that was; None: none does.
+
+    :param exactly: with all of its words
+    """
+    for loose, bare in ((False, False), (True, False), (False, True), (True, True))[: 2 if exactly else 4]:
+        query = phrase.query(loose=loose, bare=bare)
+        if query.names_nothing:
+            continue
+        if choose_deeds(query, lambda _: names.done).found:
+            return query
+    return None

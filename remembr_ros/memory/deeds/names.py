@@ -1,0 +1,185 @@
+"""Which of the names and verbs of a robot's deeds a phrase says, so that its query needs no list of words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from remembr_ros.memory.deeds.query import FIELDS, DeedQuery, Occurrence
+from remembr_ros.memory.deeds.verbs import PARTICLES, base, is_form, is_same_kind, verb_of
+from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
+
+_INTO = frozenset('from off in into on onto inside to at out within under behind by'.split())
+_ARTICLES = frozenset('the a an my your our his her its their this that these those some any'.split())
+_BEFORE_NOUN = _ARTICLES | _INTO | frozenset('with for about of'.split())
+_WHO = frozenset('i you we they he she it to'.split())
+_SAYING = frozenset('up down out away off'.split())  # 'set down' says more than 'set'
+_WEAK = frozenset(
+    map(
+        base,
+        'go take get have do make give ask find set show tell say name turn run try use need want call begin '
+        'start stop look keep spend cover come see return move travel drive mean walk'.split(),
+    )
+)
+"""Verbs that mostly help another word: they count where no other verb is said."""
+PLAIN = STOP_WORDS.union(
+    'able abort aborted action actions activities activity actual actually added afterwards already '
+    'altogether amount anybody anyone anywhere around attempt attempted attempts average averaged away '
+    'beforehand behind beside brief briefest briefly cancel canceled cancelled cause caused closest count '
+    'current currently date dates day days deed deeds detail details didn different difficulties '
+    'difficulty directly distance distinct doesn don during earliest eighth encounter encountered entire '
+    'error errors event events ever everything exactly fail failed failing fails failure failures far '
+    'farthest fewer fifth final foot found fourth furthest generally hand handle handled handling hands '
+    'happen happened happens hasn haven having held highlight highlights hold holding home hour hours '
+    'house im immediately inside isn issue issues item items itself job jobs just kilometres kind kinds '
+    'know label labeled labelled labels latest least less list ll located location longer longest looked '
+    'looking manage managed marked mean meter meters metre metres minute minutes moment moments month '
+    'months myself named nearby nearest never next ninth normally notice noticed number object objects '
+    'observe observed often opposite order own part parts pass passed people person piece pieces place '
+    'places position previous problem problems quickest re reach reached readable reads really reason '
+    'reasons recent refuse refused remain remained right room rooms route saying second seconds seeing '
+    'separate seventh short shorter shortest sign signs since sixth slowest somebody someone somewhere '
+    'sort spend spent spot spotted stay stayed step steps still stood straight stuff succeed succeeded '
+    'success successful successfully sum summarise summarize summary taken takes taking task tasks tenth '
+    'text then thing think third times titled together took total touch touched tour tried tries trouble '
+    'troubles try trying typically unable unsuccessful unsuccessfully use usually vain various ve version '
+    'visible visit visited wait waited wasn way week weeks weren whereabouts whole within won word words '
+    'writing written wrong year yet yourself'.split()
+)
+"""Words that name no deed, nor anything that it was done to."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeedPhrase:
+    """What a phrase says of deeds.
+
+    :param kind: one of those that there are, or another verb; empty: none is said
+    :param weak: that verb may only help another word
+    :param names: what it names, each with the field that it is meant for; '' is any
+    :param unknown: nouns that no deed has
+    """
+
+    kind: str = ''
+    weak: bool = False
+    names: tuple[tuple[str, str], ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def says_nothing(self) -> bool:
+        return not (self.names or self.unknown or (self.kind and not self.weak))
+
+    def of(self, name: str) -> list[str]:
+        """Return the names that are meant for a field."""
+        return [said for said, field_name in self.names if field_name == name]
+
+    def query(self, *, loose: bool = False, bare: bool = False) -> DeedQuery:
+        """Return what is asked for by it.
+
+        :param loose: a name may be that of anything in the deed, and a verb that only helps is none
+        :param bare: only what is the name of a thing or of a place counts
+        """
+        object_, receptacle, place = ('' if loose else next(iter(self.of(name)), '') for name in FIELDS)
+        own = {(object_, 'object'), (receptacle, 'receptacle'), (place, 'place')}
+        rest = [said for said, name in self.names if (said, name) not in own and (name or not bare)]
+        kind = '' if loose and self.weak else self.kind
+        return DeedQuery(kind, object_, receptacle, place, attribute=' '.join(rest))
+
+
+@dataclass
+class DeedNames:
+    """The kinds and names of some deeds.
+
+    :param done: deeds, of any time
+    :param others: names of things and places that the memory knows apart from deeds, each with its field
+    """
+
+    done: Sequence[Occurrence]
+    others: Sequence[tuple[str, str]] = ()
+    kinds: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kinds = frozenset(one.facts.kind for one in self.done) - {''}
+        self._fields: dict[tuple[str, ...], set[str]] = {}
+        self._words: set[str] = set()
+        told = {(name, getattr(one.facts, name)) for one in self.done for name in FIELDS}
+        for name, said in (*told, *((name, said) for said, name in self.others)):
+            if key := tuple(map(stem, words(said))):
+                self._fields.setdefault(key, set()).add(name)
+        self._of_names = {word for key in self._fields for word in key}
+        for caption in {one.memory.caption for one in self.done}:
+            self._words.update(map(base, words(caption)))
+        self._longest = max(map(len, self._fields), default=0)
+
+    def read(self, text: str) -> DeedPhrase:
+        """Return what a phrase says."""
+        said = words(text)
+        free = [True] * len(said)
+        names = self._names(said, free)
+        kind, weak = self._verb(said, free)
+        left = [i for i, is_free in enumerate(free) if is_free and _tells(said[i])]
+        names += [(said[i], '') for i in left if base(said[i]) in self._words]
+        unknown = [
+            said[i] for i in left if base(said[i]) not in self._words and said[max(i - 1, 0)] in _BEFORE_NOUN
+        ]
+        return DeedPhrase(kind, weak, tuple(dict.fromkeys(names)), tuple(unknown))
+
+    def _names(self, said: Sequence[str], free: list[bool]) -> list[tuple[str, str]]:
+        stems = list(map(stem, said))
+        found: list[tuple[int, str, str]] = []
+        for length in range(min(self._longest, len(said)), 0, -1):
+            for start in range(len(said) - length + 1):
+                span = range(start, start + length)
+                fields = self._named(stems[start : start + length]) if all(free[i] for i in span) else None
+                verb = length == 1 and (said[start] in PLAIN or said[max(start - 1, 0)] in _WHO)
+                if fields and not verb:
+                    for i in span:
+                        free[i] = False
+                    found.append((start, ' '.join(said[i] for i in span), _role(said, start, fields)))
+        found.sort()
+        return [(name, role) for _, name, role in found]
+
+    def _named(self, stems: Sequence[str]) -> set[str]:
+        """Return of which fields these words are a name, or a word of one."""
+        exact = self._fields.get(tuple(stems))
+        if exact or len(stems) > 1:
+            return exact or set()
+        same = {stems[0], *synonyms(stems[0])}
+        return {
+            name for key, fields in self._fields.items() if not same.isdisjoint(key[-1:]) for name in fields
+        }
+
+    def _verb(self, said: Sequence[str], free: list[bool]) -> tuple[str, bool]:
+        """Return the kind that is said, of several that which says most, and whether it may be none."""
+        best: tuple[tuple[int, int], str, list[int], bool] | None = None
+        for same, usual in ((is_form, False), (is_same_kind, True)):
+            for kind in self.kinds:
+                told = verb_of(kind)
+                at = [next((i for i, w in enumerate(said) if free[i] and same(w, one)), -1) for one in told]
+                if not told or min(at) < 0:
+                    continue
+                follows = said[at[0] + 1] if at[0] + 1 < len(said) else ''
+                weak = len(told) == 1 and base(said[at[0]]) in _WEAK and follows not in _SAYING
+                rank = 4 * (not weak) + 2 * (not usual) + len(told)
+                if best is None or (rank, -at[0]) > best[0]:
+                    # A usual word for several kinds stays as it is said: the query knows them all.
+                    best = ((rank, -at[0]), said[at[0]] if usual else kind, at, weak)
+        if best is None:
+            return '', False
+        for i in best[2]:
+            free[i] = False
+        return best[1], best[3]
+
+
+def _tells(word: str) -> bool:
+    return not (word in PLAIN or word in PARTICLES or base(word) in _WEAK or word.isdigit())
+
+
+def _role(said: Sequence[str], start: int, fields: set[str]) -> str:
+    """Return which field a name is meant for, by the word before it."""
+    at = start - 1
+    while at >= 0 and said[at] in _ARTICLES:
+        at -= 1
+    before = said[at] if at >= 0 else ''
+    if before == 'of' and at > 0 and said[at - 1] == 'out':
+        before = 'out'
+    if before in _INTO:
+        return next((name for name in ('receptacle', 'place', 'object') if name in fields), '')
+    return next((name for name in ('object', 'place', 'receptacle') if name in fields), '')

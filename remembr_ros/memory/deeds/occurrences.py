@@ -1,0 +1,214 @@
+"""What took place, read from a memory: deeds, each time of them; sights of a thing; visits to places."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from remembr_ros.geometry import distance
+from remembr_ros.memory.deeds.deed import TALK, DeedFacts, each_time, facts_of
+from remembr_ros.memory.deeds.query import (
+    SEE,
+    VISIT,
+    DeedQuery,
+    FoundDeeds,
+    Occurrence,
+    choose_deeds,
+    is_named,
+)
+from remembr_ros.memory.deeds.verbs import is_same_kind
+from remembr_ros.memory.matching.ranking import searchable
+from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words, words_without
+from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.record import AGENT, CAPTIONER, PERSON, Memory
+from remembr_ros.memory.objects.query import ObjectQuery
+from remembr_ros.memory.places.places import Places, known_places
+from remembr_ros.memory.places.visits import visits
+from remembr_ros.memory.recall import Recall, every
+
+_SAID = ('ask', 'answer')  # kinds of which the talk with the memory itself is, too
+DRIFT_M = 0.5  # who is found so near to where a deed ended has not moved
+_APART_NS = 600_000_000_000  # of deeds in one place, between which nobody knows where the robot was
+
+
+def find_deeds(recall: Recall, query: DeedQuery) -> FoundDeeds:
+    """Return what a query finds in a memory.
+
+    :raises InvalidRequest: the query makes no sense, or there is no such source or name
+    :raises StoreUnavailable: there is no store
+    """
+    happened = Happened(recall)
+    found = choose_deeds(query, happened)
+    return replace(found, whole=happened.whole)
+
+
+class Happened:
+    """Tells what took place, as queries want it. What was read once is not read again.
+
+    :param whole: all that was asked for was read; else the latest
+    """
+
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+        self._read: dict[Scope, list[Memory]] = {}
+        self._places: Places | None = None
+        self.whole = True
+
+    def __call__(self, query: DeedQuery) -> list[Occurrence]:
+        """Return what there is of the kind, in the scope, in the order of time; see query.Source."""
+        if query.never:
+            return [*self._known(query), *self.deeds(query.scope)]
+        if query.kind == SEE:
+            return self._sights(query)
+        done = self.deeds(query.scope, talk=any(is_same_kind(query.kind, said) for said in _SAID))
+        return self._visits(query, done) if query.kind == VISIT else done
+
+    @property
+    def places(self) -> Places:
+        """The named places."""
+        if self._places is None:
+            self._places = known_places(self._recall)
+        return self._places
+
+    def deeds(self, scope: Scope, *, talk: bool = False) -> list[Occurrence]:
+        """Return each time of each deed, in the order of time.
+
+        :param talk: with what was asked and answered
+        """
+        memories = [
+            one for one in self._memories(replace(scope, source=AGENT)) if talk or one.captioner != TALK
+        ]
+        times = sorted(
+            (time for one in memories for time in each_time(one)), key=lambda one: (one.start_ns, one.end_ns)
+        )
+        times = [one for one in times if scope.admits(one)]
+        last: dict[tuple[str, str], Memory] = {}
+        tell = any(one.travelled > 0.0 for one in times)  # how far they drove
+        found = []
+        for one, place in zip(times, self.places.names_of(times), strict=True):
+            facts = facts_of(one) or DeedFacts(text=one.caption)
+            if place and not facts.place:
+                facts = facts.model_copy(update={'place': place})
+            before = last.get((one.robot, one.map_id))
+            metres = one.travelled if tell else _driven(one, facts, before)
+            found.append(Occurrence(one.start_ns, one.end_ns, facts, (one,), metres))
+            if one.pose is not None:
+                last[one.robot, one.map_id] = one
+        return found
+
+    def _memories(self, scope: Scope) -> list[Memory]:
+        if scope not in self._read:
+            self._read[scope], whole = every(self._recall, scope)
+            self.whole = self.whole and whole
+        return self._read[scope]
+
+    def _sights(self, query: DeedQuery) -> list[Occurrence]:
+        """Return the captions and notes that name a thing, and the times that objects were in view."""
+        asked = query.object or query.attribute
+        seen = [
+            one
+            for one in self._memories(replace(query.scope, source=query.scope.source, without=(AGENT,)))
+            if one.source in (CAPTIONER, PERSON) and asked and is_named(asked, searchable(one))
+        ]
+        names = self.places.names_of(seen)
+        found = [
+            Occurrence(
+                one.start_ns, one.end_ns, DeedFacts(kind=SEE, object=query.object, place=place), (one,)
+            )
+            for one, place in zip(seen, names, strict=True)
+        ]
+        if query.object and not query.scope.source:
+            things = self._recall.find_objects(ObjectQuery(query.object, scope=query.scope))
+            for thing in things.objects:
+                facts = DeedFacts(kind=SEE, object=query.object, object_id=thing.known.id, place=thing.place)
+                found += [
+                    Occurrence(start_ns, end_ns, facts, (thing.known.memory,))
+                    for start_ns, end_ns in thing.known.seen_within(
+                        query.scope.after_ns, query.scope.before_ns
+                    )
+                ]
+        return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+
+    def words_seen(self, text: str, scope: Scope) -> str:
+        """Return the words of a text that something in a scope was said to be."""
+        said = {
+            stem(word)
+            for one in self._memories(replace(scope, without=(AGENT,)))
+            for word in words(one.caption)
+        }
+        return ' '.join(word for word in words_without(STOP_WORDS, text) if stem(word) in said)
+
+    def _visits(self, query: DeedQuery, done: Sequence[Occurrence]) -> list[Occurrence]:
+        """Return the visits to places by where the cameras were; without such, by where deeds were done."""
+        scope = query.scope
+        places = self.places
+        if query.place:
+            called = [one for one in places.all if any(is_named(query.place, name) for name in one.names)]
+            places = places.without_parts_of(called)
+        seen = self._memories(replace(scope, source=CAPTIONER)) if places else []
+        made = (one.within(scope.after_ns, scope.before_ns) for one in visits(seen, places))
+        found = [
+            Occurrence(
+                one.start_ns,
+                one.end_ns,
+                DeedFacts(kind=VISIT, place=' / '.join(one.place.names)),
+                (one.memories[len(one.memories) // 2], *one.memories),
+                spent_ns=one.spent_ns,
+            )
+            for one in made
+            if one is not None
+        ]
+        return found or _by_deeds(done)
+
+    def _known(self, query: DeedQuery) -> Iterable[Occurrence]:
+        """Return the things, or the places, that the memory knows apart from deeds."""
+        if query.never == 'place':
+            for place in self.places.all:
+                facts = DeedFacts(place=place.name)
+                yield Occurrence(place.memory.start_ns, place.memory.end_ns, facts, (place.memory,))
+            return
+        for thing in self._recall.find_objects(ObjectQuery()).objects:
+            memory = thing.known.memory
+            yield Occurrence(
+                memory.start_ns,
+                memory.end_ns,
+                DeedFacts().model_copy(update={query.never: thing.known.name}),
+                (memory,),
+            )
+
+
+def _driven(one: Memory, facts: DeedFacts, before: Memory | None) -> float:
+    """Return how far a robot drove of which nobody tells that [m]: in a straight line, from where the deed
+    began, or else from where the one before it ended."""
+    if one.pose is None:
+        return 0.0
+    if facts.began is not None:
+        return distance((0.0, 0.0, 0.0), facts.began)
+    metres = distance(before.pose.position, one.pose.position) if before and before.pose else 0.0
+    return metres if metres > DRIFT_M else 0.0
+
+
+def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
+    """Return the times in which a robot's deeds, one after the other, were done in the same place."""
+    of_robot: defaultdict[str, list[Occurrence]] = defaultdict(list)
+    for one in done:
+        if one.facts.place:
+            of_robot[one.memory.robot].append(one)
+    found: list[Occurrence] = []
+    for some in of_robot.values():
+        last: Occurrence | None = None
+        for one in some:
+            same = last and last.facts.place == one.facts.place and one.start_ns - last.end_ns <= _APART_NS
+            if last and same:
+                last = replace(
+                    last, end_ns=max(last.end_ns, one.end_ns), memories=(*last.memories, one.memory)
+                )
+                found[-1] = last
+            else:
+                facts = DeedFacts(kind=VISIT, place=one.facts.place)
+                found.append(last := Occurrence(one.start_ns, one.end_ns, facts, (one.memory,)))
+    return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+
+
+def hits_of(some: Iterable[Occurrence]) -> list[Hit]:
+    """Return the memories that these rest on, each once."""
+    return [Hit(memory, 1.0) for memory in {one.memory.id: one.memory for one in some}.values()]

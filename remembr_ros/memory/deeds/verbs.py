@@ -1,0 +1,92 @@
+"""Verbs of deeds: which words of people and of robots name the same kind of deed.
+
+The kinds of remembr_ros.memory.deeds.deed have the usual words for them; any other word is met by its forms
+(loaded, loading) and by the noun made of it (introduce, introduction).
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from remembr_ros.memory.matching.bm25 import term_of
+from remembr_ros.memory.matching.terms import words
+
+_IRREGULAR = {
+    form: plain
+    for plain, *forms in (
+        line.split()
+        for line in (
+            'take took taken,bring brought,give gave given,go went gone,drive drove driven,leave left,'
+            'tell told,say said,speak spoke spoken,hold held,stick stuck,get got gotten,sweep swept,'
+            'show shown,hang hung,find found,fall fell fallen,break broke broken,throw threw thrown,'
+            'build built,feed fed,make made,lay laid,meet met,send sent,teach taught,wake woke woken,'
+            'run ran,stand stood,sing sang sung,write wrote written,spill spilt,begin began begun,'
+            'lose lost,come came,see saw seen,do did done,carry carried carries,try tried tries,'
+            'explain explanation explanations,grip gripped gripping,shake shook shaken,ride rode ridden'
+        ).split(',')
+    )
+    for form in forms
+}
+_SAME = (
+    'pick grab grasp take lift fetch collect retrieve remove grip get',
+    'place put lay leave deposit store stow set',
+    'go drive navigate travel head walk move trip journey ride visit come return',
+    'open',
+    'close shut',
+    'ask request',
+    'answer reply respond tell say',
+    'dock',
+    'charge recharge',
+    'fail',
+    'see saw spot notice observe',
+)
+"""The usual words for a kind, the kind first."""
+_NOUN_ENDINGS = frozenset(
+    ('t', 'ti', 'at', 'i', 'eri', 'al', 'er', 'or', 'ment', 'anc', 'enc', 'ur', 'ion', 'e')
+)
+"""What a stem of a noun may have after that of its verb: introduc-t(ion), deliver-i, guid-anc(e)."""
+PARTICLES = frozenset('up down off away out over back in on into onto'.split())
+
+
+@lru_cache(10_000)
+def base(word: str) -> str:
+    """Return what the forms of a verb have in common."""
+    return term_of(_IRREGULAR.get(word, word))
+
+
+_GROUPS = [[base(word) for word in group.split()] for group in _SAME]
+_GROUP = {word: group for group in _GROUPS for word in group}
+
+
+@lru_cache(50_000)
+def is_form(word: str, other: str) -> bool:
+    """Tell whether two words are forms of one verb, or the noun made of it: load, loading; introduction."""
+    one, two = sorted((base(word), base(other)), key=len)
+    return one == two or (len(one) > 3 and two.startswith(one) and two[len(one) :] in _NOUN_ENDINGS)
+
+
+def is_same_kind(word: str, other: str) -> bool:
+    """Tell whether two words are usual ones for the same kind of deed: grasp, pick."""
+    return is_form(word, other) or (base(word) in _GROUP and base(other) in _GROUP.get(base(word), ()))
+
+
+def verb_of(phrase: str) -> list[str]:
+    """Return the words of a kind, 'step back', without a particle that says no more: 'pick' of 'pick up'."""
+    told = words(phrase)
+    return told[:1] if len(told) == 2 and told[1] in PARTICLES and base(told[0]) in _GROUP else told
+
+
+def kinds_meant(asked: str, kinds: Iterable[str]) -> frozenset[str]:
+    """Return which kinds of deeds are meant: those that have the words asked for, else usual ones for them.
+
+    :param kinds: those that there are
+    """
+    wanted = verb_of(asked)
+    for same in (is_form, is_same_kind):
+        found = frozenset(kind for kind in kinds if wanted and _has(verb_of(kind), wanted, same))
+        if found:
+            return found
+    return frozenset()
+
+
+def _has(told: list[str], wanted: list[str], same: object) -> bool:
+    return all(any(same(word, one) for one in told) for word in wanted)  # type: ignore[operator]
