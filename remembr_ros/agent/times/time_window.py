@@ -17,9 +17,9 @@ from remembr_ros.agent.times.day import (
     Day,
     cut,
     find_day,
-    spelled_out,
 )
 from remembr_ros.agent.times.reach import OF_ALL, Reach, at_reach, clock_now, with_reach
+from remembr_ros.agent.times.spelled_out import spelled_out
 from remembr_ros.agent.times.time_expression import (
     AGO,
     AGO_TEXT,

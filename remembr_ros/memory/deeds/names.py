@@ -1,5 +1,6 @@
 """Which of the names and verbs of a robot's deeds a phrase says, so that its query needs no list of words."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -23,26 +24,26 @@ _WEAK = frozenset(
 PLAIN = STOP_WORDS.union(
     'able abort aborted action actions activities activity actual actually added afterwards already '
     'altogether amount anybody anyone anywhere around attempt attempted attempts average averaged away '
-    'beforehand behind beside brief briefest briefly cancel canceled cancelled cause caused closest count '
-    'current currently date dates day days deed deeds detail details didn different difficulties '
-    'difficulty directly distance distinct doesn don during earliest eighth encounter encountered entire '
-    'error errors event events ever everything exactly fail failed failing fails failure failures far '
-    'farthest fewer fifth final foot found fourth furthest generally hand handle handled handling hands '
-    'happen happened happens hasn haven having held highlight highlights hold holding home hour hours '
-    'house im immediately inside isn issue issues item items itself job jobs just kilometres kind kinds '
-    'know label labeled labelled labels latest least less list ll located location longer longest looked '
+    'beforehand behind beside breakdown brief briefest briefly cancel canceled cancelled cause caused '
+    'closest count current currently date dates day days deed deeds detail details didn different '
+    'difficulties difficulty directly distance distinct doesn don during earliest eighth encounter '
+    'encountered entire error errors event events ever everything exactly fail failed failing fails '
+    'failure failures far farthest fewer fifth figure final foot found fourth furthest generally hand '
+    'handle handled handling hands happen happened happens hasn haven having held highlight highlights '
+    'hold holding home hour hours house im immediately isn issue issues item items itself job jobs just '
+    'kilometres kind kinds know latest least length less list ll located location longer longest looked '
     'looking manage managed marked mean meter meters metre metres minute minutes moment moments month '
     'months myself named nearby nearest never next ninth normally notice noticed number object objects '
-    'observe observed often opposite order own part parts pass passed people person piece pieces place '
-    'places position previous problem problems quickest re reach reached readable reads really reason '
-    'reasons recent refuse refused remain remained right room rooms route saying second seconds seeing '
-    'separate seventh short shorter shortest sign signs since sixth slowest somebody someone somewhere '
-    'sort spend spent spot spotted stay stayed step steps still stood straight stuff succeed succeeded '
-    'success successful successfully sum summarise summarize summary taken takes taking task tasks tenth '
-    'text then thing think third times titled together took total touch touched tour tried tries trouble '
-    'troubles try trying typically unable unsuccessful unsuccessfully use usually vain various ve version '
-    'visible visit visited wait waited wasn way week weeks weren whereabouts whole within won word words '
-    'writing written wrong year yet yourself'.split()
+    'observe observed often opposite order own part parts people person piece pieces place places '
+    'position previous problem problems quickest re reach reached readable reads really reason reasons '
+    'recent refuse refused remain remained right room rooms route saying second seconds seeing separate '
+    'seventh short shorter shortest since sixth slowest somebody someone somewhere sort spend spent spot '
+    'spotted stay stayed step steps still stood straight stuff succeed succeeded success successful '
+    'successfully sum summarise summarize summary taken takes taking tally task tasks tenth then thing '
+    'think third times titled together took total touch touched tried tries trouble troubles try trying '
+    'typically unable unsuccessful unsuccessfully use usually vain various ve version visible visit '
+    'visited wait waited wasn way week weeks weren whereabouts whole won writing written wrong year yet '
+    'yourself'.split()
 )
 """Words that name no deed, nor anything that it was done to."""
 
@@ -114,11 +115,16 @@ class DeedNames:
         free = [True] * len(said)
         names = self._names(said, free)
         kind, weak = self._verb(said, free)
-        left = [i for i, is_free in enumerate(free) if is_free and _tells(said[i])]
-        names += [(said[i], '') for i in left if base(said[i]) in self._words]
-        unknown = [
-            said[i] for i in left if base(said[i]) not in self._words and said[max(i - 1, 0)] in _BEFORE_NOUN
-        ]
+        left = {i for i, is_free in enumerate(free) if is_free and _tells(said[i])}
+        known = {i for i in left if base(said[i]) in self._words}
+        names += [(said[i], '') for i in sorted(known)]
+        unknown = []
+        for clause in _spans(text):
+            # 'Out of curiosity, how often did you wave?' is about waves alone.
+            if any(not free[i] or i in known for i in clause) or len(clause) == len(said):
+                unknown += [
+                    said[i] for i in clause if i in left - known and said[max(i - 1, 0)] in _BEFORE_NOUN
+                ]
         return DeedPhrase(kind, weak, tuple(dict.fromkeys(names)), tuple(unknown))
 
     def _names(self, said: Sequence[str], free: list[bool]) -> list[tuple[str, str]]:
@@ -166,6 +172,15 @@ class DeedNames:
         for i in best[2]:
             free[i] = False
         return best[1], best[3]
+
+
+def _spans(text: str) -> list[range]:
+    """Return which words each clause of a text has."""
+    found, at = [], 0
+    for clause in re.split(r'[,.;:!?\u2013\u2014]\s+|\s+-\s+', text):
+        found.append(range(at, at + len(words(clause))))
+        at = found[-1].stop
+    return found
 
 
 def _tells(word: str) -> bool:

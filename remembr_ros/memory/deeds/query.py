@@ -293,11 +293,14 @@ def _beside(one: Occurrence, query: DeedQuery, source: Source, *, later: bool) -
 
 
 def _fitting(query: DeedQuery, some: Sequence[Occurrence]) -> list[Occurrence]:
-    kinds = kinds_meant(query.kind, {one.facts.kind for one in some}) if query.kind else frozenset()
-    said = query
-    if query.kind and not kinds:  # no kind is called so: what was said of it may have the word
-        said = replace(query, attribute=f'{query.attribute} {query.kind}'.strip())
-    return [one for one in some if (not kinds or one.facts.kind in kinds) and one.fits(said)]
+    if not query.kind:
+        return [one for one in some if one.fits(query)]
+    for kinds in kinds_meant(query.kind, {one.facts.kind for one in some}):
+        if found := [one for one in some if one.facts.kind in kinds and one.fits(query)]:
+            return found
+    # No kind is called so: what was said of it may have the word.
+    said = replace(query, attribute=f'{query.attribute} {query.kind}'.strip())
+    return [one for one in some if one.fits(said)]
 
 
 def _ordered(some: Sequence[Occurrence], query: DeedQuery) -> list[Occurrence]:

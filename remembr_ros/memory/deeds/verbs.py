@@ -38,6 +38,8 @@ _SAME = (
     'charge recharge',
     'fail',
     'see saw spot notice observe',
+    'begin start',
+    'end finish conclude',
 )
 """The usual words for a kind, the kind first."""
 _NOUN_ENDINGS = frozenset(
@@ -75,17 +77,18 @@ def verb_of(phrase: str) -> list[str]:
     return told[:1] if len(told) == 2 and told[1] in PARTICLES and base(told[0]) in _GROUP else told
 
 
-def kinds_meant(asked: str, kinds: Iterable[str]) -> frozenset[str]:
-    """Return which kinds of deeds are meant: those that have the words asked for, else usual ones for them.
+def kinds_meant(asked: str, kinds: Iterable[str]) -> list[frozenset[str]]:
+    """Return which kinds of deeds may be meant: those that have these words; with usual ones for them.
 
     :param kinds: those that there are
     """
-    wanted = verb_of(asked)
-    for same in (is_form, is_same_kind):
-        found = frozenset(kind for kind in kinds if wanted and _has(verb_of(kind), wanted, same))
-        if found:
-            return found
-    return frozenset()
+    wanted, told = verb_of(asked), {kind: verb_of(kind) for kind in kinds}
+    if not wanted:
+        return []
+    found = [
+        frozenset(kind for kind in told if _has(told[kind], wanted, same)) for same in (is_form, is_same_kind)
+    ]
+    return [some for some in found if some]
 
 
 def _has(told: list[str], wanted: list[str], same: object) -> bool:

@@ -35,6 +35,7 @@ from remembr_ros.timestamps import NS, format_clock
 SURE = 0.9  # what is told by code holds; whether the question was understood, the rules do not know
 SHOWN = 40  # deeds that an answer tells one by one; of more it tells the kinds and numbers
 DETAILS = 150  # where somebody wants all of them, but drives
+LISTED = 20  # that are told with their number
 HIGHLIGHTS = 8
 RARE = 3  # words of a sentence that say how rare it is
 AROUND_NS = 900 * NS  # of a moment at which nothing was done, what was done so soon before or after is told
@@ -88,7 +89,8 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     done = happened.deeds(anytime, talk=True)
     asked = parse_deeds(request.window.rest)
     seen = SEEN.search(asked.says) is not None
-    if not done or (seen and asked.asked not in _OF_SIGHTS):
+    it = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
+    if not done or (seen and asked.asked not in _OF_SIGHTS and not it):
         return None
     names = DeedNames(done, [(name, 'place') for one in happened.places.all for name in one.names])
     query: DeedQuery | None
@@ -213,8 +215,12 @@ def _count(about: _About) -> Claim | None:
         text += (
             f': {len(some) - len(failed)} succeeded, {len(failed)} failed ({about.listed(failed[:SHOWN])})'
         )
-    elif len(some) <= 20:
+    elif len(some) <= LISTED:
         text += f': {about.listed(some)}'
+    if about.query.outcomes:
+        every = choose_deeds(replace(about.query, outcomes=()), about.happened).every
+        good = [one for one in every if not one.failed]
+        text += f'; of {len(every)} in all, {len(good)} succeeded' if good and len(good) < len(every) else ''
     shown = some if not failed or len(failed) == len(some) else [*failed, *some]
     if about.asked.yes:
         return Claim(Kind.BINARY, f'Yes, {text}.', hits_of(shown), binary=True)
@@ -419,4 +425,5 @@ _ANSWERS: dict[DeedAsked, Callable[[_About], Claim | None]] = {
     DeedAsked.WHETHER: _whether,
     DeedAsked.DEEDS: _deeds,
 }
+_EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
 _OF_SIGHTS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}

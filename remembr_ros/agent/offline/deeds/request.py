@@ -82,15 +82,16 @@ _ASKED = tuple(
     for asked, pattern in (
         (
             DeedAsked.DAY_OF_MOST,
-            r'\b(?:day|date)\b.*\b(?:most|least|fewest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b',
+            r'\b(?:day|date)\b.*\b(?:most|least|fewest|busiest)\b|\b(?:most|least|fewest|busiest)\b.*\bday\b',
         ),
         (
             DeedAsked.DAYS_WITHOUT,
             r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b",
         ),
-        (DeedAsked.PER_DAY, r'\b(?:count|number|many|often|times)\b.*\b(?:(?:each|every|per|by)\s+day'
+        (DeedAsked.PER_DAY, r'\b(?:count|number|many|often|times|figures?|totals?|breakdown'
+        r'|tally)\b.*\b(?:(?:each|every|per|by)\s+day'
         r'|day\s+by\s+day|daily|a\s+day)\b'),
-        (DeedAsked.COUNT, r'\bhow\s+(?:often|frequently|many\s+times)\b'),
+        (DeedAsked.COUNT, r'\bhow\s+(?:often|frequently|many\s+times)\b|\bnumber\s+of\s+times\b'),
         (DeedAsked.DAYS, r'\b(?:what|which|all|each|the|how\s+many)\s+(?:\w+\s+)?(?:days|dates)\b'),
         (DeedAsked.FROM_HERE, r'\bhow\s+(?:far|many\s+met\w+)\b.*\bfrom\s+(?:here|where\s+(?:you|we'
         r'|i)\s+(?:are|am))\b'),
@@ -101,7 +102,7 @@ _ASKED = tuple(
         (
             DeedAsked.DURATION,
             r'\bhow\s+(?:long|much\s+(?:of\s+(?:your|the)\s+)?time|many\s+(?:seconds|minutes|hours))\b(?!\s+ago)'
-            r"|\bduration\b|\b(?:what(?:['\u2019]s|\s+was|\s+is)\s+)(?:the|your)\s+(?:longest|shortest|quickest|fastest)\b",
+            r"|\bduration\b|\blength\s+of\b|\b(?:what(?:['\u2019]s|\s+was|\s+is)\s+)(?:the|your)\s+(?:longest|shortest|quickest|fastest)\b",
         ),
         (
             DeedAsked.COUNT,
@@ -117,7 +118,7 @@ _ASKED = tuple(
         (
             DeedAsked.HIGHLIGHTS,
             r'\bhighlights?\b|\b(?:memorable|remarkable|noteworthy|notable|unusual|special|extraordinary|exciting'
-            r'|interesting|outstanding)\b|\bstand(?:s|ing)?\s+out\b|\bout\s+of\s+the\s+ordinary\b|\bbest\s+(?:bits|moments)\b',
+            r'|interesting|outstanding)\b|\bstand(?:s|ing)?\s+out\b|\bout\s+of\s+the\s+ordinary\b|\bmoments\b|\bworth\s+(?:mention|tell|not)\w*|\bunforgettable\b|\bsurpris\w+|\bbest\s+(?:bits|moments)\b',
         ),
         (DeedAsked.BRIEFLY, r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?'
         r'|few\s+words|quick(?:ly)?)\b'),
@@ -128,7 +129,7 @@ _ASKED = tuple(
         ),
         (DeedAsked.ROOMS, r'\b(?:what|which|what\s+other)\s+(?:one\s+)?(?:rooms?|places?|areas?)\b'
         r'|\brooms?\b.*\bnever\b'),
-        (DeedAsked.WHERE, rf'\bwhere\b.*\b{_SELF}\b'),
+        (DeedAsked.WHERE, rf'\bwhere\b.*\b(?:{_SELF}|end(?:ed)?\s+up)\b'),
         (
             DeedAsked.OUTCOME,
             r'\bhow\s+did\b.*\b(?:go|end|turn\s+out|work\s+out)\b|\b(?:result|outcome)\b|^\W*(?:did|were|was)\b.*\b(?:succe\w+|work\b)',
@@ -142,7 +143,7 @@ _PLEASE = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(r'\bfrom\s+where\s+(?:i|we)\s+(?:stand|am|are|sit)\b', re.IGNORECASE)
-_YES = re.compile(rf'(?:^|[.!?;:,]\s*)\W*{_AUX}\b', re.IGNORECASE)
+_YES = re.compile(rf'(?:^|[.!?;:,]\s*(?:(?:but|and|so)\s+)?)\W*{_AUX}\b', re.IGNORECASE)
 _FAILED = re.compile(
     r'\bfail\w*|\bunsuccess\w+|\bin\s+vain\b|\brefus\w+|\bunable\b|\bnot\s+(?:able|manage)\w*|\bstuck\b|\bgave\s+up\b'
     r'|\b(?:go|went|gone|goes)\s+(?:wrong|badly)\b',
@@ -274,7 +275,7 @@ def parse_deeds(text: str) -> DeedRequest:
     if asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
         outcomes = ('failed', 'cancelled')
     average = _AVERAGE.search(said) is not None
-    if average and asked is None:
+    if (average or _TOTAL.search(said)) and asked is None:
         asked = DeedAsked.DURATION  # 'What does an introduction take you on average?'
     if asked is None or (asked is DeedAsked.ROOMS and yes):
         asked = DeedAsked.WHETHER if yes else DeedAsked.DEEDS

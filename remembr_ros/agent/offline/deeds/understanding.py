@@ -33,6 +33,8 @@ _TOLD = re.compile(
     r'\b(?:(?:walk|run|take|talk)\s+(?:me|us)\s+through|story|account|report|log|diary|records?|nutshell|summar\w+|step\s+by\s+step)\b',
     re.IGNORECASE,
 )
+_WHICH = re.compile(r'\b(?:which|what)\b', re.IGNORECASE)
+_ENDED_UP = re.compile(r'\bend(?:ed)?\s+up\b', re.IGNORECASE)
 _BEEN = re.compile(r'\b(?:been|enter\w*|visit\w*|set\s+foot|inside|go|went|gone)\b', re.IGNORECASE)
 _GENERIC = frozenset(
     (
@@ -64,6 +66,8 @@ def understood(  # noqa: PLR0912
             sides[name] = side
     main = names.read(asked.main)
     at = sides.pop('at', None)
+    if at is None and main.says_nothing and asked.asked in _OF_ITSELF and sides.keys() == {'during'}:
+        at = sides.pop('during')
     if at is not None and main.says_nothing:
         query: DeedQuery | None = at
     else:
@@ -90,7 +94,7 @@ def understood(  # noqa: PLR0912
             'place'
             if asked.asked is DeedAsked.ROOMS
             else 'object'
-            if asked.asked is DeedAsked.DEEDS and not sides
+            if asked.asked is DeedAsked.DEEDS and not sides and _WHICH.search(asked.says)
             else ''
         )
     return replace(
@@ -100,7 +104,7 @@ def understood(  # noqa: PLR0912
         before=sides.get('before'),
         during=sides.get('during'),
         outcomes=asked.outcomes,
-        right=asked.right and len({'after', 'before'} & sides.keys()) == 1,
+        right=asked.right and not asked.limit and len({'after', 'before'} & sides.keys()) == 1,
         at_ns=moment_ns,
         order=order,
         here=here.position if here else None,
@@ -110,6 +114,7 @@ def understood(  # noqa: PLR0912
     )
 
 
+_OF_ITSELF = (DeedAsked.DURATION, DeedAsked.DISTANCE, DeedAsked.TIME, DeedAsked.WHERE)
 _OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY)
 
 
@@ -123,6 +128,13 @@ def _main(  # noqa: PLR0911
         return DeedQuery(kind='' if main.weak else main.kind) if about_self or generic else None
     if asked.asked is DeedAsked.ROOMS:
         return DeedQuery(kind=VISIT, object='') if about_self else None
+    if (
+        asked.asked is DeedAsked.WHERE
+        and not main.kind
+        and main.of('object')
+        and _ENDED_UP.search(asked.says)
+    ):
+        return DeedQuery('place', main.of('object')[0])
     places = [*main.of('place'), *main.unknown]
     if asked.yes and about_self and not main.of('object') and places and _BEEN.search(asked.main):
         return DeedQuery(kind=VISIT, place=' '.join(places))
@@ -137,7 +149,7 @@ def _main(  # noqa: PLR0911
         about_self and not asked.yes and _DOING.search(asked.says) and (of_time or not main.unknown)
     ):
         return DeedQuery()
-    if told and not main.names:
+    if told and not any(role for _, role in main.names):
         return DeedQuery()
     if asked.asked is DeedAsked.WHETHER and about_self and main.kind and (main.names or main.unknown):
         return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(said for said, _ in main.names))))
@@ -167,4 +179,8 @@ def _fitting(phrase: DeedPhrase, names: DeedNames, *, exactly: bool = False) -> 
             continue
         if choose_deeds(query, lambda _: names.done).found:
             return query
+    things = phrase.of('object') if not exactly else []
+    query = DeedQuery('' if phrase.weak else phrase.kind, next(iter(things), ''))
+    if things and choose_deeds(query, lambda _: names.done).found:
+        return query
     return None

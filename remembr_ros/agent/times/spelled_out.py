@@ -1,0 +1,157 @@
+"""Times in other words ('this month', 'on the 16th', 'the week of 15 June') as dates that day knows."""
+
+import re
+from calendar import monthrange
+from datetime import datetime, timedelta, tzinfo
+
+from remembr_ros.agent.times.day import (
+    DATE_TEXT,
+    FOLLOWS,
+    MONTH_TEXT,
+    WEEKDAY_TEXT,
+    WEEKDAYS,
+    YEAR_TEXT,
+    of_calendar,
+)
+from remembr_ros.agent.times.time_expression import local
+
+_TO = (
+    r'\s*(?:\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b|\bup\s+to(?:\s+and\s+including)?\b|-'
+    r'|\u2013)\s*(?:the\s+)?'
+)
+_SHARED_MONTH = re.compile(
+    rf'(?:\b(?:between|from)\s+(?:the\s+)?)?(?:\b(?P<a>\d{{1,2}})(?:st|nd|rd|th)?{_TO}(?P<b>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?'
+    rf'(?P<after>{MONTH_TEXT})|\b(?P<before>{MONTH_TEXT})\s+(?P<c>\d{{1,2}}){_TO}(?P<d>\d{{1,2}})(?![:\d]))(?P<year>{YEAR_TEXT}?)',
+    re.IGNORECASE,
+)
+"""'20 to 22 November', 'Nov 20-22'."""
+_NTH_DAY = rf'(?:{WEEKDAY_TEXT},?\s+)?the\s+([12]?\d|3[01])(?:st|nd|rd|th)'
+_NTHS = re.compile(
+    rf'(?:\b(?:from|between)\s+)?\b{_NTH_DAY}{_TO}{_NTH_DAY}(?!\s+of\b)',
+    re.IGNORECASE,
+)
+_GOES_ON = (
+    r'(?=\s+(?:and|you|we|i|it|they|he|she|the\s+robot|some|any|for|then|as|begin|began|start|end|go|went|look|with|during|up'
+    r'|could|would|should|can|will|please|[a-z]+ed)\b)'
+)
+_NTH_ALONE = re.compile(
+    rf'(?P<edge>\b(?:on|since|until|till|before|after|from|by|to|{WEEKDAY_TEXT}),?\s+)?{_NTH_DAY}(?:{FOLLOWS}|{_GOES_ON})(?!\s+of\b)',
+    re.IGNORECASE,
+)
+"""A day of the latest month that had it."""
+_THIS_UNIT = re.compile(
+    r'(?:\b(?:in|during|over|throughout|for)\s+)?(?:\b(?:the\s+)?(?:whole|entire|all)\s+(?:of\s+)?(?:this\s+|the\s+)?|\bthis\s+)'
+    r'(?P<unit>week|month|year)\b',
+    re.IGNORECASE,
+)
+_SMALL = dict(zip('one two three four five six seven eight nine ten'.split(), range(1, 11), strict=True))
+_PART_OF_MONTH = re.compile(
+    rf'(?:\b(?:in|during|over|for)\s+)?\bthe\s+(?P<end>first|last)\s+(?:(?P<number>\d{{1,2}})|(?P<word>{"|".join(_SMALL)}))?\s*'
+    rf'(?P<unit>days?|weeks?)\s+(?:of|in)\s+(?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:the|this)\s+month)',
+    re.IGNORECASE,
+)
+_OF_LAST_WEEK = re.compile(
+    rf'(?:\bon\s+)?\b(?:(?P<day>{WEEKDAY_TEXT}),?\s+(?:of\s+)?last\s+week|last\s+week\s+(?:on\s+)?(?P<day_>{WEEKDAY_TEXT}))\b',
+    re.IGNORECASE,
+)
+_WEEK_OF = re.compile(
+    rf'\b(?:(?:in|during|over)\s+)?(?:the\s+)?week\s+(?:of|from|beginning|starting)\s+(?:{WEEKDAY_TEXT},?\s+)?(?P<day>{DATE_TEXT}|{_NTH_DAY})'
+    r'(?!\s*(?:to|up\s+to|until|till|through)\b)',
+    re.IGNORECASE,
+)
+_IN_OTHER_WORDS = re.compile(
+    rf'\b(?:(?:in|during|over|for)\s+)?(?:(?:last|this)\s+week|the\s+\w+\s+week(?:\s+of\s+(?:the\s+month|{MONTH_TEXT}))?),\s*'
+    rf'(?=(?:from\s+)?(?:\d{{4}}-|\d{{1,2}}(?:st|nd|rd|th)?\s|between\b|{WEEKDAY_TEXT}\b|the\s+\d))',
+    re.IGNORECASE,
+)
+"""'last week, Monday the 22nd through Sunday the 28th': the second one says it."""
+_NTH_WORDS = dict(
+    zip(
+        'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth '
+        'fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth'.split(),
+        (*range(1, 21), 30),
+        strict=True,
+    )
+)
+_NTH_WORD = re.compile(
+    rf'\b(?P<before>(?:on|since|until|till|before|after|from|to|by|{WEEKDAY_TEXT}),?\s+the\s+|the\s+(?=[\w-]+\s+of\s+(?-i:[A-Z])))'
+    rf'(?P<ten>twenty|thirty)?-?(?P<nth>{"|".join(_NTH_WORDS)})(?=\s+of\s+{MONTH_TEXT}|{FOLLOWS})',
+    re.IGNORECASE,
+)
+_WHOLE_MONTH = re.compile(
+    rf'(?<!\d )(?<!th )(?<!st )(?<!nd )(?<!rd )\b(?:over|during|throughout|through|of|in)\s+(?:(?:the'
+    rf'|all)\s+)?(?:(?:whole|entire|month)\s+)?'
+    rf'(?:of\s+)?(?P<month>(?-i:(?=[A-Z])){MONTH_TEXT}{YEAR_TEXT}?)(?!\s+\d)',
+    re.IGNORECASE,
+)
+
+
+def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
+    """Return a text that says both ends of a time: of "20 to 22 November", "this month", "on the 16th"."""
+    today = local(now_ns, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+
+    def both(found: re.Match[str]) -> str:
+        month = (found['after'] or found['before']) + found['year']
+        return f'between {found["a"] or found["c"]} {month} and {found["b"] or found["d"]} {month}'
+
+    def this(found: re.Match[str]) -> str:
+        unit = found['unit'].lower()
+        first = today - timedelta(days=today.weekday()) if unit == 'week' else today.replace(day=1)
+        first = first.replace(month=1) if unit == 'year' else first
+        days = {'week': 7, 'month': monthrange(first.year, first.month)[1], 'year': 366}[unit]
+        last = min(
+            first + timedelta(days=days - 1), first.replace(month=12, day=31) if unit == 'year' else today
+        )
+        return f' from {first.date()} to {max(last, today).date()}'
+
+    def part(found: re.Match[str]) -> str:
+        month = found['month']
+        first = today if month.endswith('month') else of_calendar(month, today, 'month')
+        first = first.replace(day=1)
+        days = monthrange(first.year, first.month)[1]
+        number = int(found['number'] or _SMALL.get((found['word'] or '').lower(), 1))
+        number = min(number * (7 if found['unit'].lower().startswith('week') else 1), days)
+        first = first if found['end'].lower() == 'first' else first.replace(day=days - number + 1)
+        return f' from {first.date()} to {(first + timedelta(days=number - 1)).date()}'
+
+    def nth(number: str) -> str:
+        month = today
+        while month.day < int(number) or _length(month) < int(number):
+            month = (month.replace(day=1) - timedelta(days=1)).replace(hour=0)
+        return str(month.replace(day=int(number)).date())
+
+    def in_digits(found: re.Match[str]) -> str:
+        number = _NTH_WORDS[found['nth'].lower()] + {'twenty': 20, 'thirty': 30}.get(
+            (found['ten'] or '').lower(), 0
+        )
+        ends = {1: 'st', 2: 'nd', 3: 'rd'}
+        return f'{found["before"]}{number}{"th" if number in (11, 12, 13) else ends.get(number % 10, "th")}'
+
+    def week(found: re.Match[str]) -> str:
+        of_month = re.search(_NTH_DAY, found['day'], re.IGNORECASE)
+        first = (
+            datetime.fromisoformat(nth(of_month[1]))
+            if of_month
+            else of_calendar(found['day'], today, 'day', 'month')
+        )
+        return f' from {first.date()} to {(first + timedelta(days=6)).date()}'
+
+    def of_last_week(found: re.Match[str]) -> str:
+        number = WEEKDAYS.index((found['day'] or found['day_']).lower())
+        return f'on {(today - timedelta(days=today.weekday() + 7 - number)).date()}'
+
+    try:
+        text = _OF_LAST_WEEK.sub(of_last_week, text)
+        text = _IN_OTHER_WORDS.sub('', _NTH_WORD.sub(in_digits, text))
+        text = _SHARED_MONTH.sub(both, text)
+        text = _WEEK_OF.sub(week, text)
+        text = _PART_OF_MONTH.sub(part, _THIS_UNIT.sub(this, text))
+        text = _WHOLE_MONTH.sub(lambda found: f'in {found["month"]}', text)
+        text = _NTHS.sub(lambda found: f'from {nth(found[1])} to {nth(found[2])}', text)
+        return _NTH_ALONE.sub(lambda found: f'{found["edge"] or "on "}{nth(found[2])}', text)
+    except (OverflowError, ValueError):
+        return text
+
+
+def _length(month: datetime) -> int:
+    return monthrange(month.year, month.month)[1]
