@@ -15,13 +15,13 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.overview.journey import around, journey, turned
 from remembr_ros.agent.overview.listing import listing, naming, spelling
-from remembr_ros.agent.overview.motion import Motion, Stretch, legs, stops, turns
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.journey import around, journey, turned
+from remembr_ros.memory.motion.motion import Motion, Stretch, legs, stops, turns
 from remembr_ros.memory.places.place import NamedPlace
 from remembr_ros.memory.places.visits import times_said, visits
 from remembr_ros.memory.recall import Recall, every

@@ -10,9 +10,9 @@ from remembr_ros.agent.offline.motion_request import MotionRequest, parse_motion
 from remembr_ros.agent.offline.relation import RelationKind
 from remembr_ros.agent.offline.relevance_model import as_good_as_best, find_sightings
 from remembr_ros.agent.offline.request import Request, parse_request, thing_of
-from remembr_ros.agent.overview.journey import Journey, around, journey
 from remembr_ros.agent.overview.motion_answer import AROUND_NS, MotionQuestion, Moved, motion_answer
 from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.motion.journey import Journey, around, journey
 from remembr_ros.memory.recall import Recall
 from remembr_ros.timestamps import NS
 

@@ -7,10 +7,10 @@ from remembr_ros.agent.model.grounding import Choice
 from remembr_ros.agent.model.quotation import masked
 from remembr_ros.agent.offline.question_terms import said_in, target_of
 from remembr_ros.agent.offline.relation import PASSED, RelationKind, parse_relation, unfronted
-from remembr_ros.agent.overview.motion import Motion
 from remembr_ros.agent.overview.motion_answer import Moved
 from remembr_ros.agent.times.time_expression import AMOUNTS, seconds_in
 from remembr_ros.memory.matching.terms import words
+from remembr_ros.memory.motion.motion import Motion
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.agent.overview.highlights import stems_of
-from remembr_ros.agent.overview.track import GAP_NS
 from remembr_ros.geometry import distance
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.track import GAP_NS
 
 AROUND = 5  # Memories on each side of where a drive may be cut, that are compared
 CUTS = 50  # Places where it may be

@@ -8,12 +8,12 @@ from enum import Enum
 from remembr_ros.agent.model.answer import Kind
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.overview.journey import AROUND_RAD, Journey, heading, turned
-from remembr_ros.agent.overview.motion import Motion, Stretch, legs, stops, turns
 from remembr_ros.geometry import distance
 from remembr_ros.memory.matching.sentences import split_sentences
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.journey import AROUND_RAD, Journey, heading, turned
+from remembr_ros.memory.motion.motion import Motion, Stretch, legs, stops, turns
 from remembr_ros.timestamps import NS
 
 AROUND_NS = 600 * NS  # Who came back to a place later than this was there another time

@@ -47,8 +47,12 @@ _THIS_UNIT = re.compile(
 _SMALL = dict(zip('one two three four five six seven eight nine ten'.split(), range(1, 11), strict=True))
 _PART_OF_MONTH = re.compile(
     rf'(?:\b(?:in|during|over|for)\s+)?\bthe\s+(?P<end>first|last)\s+(?:(?P<number>\d{{1,2}})|(?P<word>{"|".join(_SMALL)}))?\s*'
-    rf'(?P<unit>days?|weeks?)\s+(?:of|in)\s+(?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:the|this)\s+month)',
+    rf'(?P<unit>days?|weeks?)\s+(?:of|in)\s+(?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:the|this)\s+month)'
+    r'(?:,?\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\s*(?:to|through|-|\u2013)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\b)?',
     re.IGNORECASE,
+)
+_UP_TO = re.compile(
+    r'\bup\s+(?:to|until|till)\s+(?=(?:noon|midday|midnight|\d{1,2}(?::\d\d|\s*[ap]m))\b)', re.IGNORECASE
 )
 _OF_LAST_WEEK = re.compile(
     rf'(?:\bon\s+)?\b(?:(?P<day>{WEEKDAY_TEXT}),?\s+(?:of\s+)?last\s+week|last\s+week\s+(?:on\s+)?(?P<day_>{WEEKDAY_TEXT}))\b',
@@ -61,7 +65,7 @@ _WEEK_OF = re.compile(
 )
 _IN_OTHER_WORDS = re.compile(
     rf'\b(?:(?:in|during|over|for)\s+)?(?:(?:last|this)\s+week|the\s+\w+\s+week(?:\s+of\s+(?:the\s+month|{MONTH_TEXT}))?),\s*'
-    rf'(?=(?:from\s+)?(?:\d{{4}}-|\d{{1,2}}(?:st|nd|rd|th)?\s|between\b|{WEEKDAY_TEXT}\b|the\s+\d))',
+    rf'(?=(?:from\s+)?(?:\d{{4}}-|\d{{1,2}}(?:st|nd|rd|th)?\b[^,]*\b{MONTH_TEXT}|between\b|{WEEKDAY_TEXT}\b|the\s+\d))',
     re.IGNORECASE,
 )
 """'last week, Monday the 22nd through Sunday the 28th': the second one says it."""
@@ -141,7 +145,7 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
         return f'on {(today - timedelta(days=today.weekday() + 7 - number)).date()}'
 
     try:
-        text = _OF_LAST_WEEK.sub(of_last_week, text)
+        text = _UP_TO.sub('until ', _OF_LAST_WEEK.sub(of_last_week, text))
         text = _IN_OTHER_WORDS.sub('', _NTH_WORD.sub(in_digits, text))
         text = _SHARED_MONTH.sub(both, text)
         text = _WEEK_OF.sub(week, text)

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from remembr_ros.memory.deeds.query import FIELDS, DeedQuery, Occurrence
+from remembr_ros.memory.deeds.query import FIELDS, DeedQuery, Occurrence, choose_deeds
 from remembr_ros.memory.deeds.verbs import PARTICLES, base, is_form, is_same_kind, verb_of
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, synonyms, words
 
 _INTO = frozenset('from off in into on onto inside to at out within under behind by'.split())
 _ARTICLES = frozenset('the a an my your our his her its their this that these those some any'.split())
 _BEFORE_NOUN = _ARTICLES | _INTO | frozenset('with for about of'.split())
-_WHO = frozenset('i you we they he she it to'.split())
+_WHO = frozenset('i you we they he she it to have has had did'.split())
 _SAYING = frozenset('up down out away off'.split())  # 'set down' says more than 'set'
 _WEAK = frozenset(
     map(
@@ -26,24 +26,24 @@ PLAIN = STOP_WORDS.union(
     'altogether amount anybody anyone anywhere around attempt attempted attempts average averaged away '
     'beforehand behind beside breakdown brief briefest briefly cancel canceled cancelled cause caused '
     'closest count current currently date dates day days deed deeds detail details didn different '
-    'difficulties difficulty directly distance distinct doesn don during earliest eighth encounter '
-    'encountered entire error errors event events ever everything exactly fail failed failing fails '
-    'failure failures far farthest fewer fifth figure final foot found fourth furthest generally hand '
-    'handle handled handling hands happen happened happens hasn haven having held highlight highlights '
-    'hold holding home hour hours house im immediately isn issue issues item items itself job jobs just '
-    'kilometres kind kinds know latest least length less list ll located location longer longest looked '
-    'looking manage managed marked mean meter meters metre metres minute minutes moment moments month '
-    'months myself named nearby nearest never next ninth normally notice noticed number object objects '
-    'observe observed often opposite order own part parts people person piece pieces place places '
-    'position previous problem problems quickest re reach reached readable reads really reason reasons '
-    'recent refuse refused remain remained right room rooms route saying second seconds seeing separate '
-    'seventh short shorter shortest since sixth slowest somebody someone somewhere sort spend spent spot '
-    'spotted stay stayed step steps still stood straight stuff succeed succeeded success successful '
-    'successfully sum summarise summarize summary taken takes taking tally task tasks tenth then thing '
-    'think third times titled together took total touch touched tried tries trouble troubles try trying '
-    'typically unable unsuccessful unsuccessfully use usually vain various ve version visible visit '
-    'visited wait waited wasn way week weeks weren whereabouts whole won writing written wrong year yet '
-    'yourself'.split()
+    'difficulties difficulty directly distance distinct doesn don during earliest eight eighth eleven '
+    'encounter encountered entire error errors event events ever everything exactly fail failed failing '
+    'fails failure failures far farthest fewer fifth figure final five foot found four fourth furthest '
+    'generally hand handle handled handling hands happen happened happens hasn haven having held '
+    'highlight highlights hold holding home hour hours house im immediately isn issue issues item items '
+    'itself job jobs just kilometres kind kinds know latest least length less list ll located location '
+    'longer longest looked looking manage managed marked mean meter meters metre metres minute minutes '
+    'moment moments month months myself named nearby nearest never next nine ninth normally notice '
+    'noticed number object objects observe observed often opposite order own part parts people person '
+    'piece pieces place places position previous problem problems quickest re reach reached readable '
+    'reads really reason reasons recent refuse refused remain remained right room rooms route saying '
+    'second seconds seeing separate seven seventh short shorter shortest since single six sixth slowest '
+    'somebody someone somewhere sort spend spent spot spotted stay stayed step steps still stood straight '
+    'stuff succeed succeeded success successful successfully sum summarise summarize summary taken takes '
+    'taking tally task tasks ten tenth then thing think third three times titled together took total '
+    'touch touched tried tries trouble troubles try trying twelve two typically unable unsuccessful '
+    'unsuccessfully use usually vain various ve version visible visit visited wait waited wasn way week '
+    'weeks weren whereabouts whole won writing written wrong year yet yourself'.split()
 )
 """Words that name no deed, nor anything that it was done to."""
 
@@ -127,6 +127,25 @@ class DeedNames:
                 ]
         return DeedPhrase(kind, weak, tuple(dict.fromkeys(names)), tuple(unknown))
 
+    def meant(
+        self, phrase: DeedPhrase, *, exactly: bool = False, outcomes: tuple[str, ...] = ()
+    ) -> DeedQuery | None:
+        """Return the query of a phrase that some deed fits, whenever that was; None: none does.
+
+        :param exactly: with all of its words
+        :param outcomes: rather one that ended so
+        """
+        queries = [phrase.query(), phrase.query(loose=True)]
+        if not exactly:
+            things = [DeedQuery('' if phrase.weak else phrase.kind, said) for said in phrase.of('object')[:1]]
+            queries += [phrase.query(bare=True), phrase.query(loose=True, bare=True), *things]
+        queries = [query for query in queries if not query.names_nothing]
+        for ended in dict.fromkeys((outcomes, ())):
+            for query in queries:
+                if choose_deeds(replace(query, outcomes=ended), lambda _: self.done).found:
+                    return query
+        return None
+
     def _names(self, said: Sequence[str], free: list[bool]) -> list[tuple[str, str]]:
         stems = list(map(stem, said))
         found: list[tuple[int, str, str]] = []
@@ -134,7 +153,10 @@ class DeedNames:
             for start in range(len(said) - length + 1):
                 span = range(start, start + length)
                 fields = self._named(stems[start : start + length]) if all(free[i] for i in span) else None
-                verb = length == 1 and (said[start] in PLAIN or said[max(start - 1, 0)] in _WHO)
+                follows = said[start + 1] if start + 1 < len(said) else ''
+                verb = length == 1 and (
+                    said[start] in PLAIN or said[max(start - 1, 0)] in _WHO or follows in _SAYING
+                )
                 if fields and not verb:
                     for i in span:
                         free[i] = False
@@ -158,7 +180,19 @@ class DeedNames:
         for same, usual in ((is_form, False), (is_same_kind, True)):
             for kind in self.kinds:
                 told = verb_of(kind)
-                at = [next((i for i, w in enumerate(said) if free[i] and same(w, one)), -1) for one in told]
+                if usual and len(told) == 2 and told[1] in PARTICLES and base(told[0]) not in _WEAK:
+                    told = told[:1]  # 'handed it to him' for hand over
+                at = [
+                    next(
+                        (
+                            i
+                            for i, w in enumerate(said)
+                            if free[i] and same(w, one) and (not usual or w not in PLAIN)
+                        ),
+                        -1,
+                    )
+                    for one in told
+                ]
                 if not told or min(at) < 0:
                     continue
                 follows = said[at[0] + 1] if at[0] + 1 < len(said) else ''

@@ -7,8 +7,9 @@ from dataclasses import replace
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.deed import TALK, DeedFacts, each_time, facts_of
 from remembr_ros.memory.deeds.query import (
-    SEE,
-    VISIT,
+    MOVES,
+    SIGHT,
+    STAY,
     DeedQuery,
     FoundDeeds,
     Occurrence,
@@ -20,11 +21,14 @@ from remembr_ros.memory.matching.ranking import searchable
 from remembr_ros.memory.matching.terms import STOP_WORDS, stem, words, words_without
 from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.model.record import AGENT, CAPTIONER, PERSON, Memory
+from remembr_ros.memory.motion.journey import around, journey, said_of
+from remembr_ros.memory.motion.motion import legs, stops, turns
 from remembr_ros.memory.objects.query import ObjectQuery
 from remembr_ros.memory.places.places import Places, known_places
 from remembr_ros.memory.places.visits import visits
 from remembr_ros.memory.recall import Recall, every
 
+EDGE_NS = 60_000_000_000  # how a robot moved is read this far around a time: neighbours tell of each other
 _SAID = ('ask', 'answer')  # kinds of which the talk with the memory itself is, too
 DRIFT_M = 0.5  # who is found so near to where a deed ended has not moved
 _APART_NS = 600_000_000_000  # of deeds in one place, between which nobody knows where the robot was
@@ -57,10 +61,12 @@ class Happened:
         """Return what there is of the kind, in the scope, in the order of time; see query.Source."""
         if query.never:
             return [*self._known(query), *self.deeds(query.scope)]
-        if query.kind == SEE:
+        if query.kind.split(' ')[0] in MOVES:
+            return self._moves(query)
+        if query.kind == SIGHT:
             return self._sights(query)
         done = self.deeds(query.scope, talk=any(is_same_kind(query.kind, said) for said in _SAID))
-        return self._visits(query, done) if query.kind == VISIT else done
+        return self._visits(query, done) if query.kind == STAY else done
 
     @property
     def places(self) -> Places:
@@ -112,14 +118,16 @@ class Happened:
         names = self.places.names_of(seen)
         found = [
             Occurrence(
-                one.start_ns, one.end_ns, DeedFacts(kind=SEE, object=query.object, place=place), (one,)
+                one.start_ns, one.end_ns, DeedFacts(kind=SIGHT, object=query.object, place=place), (one,)
             )
             for one, place in zip(seen, names, strict=True)
         ]
         if query.object and not query.scope.source:
             things = self._recall.find_objects(ObjectQuery(query.object, scope=query.scope))
             for thing in things.objects:
-                facts = DeedFacts(kind=SEE, object=query.object, object_id=thing.known.id, place=thing.place)
+                facts = DeedFacts(
+                    kind=SIGHT, object=query.object, object_id=thing.known.id, place=thing.place
+                )
                 found += [
                     Occurrence(start_ns, end_ns, facts, (thing.known.memory,))
                     for start_ns, end_ns in thing.known.seen_within(
@@ -137,6 +145,34 @@ class Happened:
         }
         return ' '.join(word for word in words_without(STOP_WORDS, text) if stem(word) in said)
 
+    def _moves(self, query: DeedQuery) -> list[Occurrence]:
+        """Return the stops, the turns or the legs whose middle lies in the time."""
+        memories, whole = around(
+            self._recall, replace(query.scope, near=None, radius_m=None, place=None), EDGE_NS
+        )
+        self.whole = self.whole and whole
+        way = journey(memories, query.scope.after_ns, query.scope.before_ns)
+        all_ways = way.stretches
+        some = {'standing': stops, 'turning': turns, 'driving': legs}
+        wanted = some.values() if query.kind == MOVES[0] else [some[query.kind.split(' ')[0]]]
+        found = way.inside([one for of_kind in wanted for one in of_kind(all_ways)])
+        scope = query.scope if query.scope.place is None else self.places.within(query.scope)
+        return [
+            Occurrence(
+                one.start_ns,
+                one.end_ns,
+                DeedFacts(
+                    kind=query.kind if query.kind == MOVES[0] else one.motion.value,
+                    place=self.places.name_at(one.memories[0].map_id, one.start),
+                    text=said_of(one),
+                ),
+                one.memories,
+                one.driven_m,
+            )
+            for one in sorted(found, key=lambda one: (one.start_ns, -one.end_ns))
+            if any(scope.reaches(pose.position) for pose in (one.start, one.end) if pose)
+        ]
+
     def _visits(self, query: DeedQuery, done: Sequence[Occurrence]) -> list[Occurrence]:
         """Return the visits to places by where the cameras were; without such, by where deeds were done."""
         scope = query.scope
@@ -150,7 +186,7 @@ class Happened:
             Occurrence(
                 one.start_ns,
                 one.end_ns,
-                DeedFacts(kind=VISIT, place=' / '.join(one.place.names)),
+                DeedFacts(kind=STAY, place=' / '.join(one.place.names)),
                 (one.memories[len(one.memories) // 2], *one.memories),
                 spent_ns=one.spent_ns,
             )
@@ -204,7 +240,7 @@ def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
                 )
                 found[-1] = last
             else:
-                facts = DeedFacts(kind=VISIT, place=one.facts.place)
+                facts = DeedFacts(kind=STAY, place=one.facts.place)
                 found.append(last := Occurrence(one.start_ns, one.end_ns, facts, (one.memory,)))
     return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
 

@@ -18,8 +18,10 @@ from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-SEE, VISIT = 'see', 'visit'
-"""Kinds of what is no deed: a thing was in view, the robot was in a place that has a name."""
+SIGHT, STAY = 'sight', 'stay'
+MOVES = ('moving', 'standing', 'turning', 'driving')
+"""Kinds of what is no deed: a thing was in view; the robot was in a place that has a name; it stood, turned
+(left, right), drove from one stop to the next, or did any of these."""
 FIELDS = ('object', 'receptacle', 'place')  # of which names can be asked for
 
 
@@ -40,7 +42,8 @@ class DeedOrder(str, Enum):
 class DeedQuery:
     """What is asked of that which took place. Conditions combine with "and"; what is empty is none.
 
-    :param kind: by a usual word for it; 'see': an object was in view; 'visit': the robot was in a place
+    :param kind: by a usual word for it; 'sight': the object was in view; 'stay': the robot was in a
+        place; one of MOVES, 'turning left', 'turning right': how it moved
     :param object: words of its name
     :param receptacle: the same
     :param place: the same, of the place that is told, or that it was in
@@ -101,7 +104,7 @@ class Occurrence:
     """Something that took place, in the terms of a deed.
 
     :param start_ns: nanoseconds since the Unix epoch
-    :param facts: of a sight the kind SEE and the thing as object; of a visit VISIT and the place
+    :param facts: of a sight the kind SIGHT and the thing as object, of a stay STAY and the place
     :param memories: what it rests on, the one that tells most first
     :param metres: driven meanwhile [m]
     :param spent_ns: of its time
@@ -295,12 +298,13 @@ def _beside(one: Occurrence, query: DeedQuery, source: Source, *, later: bool) -
 def _fitting(query: DeedQuery, some: Sequence[Occurrence]) -> list[Occurrence]:
     if not query.kind:
         return [one for one in some if one.fits(query)]
-    for kinds in kinds_meant(query.kind, {one.facts.kind for one in some}):
+    meant = kinds_meant(query.kind, {one.facts.kind for one in some})
+    for kinds in meant:
         if found := [one for one in some if one.facts.kind in kinds and one.fits(query)]:
             return found
     # No kind is called so: what was said of it may have the word.
     said = replace(query, attribute=f'{query.attribute} {query.kind}'.strip())
-    return [one for one in some if one.fits(said)]
+    return [] if meant else [one for one in some if one.fits(said)]
 
 
 def _ordered(some: Sequence[Occurrence], query: DeedQuery) -> list[Occurrence]:

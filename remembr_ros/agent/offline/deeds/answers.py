@@ -17,8 +17,8 @@ from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.names import DeedNames
 from remembr_ros.memory.deeds.occurrences import Happened, hits_of
 from remembr_ros.memory.deeds.query import (
-    SEE,
-    VISIT,
+    SIGHT,
+    STAY,
     DeedOrder,
     DeedQuery,
     FoundDeeds,
@@ -69,7 +69,7 @@ class _About:
         return format_clock(one.start_ns, self.question.zone)[:16]
 
     def tell(self, one: Occurrence) -> str:
-        said = one.memory.caption if one.facts.kind != VISIT else f'In {one.facts.place}'
+        said = one.memory.caption if one.facts.kind != STAY else f'In {one.facts.place}'
         return f'{self.clock(one)} {said.rstrip(".")}'
 
     def listed(self, some: Iterable[Occurrence]) -> str:
@@ -95,12 +95,16 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     names = DeedNames(done, [(name, 'place') for one in happened.places.all for name in one.names])
     query: DeedQuery | None
     if seen:
-        query = DeedQuery(kind=SEE, object=happened.words_seen(asked.main, scope), scope=scope)
+        query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)
     else:
         query = understood(asked, names, request, question, scope)
+    if query is None and asked.asked in _OF_SIGHTS:
+        query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)
     if query is None:
         return None
     found = choose_deeds(query, happened)
+    if asked.at and not found.found and query.during is not None:  # 'when he asked you to'
+        found = choose_deeds(replace(query, during=None, after=query.during), happened)
     if not found.found and query.outcomes == ('cancelled',):
         found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), happened)
     about = _About(asked, question, query, found, done, names, happened)
@@ -202,7 +206,7 @@ def _count(about: _About) -> Claim | None:
     if not some:
         return Claim(Kind.TEXT, '0 times: never, as far as I remember.', hits_of(about.done[-1:]))
     if about.asked.distinct:
-        field = 'place' if about.query.kind == VISIT else 'object'
+        field = 'place' if about.query.kind == STAY else 'object'
         names = {getattr(one.facts, field).casefold(): one for one in reversed(some)}
         if names.pop('', None) and not names:
             names = {one.memory.caption: one for one in reversed(some)}
@@ -242,7 +246,7 @@ def _days(about: _About) -> Claim | None:
         f'{day.isoformat()}{f" ({len(some)} times)" if len(some) > 1 else ""}' for day, some in days.items()
     )
     number = f'{len(days)} days: ' if 'how many' in about.asked.says.lower() else ''
-    return Claim(Kind.TEXT, f'{number}{told}.', hits_of(some[0] for some in days.values()))
+    return Claim(Kind.TEXT, f'{number}{told}.', hits_of((*(some[0] for some in days.values()), *about.some)))
 
 
 def _per_day(about: _About) -> Claim | None:
@@ -254,7 +258,7 @@ def _per_day(about: _About) -> Claim | None:
         text = f'{len(about.some) / whole:.1f} times a day, {len(about.some)} in {whole} days.'
     else:
         text = f'{", ".join(f"{day.isoformat()}: {len(some)}" for day, some in days.items())}.'
-    return Claim(Kind.TEXT, text, hits_of(some[0] for some in days.values()))
+    return Claim(Kind.TEXT, text, hits_of((*(some[0] for some in days.values()), *about.some)))
 
 
 def _day_of_most(about: _About) -> Claim | None:
@@ -330,6 +334,7 @@ def _duration(about: _About) -> Claim | None:
     else:
         one = _one(about) or some[-1]
         seconds, text = one.seconds, about.tell(one)
+        text += f' ({one.metres:.1f} m)' if one.metres > 0.0 else ''
         some = [one]
     hits = hits_of(some)
     last = max(hits, key=lambda hit: hit.memory.end_ns)
@@ -358,22 +363,25 @@ def _from_here(about: _About) -> Claim | None:
 
 
 def _why(about: _About) -> Claim | None:
-    some = [one for one in about.some if one.failed]
-    if not some and about.found.anchors:
-        some = [one for one in about.found.anchors if one.failed]
-    if not some:
+    some = [one for one in (*about.some, *about.found.anchors) if one.failed]
+    whole = replace(about.query, outcomes=(), nth=None)
+    base = choose_deeds(whole, about.happened).found if not some else ()
+    if base and not about.query.names_nothing:
+        inside = DeedQuery(outcomes=('failed', 'cancelled'), during=whole)
+        some = [*(one for one in base if one.failed), *choose_deeds(inside, about.happened).found]
+    if some:
+        text = f'{about.listed(some[:SHOWN])}.'
         if about.asked.yes:
-            return Claim(
-                Kind.BINARY,
-                'No: nothing went wrong, as far as I remember.',
-                hits_of(about.found.anchors),
-                binary=False,
-            )
-        return _nothing(about)
-    text = f'{about.listed(some[:SHOWN])}.'
+            return Claim(Kind.BINARY, f'Yes: {text}', hits_of(some), binary=True)
+        return Claim(Kind.TEXT, text, hits_of(some))
     if about.asked.yes:
-        return Claim(Kind.BINARY, f'Yes: {text}', hits_of(some), binary=True)
-    return Claim(Kind.TEXT, text, hits_of(some))
+        text = 'No: nothing went wrong, as far as I remember.'
+        return Claim(Kind.BINARY, text, hits_of(about.found.anchors or base[:SHOWN]), binary=False)
+    return (
+        Claim(Kind.TEXT, f'{about.listed(base[-LISTED:])}.', hits_of(base[-LISTED:]))
+        if base
+        else _nothing(about)
+    )
 
 
 def _outcome(about: _About) -> Claim | None:

@@ -142,7 +142,18 @@ _PLEASE = re.compile(
     r'(?:(?:tell|show|give|remind)\s+(?:me|us)\s+|(?:say|list|name|count|recall)\s+|(?=when|what|how|why|where|which|who))',
     re.IGNORECASE,
 )
-_HERE = re.compile(r'\bfrom\s+where\s+(?:i|we)\s+(?:stand|am|are|sit)\b', re.IGNORECASE)
+_WENT_IN = re.compile(
+    r'\b(things?|items?|objects?|what|that|which|\w+s)\s+(?:went|gone|go)\s+(in|into|onto|on)\b(?!\s+to\b)',
+    re.IGNORECASE,
+)
+_CAME_OUT = re.compile(
+    r'\b(things?|items?|objects?|what|that|which|\w+s)\s+(?:came|come)\s+out\s+of\b', re.IGNORECASE
+)
+"""Of things: somebody put them there."""
+_HERE = re.compile(
+    r'\b(?:as\s+)?seen\s+from\s+(?:here|there)\b|\bfrom\s+where\s+(?:i|we)\s+(?:stand|am|are|sit)\b',
+    re.IGNORECASE,
+)
 _YES = re.compile(rf'(?:^|[.!?;:,]\s*(?:(?:but|and|so)\s+)?)\W*{_AUX}\b', re.IGNORECASE)
 _FAILED = re.compile(
     r'\bfail\w*|\bunsuccess\w+|\bin\s+vain\b|\brefus\w+|\bunable\b|\bnot\s+(?:able|manage)\w*|\bstuck\b|\bgave\s+up\b'
@@ -171,6 +182,9 @@ _ORDINAL = re.compile(
     r'\b(?P<second_last>(?:second\s+to|next\s+to)\s+last|last\s+but\s+one|penultimate)\b'
     rf'|\b(?P<nth>{"|".join(_ORDINALS)})\b(?!\s+(?:time\s+)?(?:aid|floor)\b)|\b(?P<last>last|latest|final|most\s+recent(?:ly)?)\b',
     re.IGNORECASE,
+)
+_LASTS = re.compile(
+    r'(?<!\bthe)(?<!\byour)(?<!\bvery)\s+last(?=\W*$|\s+(?:for|on\s+average)\b)', re.IGNORECASE
 )
 _NUMBER = rf'(?:\d+|{"|".join(TO_TWENTY[2:])}|couple\s+of|few)'
 _SOME = re.compile(
@@ -256,11 +270,14 @@ def parse_deeds(text: str) -> DeedRequest:
     :param text: without its words of time
     """
     said = _HERE.sub(' ', _PLEASE.sub('', ' '.join(text.split())))
+    said = _CAME_OUT.sub(r'\1 picked from', _WENT_IN.sub(r'\1 placed \2', said))
     alternatives, plain = _alternatives(said)
     related, rest, right = _relations(plain)
     asked = next((asked for asked, pattern in _ASKED if pattern.search(said)), None)
     yes = _YES.search(said) is not None
     order = next((order for order, pattern in _ORDERS[::-1] if pattern.search(rest)), DeedOrder.FIRST)
+    if asked is DeedAsked.DURATION:
+        rest = _LASTS.sub(' ', rest)
     nth, limit, rest, order = picked(rest, order)
     if asked in _SAID_BY_ITSELF:
         rest = next(p for a, p in _ASKED if a is asked).sub(' ', rest)

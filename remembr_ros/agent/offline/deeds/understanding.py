@@ -7,7 +7,7 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.offline.deeds.request import DeedAsked, DeedRequest, picked
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.memory.deeds.names import DeedNames, DeedPhrase
-from remembr_ros.memory.deeds.query import VISIT, DeedOrder, DeedQuery, choose_deeds
+from remembr_ros.memory.deeds.query import STAY, DeedOrder, DeedQuery
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import NS
 
@@ -15,7 +15,7 @@ AROUND_NS = 900 * NS  # of a moment at which nothing was done, what was done so 
 
 _SELF = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|the\s+robot|robot's)\b", re.IGNORECASE)
 SEEN = re.compile(
-    r'\b(?:see|saw|seen|seeing|camera|in\s+(?:view|sight)|come\s+across|notice[ds]?'
+    r'\b(?:see|saw|seen|seeing|camera|in(?:to)?\s+(?:view|sight)|come\s+across|notice[ds]?'
     r'|spot(?:ted)?|observed?|look(?:s|ed)?\s+like)\b',
     re.IGNORECASE,
 )
@@ -64,7 +64,8 @@ def understood(  # noqa: PLR0912
             if side is None:
                 return None
             sides[name] = side
-    main = names.read(asked.main)
+    last = asked.main.rpartition('. ')[2]
+    main = names.read(last if _DOING.search(last) and request.window.at_ns is not None else asked.main)
     at = sides.pop('at', None)
     if at is None and main.says_nothing and asked.asked in _OF_ITSELF and sides.keys() == {'during'}:
         at = sides.pop('during')
@@ -72,6 +73,8 @@ def understood(  # noqa: PLR0912
         query: DeedQuery | None = at
     else:
         query = _main(asked, main, names, request, anchored=bool(sides))
+        if at is not None:
+            sides['during'] = at
     if query is None:
         return None
     if asked.steps and not sides and not query.names_nothing:
@@ -127,7 +130,7 @@ def _main(  # noqa: PLR0911
     if asked.alternatives:
         return DeedQuery(kind='' if main.weak else main.kind) if about_self or generic else None
     if asked.asked is DeedAsked.ROOMS:
-        return DeedQuery(kind=VISIT, object='') if about_self else None
+        return DeedQuery(kind=STAY, object='') if about_self else None
     if (
         asked.asked is DeedAsked.WHERE
         and not main.kind
@@ -137,12 +140,14 @@ def _main(  # noqa: PLR0911
         return DeedQuery('place', main.of('object')[0])
     places = [*main.of('place'), *main.unknown]
     if asked.yes and about_self and not main.of('object') and places and _BEEN.search(asked.main):
-        return DeedQuery(kind=VISIT, place=' '.join(places))
+        return DeedQuery(kind=STAY, place=' '.join(places))
     if not main.says_nothing and (main.names or not main.unknown):
-        query = _fitting(main, names, exactly=asked.yes)
+        query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
         known = bool(main.kind) or about_self or generic or asked.steps
         if query is not None:
             return query if known else None
+    if main.kind and not main.names and asked.order is not DeedOrder.FIRST:
+        return DeedQuery(main.kind)  # 'your longest drive'
     of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
     told = of_time and (DETAIL.search(asked.says) or _TOLD.search(asked.says))
     if generic or (
@@ -161,26 +166,8 @@ def _clause(text: str, names: DeedNames, scope: Scope, first: DeedQuery | None) 
     phrase = names.read(text)
     if phrase.says_nothing and not phrase.kind:
         return None
-    query = _fitting(phrase, names)
+    query = names.meant(phrase)
     if query is not None and first is not None and not phrase.names and re.search(r'\b(?:it|them)\b', text):
         query = replace(query, object=first.object, attribute=f'{query.attribute} {first.attribute}'.strip())
     nth, *_ = picked(text, DeedOrder.FIRST)
     return None if query is None else replace(query, scope=scope, nth=nth)
-
-
-def _fitting(phrase: DeedPhrase, names: DeedNames, *, exactly: bool = False) -> DeedQuery | None:
-    """Return the query of a phrase that some deed fits, whenever that was; None: none does.
-
-    :param exactly: with all of its words
-    """
-    for loose, bare in ((False, False), (True, False), (False, True), (True, True))[: 2 if exactly else 4]:
-        query = phrase.query(loose=loose, bare=bare)
-        if query.names_nothing:
-            continue
-        if choose_deeds(query, lambda _: names.done).found:
-            return query
-    things = phrase.of('object') if not exactly else []
-    query = DeedQuery('' if phrase.weak else phrase.kind, next(iter(things), ''))
-    if things and choose_deeds(query, lambda _: names.done).found:
-        return query
-    return None

@@ -14,10 +14,10 @@ from remembr_ros.agent.llm.loop import LoopPlanner
 from remembr_ros.agent.llm.tools import ALL_TOOLS
 from remembr_ros.agent.model.answer import Answer, Kind, Question
 from remembr_ros.agent.offline.planner import OfflinePlanner
-from remembr_ros.agent.overview import journey
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion import journey
 from remembr_ros.memory.recall import Recall, every
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.timestamps import NS, format_clock

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.relation import RelationKind
-from remembr_ros.agent.overview.motion import Motion
 from remembr_ros.agent.overview.motion_answer import Moved
+from remembr_ros.memory.motion.motion import Motion
 
 BOTH = ('the lift', 'the exit')
 LEFT, RIGHT = Motion.LEFT, Motion.RIGHT

@@ -5,12 +5,12 @@ import math
 import pytest
 
 from remembr_ros.agent.model.answer import Kind
-from remembr_ros.agent.overview.journey import journey
-from remembr_ros.agent.overview.motion import Motion
 from remembr_ros.agent.overview.motion_answer import MotionQuestion, Moved, motion_answer
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.journey import journey
+from remembr_ros.memory.motion.motion import Motion
 from remembr_ros.timestamps import NS
-from test.unit.agent.overview.test_motion import START_NS, STRAIGHT, way
+from test.unit.memory.motion.test_motion import START_NS, STRAIGHT, way
 
 CORNER = (STRAIGHT, STRAIGHT, (0.5, 45.0), (0.8, 90.0), (0.8, 90.0))
 

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from remembr_ros.agent.overview.motion import Motion, Stretch, stretches, turns
-from remembr_ros.agent.overview.track import Track, tracks
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.motion import Motion, Stretch, stretches, turns
+from remembr_ros.memory.motion.track import Track, tracks
 from remembr_ros.memory.recall import Recall, every
 from remembr_ros.timestamps import NS
 
@@ -123,6 +123,20 @@ def turned(turn: Stretch) -> str:
     """Return a turn in words, such as 'left by about 90 degrees'."""
     side = 'left' if turn.motion is Motion.LEFT else 'right'
     return f'{side} by about {abs(math.degrees(turn.turned_rad)):.0f} degrees'
+
+
+def said_of(one: Stretch) -> str:
+    """Return what a robot did for a while, where, how fast."""
+    if one.motion is Motion.STANDING:
+        facing = f' facing yaw {math.degrees(one.start.yaw):.0f}' if one.start else ''
+        return f'stood {one.seconds:.0f} s at {_at(one.start)}{facing}'
+    if one.motion is Motion.DRIVING:
+        return f'drove {one.driven_m:.1f} m at {one.speed:.2f} m/s from {_at(one.start)} to {_at(one.end)}'
+    return f'turned {turned(one)} at {_at(one.start)}'
+
+
+def _at(pose: Pose | None) -> str:
+    return f'({pose.x:.1f}, {pose.y:.1f})' if pose else '(place unknown)'
 
 
 def heading(pose: Pose, frame_id: str) -> str:

@@ -7,7 +7,7 @@ these seconds, or lie in two memories.
 import math
 from collections.abc import Iterator, Sequence
 
-from remembr_ros.agent.overview.track import Track
+from remembr_ros.memory.motion.track import Track
 from remembr_ros.timestamps import NS
 
 STANDS_M_PER_S = 0.1  # Poses that are 1 cm off make a robot that stands this fast at most

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from remembr_ros.agent.overview.journey import heading, journey
-from remembr_ros.agent.overview.motion import Motion, stops, turns
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.motion.journey import heading, journey
+from remembr_ros.memory.motion.motion import Motion, stops, turns
 from remembr_ros.timestamps import NS
 from test.unit.agent.offline.test_motion_questions import START_NS, drive, recall
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from remembr_ros.agent.overview.halts import halts
-from remembr_ros.agent.overview.track import tracks
+from remembr_ros.memory.motion.halts import halts
+from remembr_ros.memory.motion.track import tracks
 from remembr_ros.timestamps import NS
 from test.unit.agent.offline.test_motion_questions import START_NS, drive, recall
-from test.unit.agent.overview.test_motion import STRAIGHT, way
+from test.unit.memory.motion.test_motion import STRAIGHT, way
 
 
 @pytest.mark.parametrize('seed', range(4))

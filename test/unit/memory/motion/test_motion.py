@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.agent.overview.motion import Motion, Stretch, legs, stops, stretches, turns
 from remembr_ros.geometry import Pose, distance
 from remembr_ros.memory.model.record import Memory
+from remembr_ros.memory.motion.motion import Motion, Stretch, legs, stops, stretches, turns
 from remembr_ros.timestamps import NS
 from test.unit.agent.offline.test_motion_questions import drive, recall
 

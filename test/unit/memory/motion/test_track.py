@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from remembr_ros.agent.overview.track import GAP_NS, tracks
+from remembr_ros.memory.motion.track import GAP_NS, tracks
 from remembr_ros.timestamps import NS
-from test.unit.agent.overview.test_motion import START_NS, STRAIGHT, way
+from test.unit.memory.motion.test_motion import START_NS, STRAIGHT, way
 
 
 def test_a_track_ends_where_nothing_is_remembered_or_the_clock_was_set_back() -> None:

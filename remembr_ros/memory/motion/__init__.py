@@ -1,0 +1,1 @@
+"""How robots moved: stops, turns and legs, from the poses of their memories."""
