@@ -89,7 +89,6 @@ class LoopPlanner:
             tools_for(
                 look_again=self.second_look is not None,
                 objects=context.has_objects,
-                places=bool(question.places),
             ),
             run,
             call_timeout_s=self.call_timeout_s,

@@ -13,7 +13,7 @@ from remembr_ros.agent.chat.client import Tool
 from remembr_ros.agent.chat.loose_json import read_object
 from remembr_ros.agent.llm.arguments import UNTOLD, Arguments, Labels, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
-from remembr_ros.agent.llm.day_tool import TellDay, tell_day
+from remembr_ros.agent.llm.deed_tool import WhatHappened, happened
 from remembr_ros.agent.llm.evidence import Evidence
 from remembr_ros.agent.llm.memory_tools import LookAgain, Measure, Read, look_again, measure, read
 from remembr_ros.agent.llm.object_tools import (
@@ -24,14 +24,7 @@ from remembr_ros.agent.llm.object_tools import (
     find_objects,
     object_history,
 )
-from remembr_ros.agent.llm.overview_tools import (
-    HowMoved,
-    ListAll,
-    TimeInPlaces,
-    how_moved,
-    list_all,
-    time_in_places,
-)
+from remembr_ros.agent.llm.overview_tools import ListAll, TellDay, list_all, tell_day
 from remembr_ros.agent.llm.recall_tools import (
     RecallPosition,
     RecallText,
@@ -91,8 +84,7 @@ _JOBS: dict[str, tuple[type[Arguments], Callable[[Any, CallContext], Job]]] = {
     'measure': (Measure, measure),
     'day': (TellDay, tell_day),
     'list_all': (ListAll, list_all),
-    'motion': (HowMoved, how_moved),
-    'places': (TimeInPlaces, time_in_places),
+    'happened': (WhatHappened, happened),
     'find_objects': (FindObjects, find_objects),
     'object_history': (ObjectHistory, object_history),
     'around': (Around, around),
@@ -151,12 +143,11 @@ def _tool(name: str, schema: type[Arguments]) -> Tool:
 
 ALL_TOOLS = tuple(_tool(name, schema) for name, schema in _SCHEMAS.items())
 OF_OBJECTS = frozenset(('find_objects', 'object_history', 'around'))
-OF_PLACES = frozenset(('places',))
 
 
-def tools_for(*, look_again: bool = False, objects: bool = False, places: bool = False) -> tuple[Tool, ...]:
-    """Return the tools that are of use: what looks, and whether there are objects and places, decides."""
-    of_use = ((look_again, {LOOK_AGAIN}), (objects, OF_OBJECTS), (places, OF_PLACES))
+def tools_for(*, look_again: bool = False, objects: bool = False) -> tuple[Tool, ...]:
+    """Return the tools that are of use: what looks, and whether there are objects, decides."""
+    of_use = ((look_again, {LOOK_AGAIN}), (objects, OF_OBJECTS))
     without = {name for used, names in of_use for name in names if not used}
     return tuple(tool for tool in ALL_TOOLS if tool.name not in without)
 

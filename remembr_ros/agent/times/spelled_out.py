@@ -35,7 +35,7 @@ _GOES_ON = (
     r'|could|would|should|can|will|please|[a-z]+ed)\b)'
 )
 _NTH_ALONE = re.compile(
-    rf'(?P<edge>\b(?:on|since|until|till|before|after|from|by|to|{WEEKDAY_TEXT}),?\s+)?{_NTH_DAY}(?:{FOLLOWS}|{_GOES_ON})(?!\s+of\b)',
+    rf'(?P<edge>\b(?:on|of|since|until|till|before|after|from|by|to|{WEEKDAY_TEXT}),?\s+)?{_NTH_DAY}(?:{FOLLOWS}|{_GOES_ON}|(?=\s*[-\u2013\u2014:)]))(?!\s+of\b)',
     re.IGNORECASE,
 )
 """A day of the latest month that had it."""
@@ -45,9 +45,13 @@ _THIS_UNIT = re.compile(
     re.IGNORECASE,
 )
 _SMALL = dict(zip('one two three four five six seven eight nine ten'.split(), range(1, 11), strict=True))
+_MONTHS_FIRST = re.compile(
+    rf"(?:\bthe\s+)?\b(?P<month>{MONTH_TEXT}|the\s+month|month)['\u2019]s\s+(?P<end>first|last)\s+(?P<rest>(?:\w+\s+)?(?:days?|weeks?))\b",
+    re.IGNORECASE,
+)
 _PART_OF_MONTH = re.compile(
     rf'(?:\b(?:in|during|over|for)\s+)?\bthe\s+(?P<end>first|last)\s+(?:(?P<number>\d{{1,2}})|(?P<word>{"|".join(_SMALL)}))?\s*'
-    rf'(?P<unit>days?|weeks?)\s+(?:of|in)\s+(?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:the|this)\s+month)'
+    rf'(?P<unit>days?|weeks?)\s+(?:of|in)\s+(?P<month>{MONTH_TEXT}{YEAR_TEXT}?|(?:(?:the|this)\s+)?month)'
     r'(?:,?\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\s*(?:to|through|-|\u2013)\s*(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\b)?',
     re.IGNORECASE,
 )
@@ -149,6 +153,7 @@ def spelled_out(text: str, now_ns: int, zone: tzinfo) -> str:
         text = _IN_OTHER_WORDS.sub('', _NTH_WORD.sub(in_digits, text))
         text = _SHARED_MONTH.sub(both, text)
         text = _WEEK_OF.sub(week, text)
+        text = _MONTHS_FIRST.sub(r'the \g<end> \g<rest> of \g<month>', text)
         text = _PART_OF_MONTH.sub(part, _THIS_UNIT.sub(this, text))
         text = _WHOLE_MONTH.sub(lambda found: f'in {found["month"]}', text)
         text = _NTHS.sub(lambda found: f'from {nth(found[1])} to {nth(found[2])}', text)

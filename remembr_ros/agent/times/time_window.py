@@ -52,7 +52,10 @@ _LAST = re.compile(
     re.IGNORECASE,
 )
 """'in the last 10 minutes'; of 'in the last 5 to 10 minutes' the longer ones."""
-_FIRST = re.compile(rf'{_IN}the\s+first\s+(?P<period>{PERIOD}){OF_ALL}', re.IGNORECASE)
+_FIRST = re.compile(
+    rf'{_IN}the\s+first\s+(?P<period>{PERIOD}){OF_ALL}(?!\s+(?:that|you|we|i|when|on\s+which|in\s+which)\b)',
+    re.IGNORECASE,
+)
 
 _OFF_TEXT = rf'\b{AMOUNTS}\s+(?:before|after)\s+{CLOCK_TEXT}'
 _OFF = re.compile(rf'({AMOUNTS})\s+(before|after)\s+({CLOCK_TEXT})', re.IGNORECASE)

@@ -180,14 +180,15 @@ class DeedNames:
         for same, usual in ((is_form, False), (is_same_kind, True)):
             for kind in self.kinds:
                 told = verb_of(kind)
-                if usual and len(told) == 2 and told[1] in PARTICLES and base(told[0]) not in _WEAK:
+                cut = usual and len(told) == 2 and told[1] in PARTICLES and base(told[0]) not in _WEAK
+                if cut:
                     told = told[:1]  # 'handed it to him' for hand over
                 at = [
                     next(
                         (
                             i
                             for i, w in enumerate(said)
-                            if free[i] and same(w, one) and (not usual or w not in PLAIN)
+                            if free[i] and same(w, one) and (not cut or w not in PLAIN)
                         ),
                         -1,
                     )

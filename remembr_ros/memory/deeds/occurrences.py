@@ -162,7 +162,7 @@ class Happened:
                 one.start_ns,
                 one.end_ns,
                 DeedFacts(
-                    kind=query.kind if query.kind == MOVES[0] else one.motion.value,
+                    kind=one.motion.value,
                     place=self.places.name_at(one.memories[0].map_id, one.start),
                     text=said_of(one),
                 ),
@@ -199,7 +199,7 @@ class Happened:
         """Return the things, or the places, that the memory knows apart from deeds."""
         if query.never == 'place':
             for place in self.places.all:
-                facts = DeedFacts(place=place.name)
+                facts = DeedFacts(place=' / '.join(place.names))
                 yield Occurrence(place.memory.start_ns, place.memory.end_ns, facts, (place.memory,))
             return
         for thing in self._recall.find_objects(ObjectQuery()).objects:
@@ -241,7 +241,7 @@ def _by_deeds(done: Sequence[Occurrence]) -> list[Occurrence]:
                 found[-1] = last
             else:
                 facts = DeedFacts(kind=STAY, place=one.facts.place)
-                found.append(last := Occurrence(one.start_ns, one.end_ns, facts, (one.memory,)))
+                found.append(last := Occurrence(one.start_ns, one.end_ns, facts, (one.memory, one.memory)))
     return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
 
 

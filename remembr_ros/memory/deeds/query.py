@@ -148,6 +148,11 @@ class Occurrence:
         return 'failed' if self.facts.kind == 'fail' else self.facts.outcome
 
     @property
+    def where(self) -> str:
+        """The name of its place, of several the first; empty: it has none."""
+        return self.facts.place.split(' / ')[0]
+
+    @property
     def told(self) -> str:
         """All that is said of it."""
         facts = self.facts
@@ -194,7 +199,7 @@ def choose_deeds(query: DeedQuery, source: Source) -> FoundDeeds:
 
     :param source: knows what did
     """
-    every, anchors = _related(query, source)
+    every, anchors = _related(replace(query, never=''), source)
     if query.never:
         asked = replace(query, never='', nth=None, limit=None)
         names = {_name(one, query.never) for one in every}
@@ -296,7 +301,7 @@ def _beside(one: Occurrence, query: DeedQuery, source: Source, *, later: bool) -
 
 
 def _fitting(query: DeedQuery, some: Sequence[Occurrence]) -> list[Occurrence]:
-    if not query.kind:
+    if query.kind in ('', MOVES[0]):
         return [one for one in some if one.fits(query)]
     meant = kinds_meant(query.kind, {one.facts.kind for one in some})
     for kinds in meant:

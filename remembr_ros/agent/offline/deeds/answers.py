@@ -69,7 +69,7 @@ class _About:
         return format_clock(one.start_ns, self.question.zone)[:16]
 
     def tell(self, one: Occurrence) -> str:
-        said = one.memory.caption if one.facts.kind != STAY else f'In {one.facts.place}'
+        said = one.memory.caption if one.facts.kind != STAY else f'In {one.where}'
         return f'{self.clock(one)} {said.rstrip(".")}'
 
     def listed(self, some: Iterable[Occurrence]) -> str:
@@ -95,7 +95,8 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     names = DeedNames(done, [(name, 'place') for one in happened.places.all for name in one.names])
     query: DeedQuery | None
     if seen:
-        query = DeedQuery(kind=SIGHT, object=happened.words_seen(asked.main, scope), scope=scope)
+        thing = re.split(r'[.,;:!?\u2013-]\s', asked.says)[0] if it else asked.main
+        query = DeedQuery(kind=SIGHT, object=happened.words_seen(thing, scope), scope=scope)
     else:
         query = understood(asked, names, request, question, scope)
     if query is None and asked.asked in _OF_SIGHTS:
@@ -224,7 +225,8 @@ def _count(about: _About) -> Claim | None:
     if about.query.outcomes:
         every = choose_deeds(replace(about.query, outcomes=()), about.happened).every
         good = [one for one in every if not one.failed]
-        text += f'; of {len(every)} in all, {len(good)} succeeded' if good and len(good) < len(every) else ''
+        if good and len(good) < len(every):
+            text += f'; of {len(every)} in all, {len(good)} succeeded, {len(every) - len(good)} failed'
     shown = some if not failed or len(failed) == len(some) else [*failed, *some]
     if about.asked.yes:
         return Claim(Kind.BINARY, f'Yes, {text}.', hits_of(shown), binary=True)
@@ -319,7 +321,7 @@ def _rooms(about: _About) -> Claim | None:
         return _nothing(about)
     told = sorted(names.values(), key=lambda one: one.start_ns)
     never = 'Not in: ' if about.query.never else ''
-    return Claim(Kind.TEXT, f'{never}{", ".join(one.facts.place for one in told)}.', hits_of(told))
+    return Claim(Kind.TEXT, f'{never}{", ".join(one.where for one in told)}.', hits_of(told))
 
 
 def _duration(about: _About) -> Claim | None:
@@ -345,6 +347,8 @@ def _distance(about: _About) -> Claim | None:
     some = about.some
     if not some:
         return _nothing(about)
+    if about.asked.order is DeedOrder.LONGEST:
+        some = sorted(about.found.every, key=lambda one: one.metres)[-1:]
     metres = sum(one.metres for one in some)
     moved = [one for one in some if one.metres > 0.0]
     if not moved:

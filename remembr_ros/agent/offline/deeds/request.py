@@ -150,6 +150,8 @@ _CAME_OUT = re.compile(
     r'\b(things?|items?|objects?|what|that|which|\w+s)\s+(?:came|come)\s+out\s+of\b', re.IGNORECASE
 )
 """Of things: somebody put them there."""
+_SUM_UP = re.compile(r'\bsum\s+up\b', re.IGNORECASE)
+_BY_STEPS = re.compile(r'\b(?:step\s+by\s+step|every\s+step)\b', re.IGNORECASE)
 _HERE = re.compile(
     r'\b(?:as\s+)?seen\s+from\s+(?:here|there)\b|\bfrom\s+where\s+(?:i|we)\s+(?:stand|am|are|sit)\b',
     re.IGNORECASE,
@@ -174,6 +176,9 @@ _NEVER = re.compile(
     r'\bnever\b|\bnot\s+(?:\w+\s+)?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
     r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t|\s+(?:you|we|i|it)\s+not)\b|\bst(?:ay|ayed)\s+(?:out\s+of|away\s+from)\b|\bavoid\w*|\bleave\s+out\b|\buntouched\b|\bunvisited\b|\bleft\s+alone\b",
     re.IGNORECASE,
+)
+_NONE = re.compile(
+    r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout\s+of\b", re.IGNORECASE
 )
 _ORDINALS = dict(
     zip('first second third fourth fifth sixth seventh eighth ninth tenth'.split(), range(1, 11), strict=True)
@@ -270,6 +275,7 @@ def parse_deeds(text: str) -> DeedRequest:
     :param text: without its words of time
     """
     said = _HERE.sub(' ', _PLEASE.sub('', ' '.join(text.split())))
+    said = _BY_STEPS.sub('in detail', said)
     said = _CAME_OUT.sub(r'\1 picked from', _WENT_IN.sub(r'\1 placed \2', said))
     alternatives, plain = _alternatives(said)
     related, rest, right = _relations(plain)
@@ -292,7 +298,7 @@ def parse_deeds(text: str) -> DeedRequest:
     if asked in (DeedAsked.WHY, DeedAsked.PROBLEMS) and 'cancelled' not in outcomes:
         outcomes = ('failed', 'cancelled')
     average = _AVERAGE.search(said) is not None
-    if (average or _TOTAL.search(said)) and asked is None:
+    if (average or _TOTAL.search(said)) and asked is None and not _SUM_UP.search(said):
         asked = DeedAsked.DURATION  # 'What does an introduction take you on average?'
     if asked is None or (asked is DeedAsked.ROOMS and yes):
         asked = DeedAsked.WHETHER if yes else DeedAsked.DEEDS
@@ -308,7 +314,7 @@ def parse_deeds(text: str) -> DeedRequest:
         total=_TOTAL.search(said) is not None,
         distinct=_DISTINCT.search(said) is not None,
         outcomes=outcomes,
-        never=_NEVER.search(said) is not None,
+        never=(_NONE if alternatives else _NEVER).search(said) is not None,
         yes=yes,
         steps=_STEPS.search(said) is not None,
         alternatives=alternatives,

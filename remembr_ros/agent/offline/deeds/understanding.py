@@ -25,15 +25,16 @@ _DOING = re.compile(
     re.IGNORECASE,
 )
 DETAIL = re.compile(
-    r'\b(?:detail\w*|exactly|everything|step\s+by\s+step|precisely|each|every|all'
+    r'\b(?:detail\w*|exactly|everything|in\s+detail|step\s+by\s+step|precisely|each|every|all'
     r'|full)\b',
     re.IGNORECASE,
 )
 _TOLD = re.compile(
-    r'\b(?:(?:walk|run|take|talk)\s+(?:me|us)\s+through|story|account|report|log|diary|records?|nutshell|summar\w+|step\s+by\s+step)\b',
+    r'\b(?:(?:walk|run|take|talk)\s+(?:me|us)\s+through|story|account|report|log|diary|records?|nutshell|summar\w+|sum\s+up|step\s+by\s+step)\b',
     re.IGNORECASE,
 )
 _WHICH = re.compile(r'\b(?:which|what)\b', re.IGNORECASE)
+_EVER = re.compile(r'\bever\b|\bat\s+(?:any\s+time|all)\b', re.IGNORECASE)
 _ENDED_UP = re.compile(r'\bend(?:ed)?\s+up\b', re.IGNORECASE)
 _BEEN = re.compile(r'\b(?:been|enter\w*|visit\w*|set\s+foot|inside|go|went|gone)\b', re.IGNORECASE)
 _GENERIC = frozenset(
@@ -57,15 +58,16 @@ def understood(  # noqa: PLR0912
 
     :param scope: the time, the robots and the map that the question is about
     """
+    last = asked.main.rpartition('. ')[2]
+    main = names.read(last if _DOING.search(last) and request.window.at_ns is not None else asked.main)
     sides: dict[str, DeedQuery] = {}
-    for name in ('after', 'before', 'during', 'at'):
+    for name in ('at', 'after', 'before', 'during'):
         if clause := getattr(asked, name):
-            side = _clause(clause, names, scope, sides.get('after'))
+            it = next((sides[other] for other in ('after', 'at') if other in sides), main.query(bare=True))
+            side = _clause(clause, names, scope, it)
             if side is None:
                 return None
             sides[name] = side
-    last = asked.main.rpartition('. ')[2]
-    main = names.read(last if _DOING.search(last) and request.window.at_ns is not None else asked.main)
     at = sides.pop('at', None)
     if at is None and main.says_nothing and asked.asked in _OF_ITSELF and sides.keys() == {'during'}:
         at = sides.pop('during')
@@ -79,8 +81,11 @@ def understood(  # noqa: PLR0912
         return None
     if asked.steps and not sides and not query.names_nothing:
         sides, query = {'during': replace(query, scope=scope)}, DeedQuery()
-    if asked.asked is DeedAsked.DISTANCE and (main.weak or sides) and at is None:
-        query = replace(query, kind='')
+    if asked.asked is DeedAsked.DISTANCE and at is None and asked.order is not DeedOrder.LONGEST:
+        if {'after', 'before'} <= sides.keys():
+            query = DeedQuery()  # whatever was done between, the way is the robot's
+        elif main.weak:
+            query = replace(query, kind='')
     here, order = question.here, asked.order
     if here is None and order in (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY):
         order = DeedOrder.FIRST
@@ -118,7 +123,7 @@ def understood(  # noqa: PLR0912
 
 
 _OF_ITSELF = (DeedAsked.DURATION, DeedAsked.DISTANCE, DeedAsked.TIME, DeedAsked.WHERE)
-_OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY)
+_OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY, DeedAsked.HIGHLIGHTS, DeedAsked.BRIEFLY)
 
 
 def _main(  # noqa: PLR0911
@@ -141,6 +146,10 @@ def _main(  # noqa: PLR0911
     places = [*main.of('place'), *main.unknown]
     if asked.yes and about_self and not main.of('object') and places and _BEEN.search(asked.main):
         return DeedQuery(kind=STAY, place=' '.join(places))
+    of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
+    told = of_time and (_TOLD.search(asked.says) or (main.says_nothing and DETAIL.search(asked.says)))
+    if told and not any(role for _, role in main.names):
+        return DeedQuery()
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
         known = bool(main.kind) or about_self or generic or asked.steps
@@ -148,26 +157,27 @@ def _main(  # noqa: PLR0911
             return query if known else None
     if main.kind and not main.names and asked.order is not DeedOrder.FIRST:
         return DeedQuery(main.kind)  # 'your longest drive'
-    of_time = (request.window.after_ns, request.window.before_ns) != (None, None)
-    told = of_time and (DETAIL.search(asked.says) or _TOLD.search(asked.says))
     if generic or (
         about_self and not asked.yes and _DOING.search(asked.says) and (of_time or not main.unknown)
     ):
         return DeedQuery()
-    if told and not any(role for _, role in main.names):
-        return DeedQuery()
-    if asked.asked is DeedAsked.WHETHER and about_self and main.kind and (main.names or main.unknown):
+    if (
+        asked.asked is DeedAsked.WHETHER
+        and about_self
+        and (main.kind or _EVER.search(asked.says))
+        and (main.names or main.unknown)
+    ):
         return DeedQuery(kind=main.kind, object=' '.join((*main.unknown, *(said for said, _ in main.names))))
     return None
 
 
-def _clause(text: str, names: DeedNames, scope: Scope, first: DeedQuery | None) -> DeedQuery | None:
+def _clause(text: str, names: DeedNames, scope: Scope, it: DeedQuery) -> DeedQuery | None:
     """Return what something is before, after or during; None: no deed is so."""
     phrase = names.read(text)
     if phrase.says_nothing and not phrase.kind:
         return None
     query = names.meant(phrase)
-    if query is not None and first is not None and not phrase.names and re.search(r'\b(?:it|them)\b', text):
-        query = replace(query, object=first.object, attribute=f'{query.attribute} {first.attribute}'.strip())
+    if query is not None and not phrase.names and re.search(r'\b(?:it|them)\b', text):
+        query = replace(query, object=it.object, attribute=f'{query.attribute} {it.attribute}'.strip())
     nth, *_ = picked(text, DeedOrder.FIRST)
     return None if query is None else replace(query, scope=scope, nth=nth)

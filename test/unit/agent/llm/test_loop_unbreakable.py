@@ -43,7 +43,7 @@ TIMES = [
 ]
 WORDS = ['lift', 'exit', '', 'printer ' * 400, '\ud800', '\u202e', 'null', 'é' * 5, '{', '"']
 NAMES = [
-    *('recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'day', 'list_all', 'motion'),
+    *('recall_text', 'recall_position', 'recall_time', 'read', 'measure', 'day', 'list_all', 'happened'),
     *('look_again', 'answer'),
 ]
 FIELDS = [
@@ -123,13 +123,13 @@ class AnythingChat:
             'read': {'ids': ids},
             'day': {'when': rng.choice([*TIMES, *LABELS, '']), 'floor': rng.choice([None, None, 2, -1, 'x'])},
             'list_all': {'query': rng.choice(WORDS), 'page': rng.choice([1, 2, 10**6])},
-            'motion': {'page': rng.choice([1, -1, '2'])},
+            'happened': {'kind': 'moving', 'page': rng.choice([1, -1, '2'])},
             'look_again': {'ids': ids, 'question': rng.choice(WORDS)},
             'answer': {'kind': rng.choice(list(Kind)).value, 'ids': ids, 'text': rng.choice(WORDS)},
         }[name]
         if name == 'answer':
             arguments |= {'binary': rng.choice([True, False, None]), 'start_id': ids[0], 'end_id': ids[-1]}
-        elif name.startswith(('recall', 'list', 'motion')) and rng.random() < 0.5:
+        elif name.startswith(('recall', 'list', 'happened')) and rng.random() < 0.5:
             arguments[rng.choice(['when', 'after', 'before'])] = rng.choice([*TIMES, *LABELS])
         return name, arguments
 

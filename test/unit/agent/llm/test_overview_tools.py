@@ -163,7 +163,7 @@ def test_words_that_name_something_else_are_told_as_they_stand() -> None:
 
 def test_a_page_that_is_told_of_can_be_asked_for() -> None:
     for tool in ALL_TOOLS:
-        if tool.name in ('list_all', 'motion'):
+        if tool.name in ('list_all', 'happened'):
             assert 'page' in tool.parameters['properties'], tool.name
 
 
@@ -187,7 +187,7 @@ def test_a_turn_is_the_same_in_every_window() -> None:
             ListedRecall(memories),
             'How did you turn?',
             TOUR_NS + 1_600 * NS,
-            calls(('motion', {'when': when})),
+            calls(('happened', {'kind': 'turning', 'when': when})),
             calls(('answer', {'kind': 'not_seen'})),
         )
         found |= set(re.findall(r'turned (left|right) by about (\d+) degrees', told(chat)))
@@ -205,7 +205,10 @@ def test_the_way_is_told_with_stops_turns_and_legs() -> None:
         recall(0),
         'How long did you wait at the cafeteria?',
         now_ns,
-        calls(('motion', {'when': 'between 9:00:20 and 9:00:50'}), ('motion', {'page': 2})),
+        calls(
+            ('happened', {'kind': 'moving', 'when': 'between 9:00:20 and 9:00:50'}),
+            ('happened', {'kind': 'moving', 'page': 2}),
+        ),
         lambda messages: _wait(str(messages[-2].content)),
     )
     first, second = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
@@ -215,7 +218,9 @@ def test_the_way_is_told_with_stops_turns_and_legs() -> None:
     assert [side for side, _ in lines] == [turn.side for turn in window]
     assert re.search(r'\[m\d+, m\d+\] 09:00:\d\d to 09:00:\d\d drove \d+\.\d m at 0\.\d\d m/s from \(', first)
     assert 'page 2 of 2' in second
-    assert f'{len(of.halts)} stops, 7 turns to the left, 4 to the right' in second
+    assert f'{len(of.halts)} standing' in second
+    assert '7 turning left' in second
+    assert '4 turning right' in second
     assert max(map(len, (first, second))) < 2_000  # 500 tokens
     assert answer.kind is Kind.DURATION
     start, end = of.halts[1]
@@ -228,13 +233,14 @@ def _wait(told: str) -> Reply:
     return calls(('answer', {'kind': 'duration', 'ids': [label[1]]}))
 
 
-def test_each_of_these_tools_takes_about_a_hundred_tokens() -> None:
+def test_each_of_these_tools_takes_few_tokens() -> None:
     for tool in ALL_TOOLS:
-        if tool.name in ('list_all', 'motion'):
+        if tool.name in ('list_all', 'happened'):
             said = json.dumps(
                 {'name': tool.name, 'description': tool.description, 'parameters': tool.parameters}
             )
-            assert len(said) / 4 < 110, (tool.name, len(said) / 4)
+            most = 110 if tool.name == 'list_all' else 230
+            assert len(said) / 4 < most, (tool.name, len(said) / 4)
 
 
 def test_of_more_memories_than_are_read_the_latest_count_and_that_is_said(
@@ -244,7 +250,11 @@ def test_of_more_memories_than_are_read_the_latest_count_and_that_is_said(
         monkeypatch.setattr(module, 'every', lambda recall, scope: every(recall, scope, 5))
     tour_end_ns = recall(0).survey().last_ns or 0
     _, chat = ask(
-        recall(0), 'Stops?', tour_end_ns, calls(('motion', {})), calls(('answer', {'kind': 'not_seen'}))
+        recall(0),
+        'Stops?',
+        tour_end_ns,
+        calls(('happened', {'kind': 'moving'})),
+        calls(('answer', {'kind': 'not_seen'})),
     )
     assert 'only the latest of that time' in told(chat).splitlines()[0]
     answer = OfflinePlanner().answer(
@@ -259,7 +269,13 @@ def test_the_ways_of_two_robots_are_not_one() -> None:
     other = [replace(m, id=f'o{m.id}', robot='other', caption='A crane.', scene_text=()) for m in one[:-3]]
     note = replace(other[-1], id='n', robot='someone', start_ns=end_ns, end_ns=end_ns + NS, source='person')
     both, alone = ListedRecall([*one, *other, note]), recall(0)
-    _, chat = ask(both, 'Stops?', end_ns, calls(('motion', {})), calls(('answer', {'kind': 'not_seen'})))
+    _, chat = ask(
+        both,
+        'Stops?',
+        end_ns,
+        calls(('happened', {'kind': 'moving'})),
+        calls(('answer', {'kind': 'not_seen'})),
+    )
     head, *lines = told(chat).splitlines()
     assert head.startswith('2 robots')
     assert {line.split('"')[1] for line in lines[:-1]} == {one[0].robot, 'other'}

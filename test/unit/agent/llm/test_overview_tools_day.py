@@ -7,8 +7,8 @@ import pytest
 
 from remembr_ros.agent.chat.client import Reply, ToolCall
 from remembr_ros.agent.llm.call_context import CallContext
-from remembr_ros.agent.llm.day_tool import EPISODES, MOST_LETTERS
 from remembr_ros.agent.llm.loop import LoopPlanner
+from remembr_ros.agent.llm.overview_tools import EPISODES, MOST_LETTERS
 from remembr_ros.agent.llm.tools import ALL_TOOLS, AnswerCall, claim, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.usage import Usage

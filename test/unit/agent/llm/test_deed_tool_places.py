@@ -29,13 +29,14 @@ def told(chat: ScriptedChat, number: int = 1) -> str:
 def test_how_long_it_was_in_each_place_is_measured_by_code() -> None:
     answer, chat = ask(
         'Which room were you in longest, and for how long?',
-        calls(('places', {})),
+        calls(('happened', {'kind': 'stay'}), ('happened', {'kind': 'stay', 'never': 'place'})),
         calls(('answer', {'kind': 'duration', 'text': 'The kitchen', 'ids': ['m4', 'm5']})),
     )
-    lines = told(chat).splitlines()
-    assert lines[0] == '5 visits'
-    assert '[m4, m5] the kitchen: 2 times, 3 minutes 49 seconds in all' in lines
-    assert any(line.endswith('the living room: not visited') for line in lines)
+    stays, never = (str(message.content) for message in chat.asked[1][0] if message.role == 'tool')
+    assert stays.startswith('5; ')
+    assert '] the kitchen: 2 times, 3 minutes 49 seconds in all' in stays
+    assert never.count('living room') == 1
+    assert 'kitchen' not in never
     assert (answer.kind, answer.duration_s) == (Kind.DURATION, 229.0)
     assert answer.text == 'The kitchen: 3 minutes 49 seconds.'
 
@@ -43,15 +44,15 @@ def test_how_long_it_was_in_each_place_is_measured_by_code() -> None:
 def test_each_visit_of_a_place_that_is_named() -> None:
     _, chat = ask(
         'When were you in the hall?',
-        calls(('places', {'near': 'the Hall'})),
+        calls(('happened', {'kind': 'stay', 'near': 'the Hall'})),
         calls(('answer', {'kind': 'time', 'text': 'I was there', 'ids': ['m1']})),
     )
     lines = told(chat).splitlines()
     assert [line.split('] ')[-1] for line in lines] == [
-        '2 visits',
+        '2; 1 minute in all, 30 seconds on average',
         'the hall: 2 times, 1 minute in all',
-        '2023-11-14 22:16:40 UTC to 2023-11-14 22:17:20 UTC',
-        '2023-11-14 22:18:20 UTC to 2023-11-14 22:18:40 UTC',
+        '22:16:40 to 22:17:20 the hall',
+        '22:18:20 to 22:18:40 the hall',
     ]
 
 
@@ -60,7 +61,7 @@ def test_a_smaller_place_counts_before_the_one_that_is_named_unless_it_is_a_part
         balcony = place('balcony', outline=[(14, 5.25), (16, 5.25), (16, to_y), (14, to_y)]).memory
         _, chat = ask(
             'When were you in the hall?',
-            calls(('places', {'near': 'hall'})),
+            calls(('happened', {'kind': 'stay', 'near': 'hall'})),
             calls(('answer', {'kind': 'time', 'text': 'I was there', 'ids': ['m1']})),
             memories=(*DRIVE, *ROOMS, balcony),
         )
@@ -83,5 +84,4 @@ def test_any_tool_is_narrowed_down_by_the_name_of_a_place() -> None:
 def test_without_named_places_nobody_pays_for_them() -> None:
     looks = calls(('recall_text', {'query': 'dog'}))
     _, chat = ask('Where is the dog?', looks, calls(('answer', {'kind': 'not_seen'})), memories=DRIVE)
-    assert 'places' not in chat.offered[0]
     assert 'Named places' not in str(chat.asked[0][0][-1].content)

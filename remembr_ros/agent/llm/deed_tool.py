@@ -1,0 +1,200 @@
+"""The tool for what took place: deeds, stays in places, how the robot moved; in order, by time and number."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, as_one_of
+from remembr_ros.agent.llm.call_context import CallContext, Job
+from remembr_ros.agent.llm.overview_tools import PER_PAGE, SURE, ToldLine, clock, paged, shown
+from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.agent.times.time_expression import local
+from remembr_ros.errors import InvalidRequest, Ungrounded
+from remembr_ros.memory.deeds.deed import Outcome
+from remembr_ros.memory.deeds.names import DeedNames
+from remembr_ros.memory.deeds.occurrences import Happened
+from remembr_ros.memory.deeds.query import (
+    MOVES,
+    STAY,
+    DeedOrder,
+    DeedQuery,
+    FoundDeeds,
+    Occurrence,
+    choose_deeds,
+)
+from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.places.place import said_name
+from remembr_ros.timestamps import format_duration
+
+DAYS = 10  # whose numbers a model is told
+_ORDERS = as_one_of(
+    {'latest': 'last', 'newest': 'last', 'earliest': 'first', 'closest': 'nearest', 'furthest': 'farthest'}
+)
+
+
+class WhatHappened(Narrowed):
+    """What the robot did: how many, how long, how far, and each. kind: a verb, or sight, stay, moving,
+    standing, turning left/right, driving. after, before: a time, a label or a deed; right: the very next."""
+
+    kind: str = Field('', max_length=200)
+    object: str = Field('', max_length=200)
+    receptacle: str = Field('', max_length=200)
+    attribute: str = Field('', max_length=200, json_schema_extra=UNTOLD)
+    outcome: Outcome | None = None
+    after: str | None = Field(None, max_length=200)
+    before: str | None = Field(None, max_length=200)
+    during: str | None = Field(None, max_length=200)
+    right: bool = False
+    order: Annotated[DeedOrder, BeforeValidator(_ORDERS)] = DeedOrder.FIRST
+    nth: int | None = None
+    limit: int | None = Field(None, ge=1, json_schema_extra=UNTOLD)
+    never: Literal['', 'object', 'receptacle', 'place'] = ''
+    page: int = Field(1, ge=1, le=10_000)
+
+
+def happened(call: WhatHappened, context: CallContext) -> Job:
+    """List what took place, and sum it up."""
+    sides: dict[str, str] = {}
+    for name in ('after', 'before', 'during'):
+        if (text := getattr(call, name)) and (name == 'during' or not _is_time(text, context)):
+            sides[name] = text
+    free = call.model_copy(update=dict.fromkeys(sides))
+    place = _place(call, context)
+    scope = context.scope(free.model_copy(update={'near': None}) if place else free)
+    here = context.question.here
+    order = call.order if here or call.order not in _FROM_HERE else DeedOrder.FIRST
+    context.recalls += 1
+
+    def job() -> Callable[[], str]:
+        source = Happened(context.recall)
+        anchors = {name: _deed(text, source, call) for name, text in sides.items()}
+        query = DeedQuery(
+            call.kind,
+            call.object,
+            call.receptacle,
+            place,
+            call.attribute,
+            (call.outcome,) if call.outcome else (),
+            scope,
+            right=call.right and len({'after', 'before'} & sides.keys()) == 1,
+            order=order,
+            here=here.position if here else None,
+            nth=call.nth,
+            limit=call.limit,
+            never=call.never,
+            **anchors,  # type: ignore[arg-type]
+        )
+        found = choose_deeds(query, source)
+        return lambda: _tell(found, call, context, whole=source.whole)
+
+    return job
+
+
+_FROM_HERE = (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY)
+
+
+def _place(call: WhatHappened, context: CallContext) -> str:
+    """Return the name of the place that a call is about, which need not be on the map; empty: none."""
+    if named := context.named(call.near):
+        return named.name
+    near = call.near.strip() if isinstance(call.near, str) else ''
+    is_name = (
+        re.search(r'[^\W\d_]{3}', near) and near.lower() != 'here' and context.evidence.known(near) is None
+    )
+    return near if is_name else ''
+
+
+def _is_time(text: str, context: CallContext) -> bool:
+    try:
+        context.scope(Narrowed.model_validate({'after': text}))
+    except InvalidRequest:
+        return False
+    except Ungrounded:
+        return True
+    return True
+
+
+def _deed(text: str, source: Happened, call: WhatHappened) -> DeedQuery:
+    names = DeedNames(source.deeds(DeedQuery().scope))
+    query = names.meant(names.read(text))
+    if query is None:
+        raise InvalidRequest(f'{text[:60]!r} is no time, no label and no deed that is remembered')
+    return query
+
+
+def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, *, whole: bool) -> str:
+    context.searched.append((False, len(found.every)))
+    context.sure = max(context.sure, SURE if found.found else 0.0)
+    several = len({one.memory.robot for one in found.found}) > 1
+    lines = [_line(one, context, with_robot=several) for one in found.found]
+    if call.kind == STAY and not call.never:
+        lines = _stays(found.found, lines)
+    head = _summed_up(found.every if call.nth is None and call.limit is None else found.found, context)
+    head += '' if whole else '; only the latest of that time'
+    told = [ToldLine(head), *(_line(one, context, with_robot=several) for one in found.anchors[:3])][:4]
+    if found.anchors:
+        told.append(ToldLine('and beside these:'))
+    return '\n'.join(shown(line, context.evidence) for line in [*told, *paged(lines, call.page)])
+
+
+def _stays(some: Sequence[Occurrence], lines: Sequence[ToldLine]) -> list[ToldLine]:
+    """Return how often and how long it was in each place; of one place, each time, too."""
+    of_place: dict[str, list[Occurrence]] = {}
+    for one in some:
+        of_place.setdefault(one.where, []).append(one)
+    told = []
+    for place, stays in of_place.items():
+        seconds = sum(one.seconds for one in stays)
+        often = 'once' if len(stays) == 1 else f'{len(stays)} times'
+        ends = Hit(stays[0].memories[1], SURE), Hit(stays[-1].memories[-1], SURE)
+        text = f'{neutral(said_name(place))}: {often}, {format_duration(seconds)} in all'
+        told.append(ToldLine(text, ends, seconds))
+    return [*told, *lines] if len(told) == 1 else told
+
+
+def _summed_up(some: Sequence[Occurrence], context: CallContext) -> str:
+    if not some:
+        return 'none'
+    kinds = Counter(one.facts.kind or 'other' for one in some)
+    parts = [f'{len(some)}']
+    if len(kinds) > 1:
+        parts.append(', '.join(f'{number} {neutral(kind)}' for kind, number in kinds.most_common(PER_PAGE)))
+    if failed := sum(one.failed for one in some):
+        parts.append(f'{failed} failed')
+    ways = [one for one in some if one.facts.kind == MOVES[-1]]  # the turns of which are others
+    if not ways or len(ways) == len(some):
+        seconds = sum(one.seconds for one in some)
+        parts.append(f'{format_duration(seconds)} in all, {format_duration(seconds / len(some))} on average')
+    metres = sum(one.metres for one in ways or some)
+    if metres:
+        parts.append(f'{metres:.1f} m')
+    days = Counter(local(one.start_ns, context.question.zone).date().isoformat() for one in some)
+    if len(days) > 1:
+        parts.append(', '.join(f'{day}: {number}' for day, number in [*days.items()][:DAYS]))
+    robots = {one.memory.robot for one in some}
+    return (
+        f'{len(robots)} robots; `robot` narrows to one; {"; ".join(parts)}'
+        if len(robots) > 1
+        else '; '.join(parts)
+    )
+
+
+def _line(one: Occurrence, context: CallContext, *, with_robot: bool) -> ToldLine:
+    who = f'robot {quoted(one.memory.robot[:60])} ' if with_robot else ''
+    start, end = clock(one.start_ns, context.question), clock(one.end_ns, context.question)
+    lasts = start != end and (not _is_move(one) or one.facts.kind == MOVES[-1])
+    when = f'{who}{start} to {end}' if lasts else f'{who}{start}'
+    memories = one.memories[1:] if one.facts.kind == STAY else one.memories
+    ends = memories[:1] if len(memories) < 2 else (memories[0], memories[-1])
+    said = one.facts.text if _is_move(one) else quoted(one.memory.caption[:300])
+    said = neutral(said_name(one.where)) if one.facts.kind == STAY else said
+    failed = f', {one.outcome}' if one.failed else ''
+    metres = f', {one.metres:.1f} m' if one.metres and not _is_move(one) else ''
+    return ToldLine(f'{when} {said}{failed}{metres}', [Hit(memory, SURE) for memory in ends], one.seconds)
+
+
+def _is_move(one: Occurrence) -> bool:
+    return one.facts.kind.split(' ')[0] in MOVES
