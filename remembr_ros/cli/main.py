@@ -22,6 +22,7 @@ VERBS = {
     'ask': 'ask the memory a question',
     'recall': 'search the memory by text, position or time',
     'objects': 'list the things that the robot knows, and where they are',
+    'deeds': 'list what the robot did, by what, when, where and how it ended',
     'day': 'tell what the robot did and saw on a day',
     'trace': 'show what happened to the questions that were asked',
     'info': 'say what the memory holds',
@@ -115,7 +116,7 @@ def _end_at_once(code: int) -> NoReturn:
 
 def _module(verb: str) -> str:
     rooms = {'eval': 'evaluation', 'coda': 'evaluation', 'web': 'serving', 'mcp': 'serving'}
-    room = {**rooms, 'event': 'deeds', 'place': 'places'}.get(verb, 'verbs')
+    room = {**rooms, 'event': 'deeds', 'deeds': 'deeds', 'place': 'places'}.get(verb, 'verbs')
     # A module cannot have the name of a keyword.
     return f'remembr_ros.cli.{room}.{verb}{"_" if iskeyword(verb) else ""}'
 

@@ -28,7 +28,7 @@ _TOLD = {
     'outcome': f'how it ended: {", ".join(OUTCOMES)}',
     'reason': 'why it ended so',
 }
-"""Options, and with text and position the fields of a line of a file."""
+"""Options, and with text, position and travelled [m] the fields of a line of a file."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +88,7 @@ def _read(args: argparse.Namespace) -> list[Deed]:
         for number, line in enumerate(Path(args.file).read_text('utf-8').splitlines(), 1):
             if line.strip():
                 told = json.loads(line)
-                for unknown in sorted(told.keys() - {'text', 'position', *_TOLD}):
+                for unknown in sorted(told.keys() - {'text', 'position', 'travelled', *_TOLD}):
                     _log.warning('%s, line %d: %r is no field, and left out', args.file, number, unknown)
                     del told[unknown]
                 deeds.append(told_deed(**told, map_id=args.map_id))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, Pose, check_point, wrap_angle
+from remembr_ros.geometry import MAX_COORDINATE, Point, Pose, check_point, wrap_angle
 from remembr_ros.memory.deeds.wording import kind_said, sentence
 from remembr_ros.memory.model.record import AGENT, Memory, memory_id
 from remembr_ros.timestamps import parse_time
@@ -137,13 +137,21 @@ def deed(begin_ns: int, end_ns: int | None = None, **about: Any) -> Deed:
 
 
 def told_deed(
-    *, begin: str = '', end: str = '', position: Any = None, yaw: float = 0.0, now_ns: int = 0, **about: Any
+    *,
+    begin: str = '',
+    end: str = '',
+    position: Any = None,
+    yaw: float = 0.0,
+    travelled: Any = None,
+    now_ns: int = 0,
+    **about: Any,
 ) -> Deed:
     """Return a deed as somebody tells it, in a file, a form or an option; what is empty is not known.
 
     :param begin: ISO 8601 or Unix seconds; empty: the end
     :param end: the same; empty: the begin
     :param position: x, y, z [m] in the map frame
+    :param travelled: way driven meanwhile [m]
     :param now_ns: when it was where nobody says that
     :param about: fields of DeedFacts and of Deed; without a kind it is what the text begins with
     :raises InvalidRequest: as of deed
@@ -151,9 +159,18 @@ def told_deed(
     begin_ns, end_ns = (parse_time(time) if time else None for time in (begin, end))
     if position is not None:
         about['pose'] = Pose(*check_point(position), wrap_angle(yaw))
+    if travelled not in (None, ''):
+        about['travelled'] = _checked_way(travelled)
     about = {name: value for name, value in about.items() if value != ''}
     about.setdefault('kind', kind_said(str(about.get('text', ''))))
     return deed(begin_ns or end_ns or now_ns, end_ns, **about)
+
+
+def _checked_way(travelled: Any) -> float:
+    number = isinstance(travelled, int | float) and not isinstance(travelled, bool)
+    if not (number and 0.0 <= travelled <= MAX_COORDINATE):  # a NaN compares false
+        raise InvalidRequest(f'travelled is {travelled!r:.99}; give metres, from 0 to {MAX_COORDINATE:g}')
+    return float(travelled)
 
 
 def each_time(memory: Memory) -> list[Memory]:

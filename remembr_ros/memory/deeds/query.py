@@ -7,7 +7,7 @@ engine's filter; what facts say is compared here.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import dist
+from math import dist, fsum
 
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Point, distance
@@ -188,6 +188,21 @@ class FoundDeeds:
     every: tuple[Occurrence, ...] = ()
     anchors: tuple[Occurrence, ...] = ()
     whole: bool = True
+
+    @property
+    def seconds(self) -> float:
+        """How long all that meet the conditions took [s]."""
+        return fsum(one.seconds for one in self.every)
+
+    @property
+    def mean_seconds(self) -> float | None:
+        """The same on average [s]; None: there are none."""
+        return self.seconds / len(self.every) if self.every else None
+
+    @property
+    def metres(self) -> float:
+        """How far the robot drove in all of these [m]."""
+        return fsum(one.metres for one in self.every)
 
 
 Source = Callable[[DeedQuery], Sequence[Occurrence]]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Ask, FindObjects, Forget, Recall
+from remembr_msgs.srv import Ask, FindDeeds, FindObjects, Forget, Recall
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.search import MAX_LIMIT
 
@@ -35,6 +35,15 @@ def check_find_objects(request: FindObjects.Request) -> None:
     _length('text', len(request.text), MAX_QUERY, 'characters')
     check_names(called=request.called, anchor=request.anchor, map_id=request.map_id)
     check_names(relation=request.relation, order=request.order, place_name=request.place_name)
+    _list('robots', request.robots)
+
+
+def check_find_deeds(request: FindDeeds.Request) -> None:
+    """Raise InvalidRequest if a text of a request is too long."""
+    check_names(kind=request.kind, object=request.object, receptacle=request.receptacle, place=request.place)
+    check_names(attribute=request.attribute, after_deed=request.after_deed, before_deed=request.before_deed)
+    check_names(order=request.order, never=request.never, map_id=request.map_id)
+    _list('outcomes', request.outcomes)
     _list('robots', request.robots)
 
 

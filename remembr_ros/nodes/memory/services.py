@@ -1,4 +1,4 @@
-"""The services of the memory node: recall, find_objects, remember, remember_place, forget, ..."""
+"""The services of the memory node: recall, find_objects, find_deeds, remember, remember_place, forget, ..."""
 
 import math
 import threading
@@ -10,15 +10,32 @@ from rclpy.task import Future
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import MapArea
-from remembr_msgs.srv import FindObjects, Forget, GetKeyframe, Outline, Recall, Remember, RememberPlace
+from remembr_msgs.srv import (
+    FindDeeds,
+    FindObjects,
+    Forget,
+    GetKeyframe,
+    Outline,
+    Recall,
+    Remember,
+    RememberPlace,
+)
 from remembr_ros.errors import EmbedderLoading, InvalidRequest, RemembrError, StoreUnavailable
+from remembr_ros.memory.deeds.asked import find_asked
 from remembr_ros.memory.model.recall import Hit, Survey
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.notes import note
 from remembr_ros.memory.places.place import place
 from remembr_ros.memory.store import MemoryStore
 from remembr_ros.nodes.base import qos
-from remembr_ros.nodes.base.bounds import MAX_IDS, check_find_objects, check_forget, check_names, check_recall
+from remembr_ros.nodes.base.bounds import (
+    MAX_IDS,
+    check_find_deeds,
+    check_find_objects,
+    check_forget,
+    check_names,
+    check_recall,
+)
 from remembr_ros.nodes.base.conversions import (
     frame_name,
     point_from_msg,
@@ -31,6 +48,7 @@ from remembr_ros.nodes.base.futures import first_of
 from remembr_ros.nodes.base.managed_node import ManagedNode
 from remembr_ros.nodes.base.memory_conversion import fill_page, hit_to_msg
 from remembr_ros.nodes.base.worker_pool import WorkerPool, settle
+from remembr_ros.nodes.memory.deeds import deed_query_from_msg, fill_deeds
 from remembr_ros.nodes.memory.parameters import MemoryParameters
 from remembr_ros.nodes.memory.recall import forget_conditions, order_of, scope_of, search
 from remembr_ros.nodes.memory.store_gauge import StoreGauge
@@ -80,6 +98,7 @@ class MemoryServices:
             (GetKeyframe, 'get_keyframe', self._get_keyframe),
             (Outline, 'outline', self._outline),
             (FindObjects, 'find_objects', self._find_objects),
+            (FindDeeds, 'find_deeds', self._find_deeds),
         ):
             service = node.create_service(
                 kind, name, self._off_the_executor(work), qos_profile=qos.SERVICES, callback_group=group
@@ -146,6 +165,10 @@ class MemoryServices:
     def _find_objects(self, request: FindObjects.Request, response: FindObjects.Response) -> None:
         check_find_objects(request)
         fill_found(self._store.find_objects(object_query_from_msg(request)), response)
+
+    def _find_deeds(self, request: FindDeeds.Request, response: FindDeeds.Response) -> None:
+        check_find_deeds(request)
+        fill_deeds(find_asked(self._store, deed_query_from_msg(request)), response)
 
     def _remember(self, request: Remember.Request, response: Remember.Response) -> None:
         self._refuse_if_read_only()
