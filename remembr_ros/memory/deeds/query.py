@@ -10,7 +10,7 @@ from enum import Enum
 from math import dist, fsum
 
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import Point, distance
+from remembr_ros.geometry import Point, check_point, distance
 from remembr_ros.memory.deeds.deed import OUTCOMES, DeedFacts
 from remembr_ros.memory.deeds.verbs import base, kinds_meant
 from remembr_ros.memory.matching.terms import STOP_WORDS, content_stems, stem, synonyms, words, words_without
@@ -88,6 +88,8 @@ class DeedQuery:
             raise InvalidRequest(f'never is {self.never!r}; it may be {", ".join(FIELDS)}')
         if self.order in (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY) and self.here is None:
             raise InvalidRequest(f'{self.order.value} needs a place to start from (here)')
+        if self.here is not None:
+            check_point(self.here)
         if self.nth == 0 or (self.limit is not None and self.limit < 1):
             raise InvalidRequest('nth counts from 1, or back from -1; the limit is 1 or more')
         if self.right and (self.after is None) == (self.before is None):

@@ -6,7 +6,6 @@ from dataclasses import replace
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import FindDeeds
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.geometry import check_point
 from remembr_ros.memory.deeds.asked import deed_said
 from remembr_ros.memory.deeds.query import DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.recall import Scope
@@ -42,7 +41,7 @@ def deed_query_from_msg(request: FindDeeds.Request) -> DeedQuery:
         right=request.right,
         at_ns=time_from_msg(request.at) if request.use_at else None,
         order=DeedOrder(request.order or DeedOrder.FIRST),
-        here=check_point(point_from_msg(request.here)) if request.use_here else None,
+        here=point_from_msg(request.here) if request.use_here else None,
         nth=request.nth or None,
         limit=min(request.limit or MAX_LIMIT, MAX_LIMIT),
         never=request.never,

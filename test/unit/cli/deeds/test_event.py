@@ -72,6 +72,13 @@ def test_a_log_goes_in_without_a_loss_and_twice(
     assert found['caption'] == 'Picked the thing 7'
 
 
+def test_the_way_that_was_driven(command_json: RunJson, options: list[str], file: Callable[..., str]) -> None:
+    lines = [line(1, travelled=2.5), line(2, travelled=3), line(3, travelled=''), line(4, travelled=None)]
+    command_json('event', '--file', file(*lines), *options)
+    found = {one['facts']['object']: one['travelled'] for one in deeds(command_json, options)}
+    assert found == {'thing 1': 2.5, 'thing 2': 3.0, 'thing 3': 0.0, 'thing 4': 0.0}
+
+
 def test_what_begins_and_then_ends_is_one_deed(
     command_json: RunJson, options: list[str], file: Callable[..., str]
 ) -> None:
@@ -98,6 +105,12 @@ def test_what_begins_and_then_ends_is_one_deed(
         (line(1, outcome='well'), "line 2: outcome is 'well'"),
         (line(1, position=[1, 2]), 'line 2: [1, 2] is not a position'),
         (line(1, position=[1e12, 0, 0]), 'line 2: '),
+        (line(1, travelled='far'), "line 2: travelled is 'far'"),
+        (line(1, travelled=-1), 'line 2: travelled is -1'),
+        (line(1, travelled=True), 'line 2: travelled is True'),
+        (line(1, travelled=[1]), 'line 2: travelled is [1]'),
+        (line(1, travelled=float('nan')), 'line 2: travelled is nan'),
+        (line(1, travelled=10**400), 'line 2: travelled is 1'),
         ({'begin': '2026-11-20T09:00:00Z'}, "line 2: a deed needs a kind, such as 'pick', or a text"),
     ],
 )

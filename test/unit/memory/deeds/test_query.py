@@ -108,6 +108,7 @@ def test_what_it_is_after_is_told() -> None:
     [
         ({'outcomes': ('ended',)}, 'no outcome'),
         ({'order': DeedOrder.NEAREST}, 'here'),
+        ({'here': (float('nan'), 0.0, 0.0)}, 'is not a position'),
         ({'nth': 0}, 'counts from 1'),
         ({'limit': 0}, '1 or more'),
         ({'right': True}, 'give one'),

@@ -5,7 +5,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: make setup')
 from sensor_msgs.msg import CompressedImage
 
 from remembr_msgs.msg import Memory as MemoryMsg
-from remembr_msgs.srv import Forget, Recall
+from remembr_msgs.srv import FindDeeds, Forget, Recall
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.nodes.base import bounds
 
@@ -37,8 +37,18 @@ def test_a_caption_that_is_too_long_is_refused_with_what_is(fields, named):
         (bounds.check_forget, Forget.Request(ids=['x'] * 10_001), 'ids'),
         (bounds.check_forget, Forget.Request(ids=['x' * 201]), 'ids'),
         (bounds.check_forget, Forget.Request(text='x' * 10_001), 'text'),
+        *(
+            (bounds.check_find_deeds, FindDeeds.Request(**{name: 'x' * 10_000}), name)
+            for name in ('kind', 'object', 'receptacle', 'place', 'attribute', 'after_deed', 'before_deed')
+        ),
+        *(
+            (bounds.check_find_deeds, FindDeeds.Request(**{name: 'x' * 201}), name)
+            for name in ('order', 'never', 'map_id')
+        ),
+        (bounds.check_find_deeds, FindDeeds.Request(outcomes=['x'] * 10_001), 'outcomes'),
+        (bounds.check_find_deeds, FindDeeds.Request(robots=['x' * 201]), 'robots'),
     ],
-    ids=['text', 'order', 'robots', 'ids', 'id', 'part'],
+    ids=lambda value: value if isinstance(value, str) else '',
 )
 def test_a_request_that_is_too_long_is_refused_with_what_is(check, request_, named):
     with pytest.raises(InvalidRequest, match=f'^{named} has .* at most'):
@@ -52,5 +62,6 @@ def test_what_fits_is_taken():
             caption='x' * 60_000, scene_text=['x' * 60] * 1_000, robot='x' * 200, keyframe_images=images
         )
     )
+    bounds.check_find_deeds(FindDeeds.Request(after_deed='x' * 200, robots=['x' * 200] * 10_000))
     bounds.check_recall(Recall.Request(text='x' * 10_000, robots=['x' * 200] * 10_000))
     bounds.check_forget(Forget.Request(text='x' * 10_000, ids=['x' * 200] * 10_000))
