@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from remembr_ros.embedding.hashing import HashingEmbedder
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed
+from remembr_ros.memory.deeds.query import DeedQuery
 from remembr_ros.memory.model.record import Memory, Observation
 from remembr_ros.memory.opening import open_store
 from remembr_ros.timestamps import NS, parse_time
@@ -190,3 +192,9 @@ def test_nothing_is_changed(command: Run, memory: list[str]) -> None:
     before = command('recall', *memory, '--limit', '100', '--json')[1]
     command('deeds', *memory, '--never', 'object')
     assert json.loads(command('recall', *memory, '--limit', '100', '--json')[1]) == json.loads(before)
+
+
+def test_every_field_is_documented() -> None:
+    text = (Path(__file__).resolve().parents[4] / 'docs' / 'deeds.md').read_text()
+    asking = text[text.index('## Asking') : text.index('## What the graph tells')]
+    assert [field.name for field in fields(DeedQuery) if f'`{field.name}`' not in asking] == []
