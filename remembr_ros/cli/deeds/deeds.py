@@ -130,7 +130,8 @@ def _summary(found: FoundDeeds, never: str) -> str:
     told = f'{len(found.every)} in all'
     if found.mean_seconds is not None and not never:
         told += f', {format_duration(found.seconds)} in total'
-        told += f', {format_duration(found.mean_seconds)} on average, {found.metres:.1f} m'
+        told += f', {format_duration(found.mean_seconds)} on average'
+        told += f', {found.metres:.1f} m' if found.metres else ''
     return told if found.whole else f'{told}; only the latest of very many memories were looked at'
 
 

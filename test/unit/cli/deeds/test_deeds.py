@@ -139,8 +139,10 @@ def test_counts(command: Run, command_json: RunJson, memory: list[str]) -> None:
 
 
 def test_a_visit_is_told_by_its_place(command: Run, memory: list[str]) -> None:
-    lines = command('deeds', *memory, '--kind', 'visit')[1].splitlines()
-    assert lines[0] == '2026-11-20 09:00:00 UTC  Was in kitchen  20 seconds'
+    assert command('deeds', *memory, '--kind', 'visit')[1].splitlines() == [
+        '2026-11-20 09:00:00 UTC  Was in kitchen  20 seconds',
+        '1 in all, 20 seconds in total, 20 seconds on average',
+    ]
 
 
 @pytest.mark.parametrize(
