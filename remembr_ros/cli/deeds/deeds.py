@@ -2,7 +2,6 @@
 
 import argparse
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from remembr_ros.cli.options import PLACE, add_json, add_memory, count, open_memory, time
@@ -11,13 +10,14 @@ from remembr_ros.cli.scope import add_robots, point
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.memory.deeds.asked import deed_said, find_asked
 from remembr_ros.memory.deeds.deed import OUTCOMES
-from remembr_ros.memory.deeds.query import FIELDS, VISIT, DeedOrder, DeedQuery, FoundDeeds, Occurrence
+from remembr_ros.memory.deeds.query import FIELDS, MOVES, STAY, DeedOrder, DeedQuery, FoundDeeds, Occurrence
 from remembr_ros.memory.model.json_form import memory_json
 from remembr_ros.memory.model.recall import Scope
 from remembr_ros.timestamps import format_clock, format_duration, parse_time
 
 _WORDS = {
-    'kind': "by a usual word for it, such as pick; 'see': --object was in view; 'visit': of a place",
+    'kind': 'by a usual word for it, such as pick; sight: --object was in view; stay: it was in a place; '
+    'moving, standing, turning, driving: how it moved',
     'object': 'words of the name of what it was done to',
     'receptacle': 'words of the name of what that was taken from or put on',
     'place': 'words of the name of the place that is told, or that it was in',
@@ -113,17 +113,20 @@ def _time_told(text: str | None) -> int | None:
 
 
 def _line(one: Occurrence, never: str) -> str:
-    facts = one.facts
-    told = [
-        format_clock(one.start_ns),
-        f'Was in {facts.place}' if facts.kind == VISIT else one.memory.caption,
-    ]
+    told = [format_clock(one.start_ns), _sentence(one)]
     if never:
-        return '  '.join((getattr(facts, never), *told))
+        return '  '.join((getattr(one.facts, never), *told))
     told += [one.outcome] if one.outcome != 'unknown' else []
     told += [format_duration(one.seconds)] if one.seconds else []
     told += [f'{one.metres:.1f} m'] if one.metres else []
     return '  '.join(told)
+
+
+def _sentence(one: Occurrence) -> str:
+    facts = one.facts
+    if facts.kind == STAY:
+        return f'Was in {facts.place}'
+    return (facts.text if facts.kind.split(' ')[0] in MOVES else '') or one.memory.caption
 
 
 def _summary(found: FoundDeeds, never: str) -> str:
@@ -150,7 +153,7 @@ def _json(found: FoundDeeds) -> dict[str, Any]:
 def _deed_json(one: Occurrence) -> dict[str, Any]:
     facts = one.facts
     return {
-        **memory_json(replace(one.memory, start_ns=one.start_ns, end_ns=one.end_ns)),
+        **memory_json(one.as_memory),
         'kind': facts.kind,
         'object': facts.object,
         'receptacle': facts.receptacle,

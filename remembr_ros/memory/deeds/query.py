@@ -124,6 +124,12 @@ class Occurrence:
         return self.memories[0]
 
     @property
+    def as_memory(self) -> Memory:
+        """The memory that tells most, as if it were of nothing but this: with its times and its facts."""
+        facts = self.facts.model_dump(mode='json', exclude_defaults=True) | {'outcome': self.outcome}
+        return replace(self.memory, start_ns=self.start_ns, end_ns=self.end_ns, facts=facts)
+
+    @property
     def seconds(self) -> float:
         """How long it took [s]."""
         return (self.end_ns - self.start_ns if self.spent_ns < 0 else self.spent_ns) / NS

@@ -1,7 +1,6 @@
 """What the service find_deeds asks of the store, and what it responds."""
 
 import math
-from dataclasses import replace
 
 from remembr_msgs.msg import Memory as MemoryMsg
 from remembr_msgs.srv import FindDeeds
@@ -62,6 +61,6 @@ def fill_deeds(found: FoundDeeds, response: FindDeeds.Response) -> None:
 
 
 def _deed_to_msg(one: Occurrence) -> MemoryMsg:
-    msg = memory_to_msg(replace(one.memory, start_ns=one.start_ns, end_ns=one.end_ns))
+    msg = memory_to_msg(one.as_memory)
     msg.place = one.facts.place
     return msg

@@ -138,11 +138,29 @@ def test_counts(command: Run, command_json: RunJson, memory: list[str]) -> None:
     assert told == {'total': 3, 'outcomes': {'succeeded': 2, 'failed': 1}, 'whole': True}
 
 
-def test_a_visit_is_told_by_its_place(command: Run, memory: list[str]) -> None:
-    assert command('deeds', *memory, '--kind', 'visit')[1].splitlines() == [
+def test_a_stay_is_told_by_its_place(command: Run, memory: list[str]) -> None:
+    assert command('deeds', *memory, '--kind', 'stay')[1].splitlines() == [
         '2026-11-20 09:00:00 UTC  Was in kitchen  20 seconds',
         '1 in all, 20 seconds in total, 20 seconds on average',
     ]
+
+
+def test_what_is_no_deed_has_its_own_times_and_facts(
+    command: Run, command_json: RunJson, tmp_path: Path
+) -> None:
+    memory = ['--memory', str(tmp_path / 'm.db')]
+    with open_store(memory[1], HashingEmbedder()) as store:
+        for i in range(10):  # 1 m in 3 s
+            start_ns = NINE_NS + i * 3 * NS
+            seen = Memory(f'id{i}', ROBOT, start_ns, start_ns + 3 * NS, f'mug {i}', Pose(float(i), 0.0))
+            store.add([Observation(seen)])
+    [drive] = command_json('deeds', *memory, '--kind', 'driving')['deeds']
+    assert (drive['kind'], drive['seconds'] > 20.0, drive['metres'] > 5.0) == ('driving', True, True)
+    assert drive['facts']['text'].startswith('drove ')
+    assert f'  {drive["facts"]["text"]}  ' in command('deeds', *memory, '--kind', 'driving')[1]
+    sights = command_json('deeds', *memory, '--kind', 'sight', '--object', 'mug', '--nth', '2')
+    assert (sights['total'], sights['deeds'][0]['caption']) == (10, 'mug 1')
+    assert sights['deeds'][0]['facts'] == {'kind': 'sight', 'object': 'mug', 'outcome': 'unknown'}
 
 
 @pytest.mark.parametrize(
