@@ -75,10 +75,14 @@ class DeedRequest:
     says: str = ''
 
 
-_SELF = r'(?:you|we|i|it|he|she|the\s+robot)'
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_SELF = r'(?:you|we|i|it|he|she|the robot)'
 _AUX = r"(?:did|do|does|have|has|had|was|were|is|are|am|could|can|will)(?:n['\u2019]?t)?"
 _ASKED = tuple(
-    (asked, re.compile(pattern, re.IGNORECASE))
+    (asked, _any_case(pattern))
     for asked, pattern in (
         (
             DeedAsked.DAY_OF_MOST,
@@ -88,185 +92,180 @@ _ASKED = tuple(
             DeedAsked.DAYS_WITHOUT,
             r"\bdays?\b.*\b(?:without|no|not|never|didn['\u2019]?t|weren['\u2019]?t|wasn['\u2019]?t)\b",
         ),
-        (DeedAsked.PER_DAY, r'\b(?:count|number|many|often|times|figures?|totals?|breakdown'
-        r'|tally)\b.*\b(?:(?:each|every|per|by)\s+day'
-        r'|day\s+by\s+day|daily|a\s+day)\b'),
-        (DeedAsked.COUNT, r'\bhow\s+(?:often|frequently|many\s+times)\b|\bnumber\s+of\s+times\b'),
-        (DeedAsked.DAYS, r'\b(?:what|which|all|each|the|how\s+many)\s+(?:\w+\s+)?(?:days|dates)\b'),
-        (DeedAsked.FROM_HERE, r'\bhow\s+(?:far|many\s+met\w+)\b.*\bfrom\s+(?:here|where\s+(?:you|we'
-        r'|i)\s+(?:are|am))\b'),
+        (
+            DeedAsked.PER_DAY,
+            r'\b(?:count|number|many|often|times|figures?|totals?|breakdown|tally)\b.*\b(?:(?:each'
+            r'|every|per|by) day|day by day|daily|a day)\b',
+        ),
+        (DeedAsked.COUNT, r'\bhow (?:often|frequently|many times)\b|\bnumber of times\b'),
+        (DeedAsked.DAYS, r'\b(?:what|which|all|each|the|how many) (?:\w+ )?(?:days|dates)\b'),
+        (
+            DeedAsked.FROM_HERE,
+            r'\bhow (?:far|many met\w+)\b.*\bfrom (?:here|where (?:you|we|i) (?:are|am))\b',
+        ),
         (
             DeedAsked.DISTANCE,
-            r'\bhow\s+(?:far|many\s+(?:met|kilomet)\w+|much\s+(?:ground|distance))\b|\bdistance\b|\bmileage\b',
+            r'\bhow (?:far|many (?:met|kilomet)\w+|much (?:ground|distance))\b|\bdistance\b|\bmileage\b',
         ),
         (
             DeedAsked.DURATION,
-            r'\bhow\s+(?:long|much\s+(?:of\s+(?:your|the)\s+)?time|many\s+(?:seconds|minutes|hours))\b(?!\s+ago)'
-            r"|\bduration\b|\blength\s+of\b|\b(?:what(?:['\u2019]s|\s+was|\s+is)\s+)(?:the|your)\s+(?:longest|shortest|quickest|fastest)\b",
+            r'\bhow (?:long|much (?:of (?:your|the) )?time|many (?:seconds|minutes|hours))\b(?! ago)'
+            r"|\bduration\b|\blength of\b|\b(?:what(?:['\u2019]s| was| is) )(?:the|your) (?:longest"
+            r'|shortest|quickest|fastest)\b',
         ),
         (
             DeedAsked.COUNT,
-            r'\bhow\s+(?:often|frequently|many)\b|\bnumber\s+of\b|\bhow\s+regularly\b',
+            r'\bhow (?:often|frequently|many)\b|\bnumber of\b|\bhow regularly\b',
         ),
-        (DeedAsked.WHY, r'\bwhy\b|\breasons?\b|\bhow\s+come\b|\bwhat\s+(?:caused|made|stopped'
-        r'|kept)\b(?=.*\b(?:fail|stop|late|from)\w*)'),
+        (
+            DeedAsked.WHY,
+            r'\bwhy\b|\breasons?\b|\bhow come\b|\bwhat (?:caused|made|stopped|kept)\b(?=.*\b(?:fail'
+            r'|stop|late|from)\w*)',
+        ),
         (
             DeedAsked.PROBLEMS,
-            r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|complication|hitch|snag)\w*\b'
-            r'|\b(?:went|go|goes|gone|going)\s+(?:wrong|badly|awry)\b|\bgo\s+smoothly\b',
+            r'\b(?:problem|trouble|issue|error|failure|difficult|mishap|incident|hiccup|complication'
+            r'|hitch|snag)\w*\b|\b(?:went|go|goes|gone|going) (?:wrong|badly|awry)\b|\bgo smoothly\b',
         ),
         (
             DeedAsked.HIGHLIGHTS,
-            r'\bhighlights?\b|\b(?:memorable|remarkable|noteworthy|notable|unusual|special|extraordinary|exciting'
-            r'|interesting|outstanding)\b|\bstand(?:s|ing)?\s+out\b|\bout\s+of\s+the\s+ordinary\b|\bmoments\b|\bworth\s+(?:mention|tell|not)\w*|\bunforgettable\b|\bsurpris\w+|\bbest\s+(?:bits|moments)\b',
+            r'\bhighlights?\b|\b(?:memorable|remarkable|noteworthy|notable|unusual|special'
+            r'|extraordinary|exciting|interesting|outstanding)\b|\bstand(?:s|ing)? out\b'
+            r'|\bout of the ordinary\b|\bmoments\b|\bworth (?:mention|tell|not)\w*|\bunforgettable\b'
+            r'|\bsurpris\w+|\bbest (?:bits|moments)\b',
         ),
-        (DeedAsked.BRIEFLY, r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?'
-        r'|few\s+words|quick(?:ly)?)\b'),
+        (
+            DeedAsked.BRIEFLY,
+            r'\b(?:brief(?:ly)?|short|summar\w+|nutshell|overview|rough(?:ly)?|few words|quick(?:ly)?)\b',
+        ),
         (
             DeedAsked.TIME,
-            rf'(?:^|[?!,;:.\u2013-]\s*|\band\s+|\bat\s+)(?:since\s+)?when\b(?=\s+{_AUX}\b|\W*$)|\b(?:what|which)\s+time\b'
-            r'|\b(?:on\s+)?(?:what|which)\s+(?:day|date)\b|\bhow\s+long\s+ago\b',
+            rf'(?:^|[?!,;:.\u2013-] ?|\band |\bat )(?:since )?when\b(?= {_AUX}\b|\W*$)|\b(?:what'
+            rf'|which) time\b'
+            r'|\b(?:on )?(?:what|which) (?:day|date)\b|\bhow long ago\b',
         ),
-        (DeedAsked.ROOMS, r'\b(?:what|which|what\s+other)\s+(?:one\s+)?(?:rooms?|places?|areas?)\b'
-        r'|\brooms?\b.*\bnever\b'),
-        (DeedAsked.WHERE, rf'\bwhere\b.*\b(?:{_SELF}|end(?:ed)?\s+up)\b'),
+        (
+            DeedAsked.ROOMS,
+            r'\b(?:what|which|what other) (?:one )?(?:rooms?|places?|areas?)\b|\brooms?\b.*\bnever\b',
+        ),
+        (DeedAsked.WHERE, rf'\bwhere\b.*\b(?:{_SELF}|end(?:ed)? up)\b'),
         (
             DeedAsked.OUTCOME,
-            r'\bhow\s+did\b.*\b(?:go|end|turn\s+out|work\s+out)\b|\b(?:result|outcome)\b|^\W*(?:did|were|was)\b.*\b(?:succe\w+|work\b)',
+            r'\bhow did\b.*\b(?:go|end|turn out|work out)\b|\b(?:result|outcome)\b|^\W*(?:did|were'
+            r'|was)\b.*\b(?:succe\w+|work\b)',
         ),
     )
-)  # fmt: skip
+)
 _SAID_BY_ITSELF = (DeedAsked.HIGHLIGHTS, DeedAsked.PROBLEMS, DeedAsked.BRIEFLY, DeedAsked.WHY)
-_PLEASE = re.compile(
-    r'^\W*(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|do\s+you\s+(?:know|remember|recall)\s+)'
-    r'(?:(?:tell|show|give|remind)\s+(?:me|us)\s+|(?:say|list|name|count|recall)\s+|(?=when|what|how|why|where|which|who))',
-    re.IGNORECASE,
+_PLEASE = _any_case(
+    r'^\W*(?:please )?(?:(?:can|could|would|will) you (?:please )?|do you (?:know|remember'
+    r'|recall) )(?:(?:tell|show|give|remind) (?:me|us) |(?:say|list|name|count|recall) |(?=when|what'
+    r'|how|why|where|which|who))'
 )
-_WENT_IN = re.compile(
-    r'\b(things?|items?|objects?|what|that|which|\w+s)\s+(?:went|gone|go)\s+(in|into|onto|on)\b(?!\s+to\b)',
-    re.IGNORECASE,
+_WENT_IN = _any_case(
+    r'\b(things?|items?|objects?|what|that|which|\w+s) (?:went|gone|go) (in|into|onto|on)\b(?! to\b)'
 )
-_CAME_OUT = re.compile(
-    r'\b(things?|items?|objects?|what|that|which|\w+s)\s+(?:came|come)\s+out\s+of\b', re.IGNORECASE
-)
+_CAME_OUT = _any_case(r'\b(things?|items?|objects?|what|that|which|\w+s) (?:came|come) out of\b')
 """Of things: somebody put them there."""
-_SUM_UP = re.compile(r'\bsum\s+up\b', re.IGNORECASE)
-_BY_STEPS = re.compile(r'\b(?:step\s+by\s+step|every\s+step)\b', re.IGNORECASE)
-_HERE = re.compile(
-    r'\b(?:as\s+)?seen\s+from\s+(?:here|there)\b|\bfrom\s+where\s+(?:i|we)\s+(?:stand|am|are|sit)\b',
-    re.IGNORECASE,
+_SUM_UP = _any_case(r'\bsum up\b')
+_BY_STEPS = _any_case(r'\b(?:step by step|every step)\b')
+_HERE = _any_case(r'\b(?:as )?seen from (?:here|there)\b|\bfrom where (?:i|we) (?:stand|am|are|sit)\b')
+_YES = _any_case(rf'(?:^|[.!?;:,] ?(?:(?:but|and|so) )?)\W*{_AUX}\b')
+_FAILED = _any_case(
+    r'\bfail\w*|\bunsuccess\w+|\bin vain\b|\brefus\w+|\bunable\b|\bnot (?:able|manage)\w*|\bstuck\b'
+    r'|\bgave up\b|\b(?:go|went|gone|goes) (?:wrong|badly)\b'
 )
-_YES = re.compile(rf'(?:^|[.!?;:,]\s*(?:(?:but|and|so)\s+)?)\W*{_AUX}\b', re.IGNORECASE)
-_FAILED = re.compile(
-    r'\bfail\w*|\bunsuccess\w+|\bin\s+vain\b|\brefus\w+|\bunable\b|\bnot\s+(?:able|manage)\w*|\bstuck\b|\bgave\s+up\b'
-    r'|\b(?:go|went|gone|goes)\s+(?:wrong|badly)\b',
-    re.IGNORECASE,
+_CANCELLED = _any_case(
+    r'\bcancel\w*|\babort\w*|\binterrupt\w*|\bbroken? off\b|\bcalled off\b|\bcut short\b'
+    r'|\bstopped (?:early|half)'
 )
-_CANCELLED = re.compile(
-    r'\bcancel\w*|\babort\w*|\binterrupt\w*|\bbroken?\s+off\b|\bcalled\s+off\b|\bcut\s+short\b|\bstopped\s+(?:early|half)',
-    re.IGNORECASE,
+_SUCCEEDED = _any_case(
+    r'\bsucce(?:ed|ss)\w*|\bmanaged?\b|\bworked out\b|\b(?:that|it|this) work(?:s|ed)?\b|\bwent well\b'
 )
-_SUCCEEDED = re.compile(
-    r'\bsucce(?:ed|ss)\w*|\bmanaged?\b|\bworked\s+out\b|\b(?:that|it'
-    r'|this)\s+work(?:s|ed)?\b|\bwent\s+well\b',
-    re.IGNORECASE,
+_TRIED = _any_case(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b')
+_NEVER = _any_case(
+    r'\bnever\b|\bnot (?:\w+ )?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
+    r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t| (?:you|we|i|it) not)\b|\bst(?:ay|ayed) (?:out of"
+    r'|away from)\b|\bavoid\w*|\bleave out\b|\buntouched\b|\bunvisited\b|\bleft alone\b'
 )
-_TRIED = re.compile(r'\b(?:tr(?:y|ied|ies)|attempt\w*)\b', re.IGNORECASE)
-_NEVER = re.compile(
-    r'\bnever\b|\bnot\s+(?:\w+\s+)?(?:touch|handl|pick|us|mov|visit|been|be|go|enter|put|ha|open|clean|ta)\w*'
-    r"|\b(?:did|have|has|had|was|were)(?:n['\u2019]?t|\s+(?:you|we|i|it)\s+not)\b|\bst(?:ay|ayed)\s+(?:out\s+of|away\s+from)\b|\bavoid\w*|\bleave\s+out\b|\buntouched\b|\bunvisited\b|\bleft\s+alone\b",
-    re.IGNORECASE,
-)
-_NONE = re.compile(
-    r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout\s+of\b", re.IGNORECASE
-)
+_NONE = _any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
 _ORDINALS = dict(
     zip('first second third fourth fifth sixth seventh eighth ninth tenth'.split(), range(1, 11), strict=True)
 )
-_ORDINAL = re.compile(
-    r'\b(?P<second_last>(?:second\s+to|next\s+to)\s+last|last\s+but\s+one|penultimate)\b'
-    rf'|\b(?P<nth>{"|".join(_ORDINALS)})\b(?!\s+(?:time\s+)?(?:aid|floor)\b)|\b(?P<last>last|latest|final|most\s+recent(?:ly)?)\b',
-    re.IGNORECASE,
+_ORDINAL = _any_case(
+    r'\b(?P<second_last>(?:second to|next to) last|last but one|penultimate)\b'
+    rf'|\b(?P<nth>{"|".join(_ORDINALS)})\b(?! (?:time )?(?:aid|floor)\b)|\b(?P<last>last|latest|final'
+    rf'|most recent(?:ly)?)\b'
 )
-_LASTS = re.compile(
-    r'(?<!\bthe)(?<!\byour)(?<!\bvery)\s+last(?=\W*$|\s+(?:for|on\s+average)\b)', re.IGNORECASE
-)
-_NUMBER = rf'(?:\d+|{"|".join(TO_TWENTY[2:])}|couple\s+of|few)'
-_SOME = re.compile(
-    rf'\b(?:the\s+)?(?P<which>first|last|next|previous|latest)?\s*(?P<number>{_NUMBER})\s+(?P<what>things?|deeds|actions|tasks|jobs|steps'
-    r'|items|objects|activities)\b',
-    re.IGNORECASE,
+_LASTS = _any_case(r'(?<!\bthe)(?<!\byour)(?<!\bvery) last(?=\W*$| (?:for|on average)\b)')
+_NUMBER = rf'(?:\d+|{"|".join(TO_TWENTY[2:])}|couple of|few)'
+_SOME = _any_case(
+    rf'\b(?:the )?(?P<which>first|last|next|previous|latest)? ?(?P<number>{_NUMBER}) (?P<what>things?'
+    rf'|deeds|actions|tasks|jobs|steps'
+    r'|items|objects|activities)\b'
 )
 _ORDERS = (
-    (DeedOrder.LONGEST, re.compile(r'\b(?:longest|slowest)\b'
-    r'|\btook\s+(?:you\s+)?the\s+most\s+time\b', re.IGNORECASE)),
-    (DeedOrder.SHORTEST, re.compile(r'\b(?:shortest|quickest|fastest|briefest)\b(?!\s+(?:way|route'
-    r'|path))', re.IGNORECASE)),
-    (DeedOrder.NEAREST, re.compile(r'\b(?:nearest|closest)\b', re.IGNORECASE)),
-    (DeedOrder.FARTHEST, re.compile(r'\b(?:farthest|furthest)\b', re.IGNORECASE)),
-    (DeedOrder.WAY, re.compile(r'\b(?:shortest|quickest|best|fastest)\s+(?:way|route|path'
-    r'|round)\b', re.IGNORECASE)),
-)  # fmt: skip
-_AVERAGE = re.compile(
-    r'\b(?:averag\w+|usually|typical(?:ly)?|normally|generally|mean'
-    r'|as\s+a\s+rule)\b',
-    re.IGNORECASE,
+    (DeedOrder.LONGEST, _any_case(r'\b(?:longest|slowest)\b|\btook (?:you )?the most time\b')),
+    (DeedOrder.SHORTEST, _any_case(r'\b(?:shortest|quickest|fastest|briefest)\b(?! (?:way|route|path))')),
+    (DeedOrder.NEAREST, _any_case(r'\b(?:nearest|closest)\b')),
+    (DeedOrder.FARTHEST, _any_case(r'\b(?:farthest|furthest)\b')),
+    (DeedOrder.WAY, _any_case(r'\b(?:shortest|quickest|best|fastest) (?:way|route|path|round)\b')),
 )
-_TOTAL = re.compile(
-    r'\b(?:in\s+(?:total|all|sum)|total|al(?:l\s+)?together|overall|added\s+up|sum|combined|how\s+much\s+(?:of\s+\w+\s+)?time)\b',
-    re.IGNORECASE,
+_AVERAGE = _any_case(r'\b(?:averag\w+|usually|typical(?:ly)?|normally|generally|mean|as a rule)\b')
+_TOTAL = _any_case(
+    r'\b(?:in (?:total|all|sum)|total|al(?:l )?together|overall|added up|sum|combined'
+    r'|how much (?:of \w+ )?time)\b'
 )
-_DISTINCT = re.compile(
-    r'\b(?:different|distinct|various|separate)\b|\bhow\s+many\s+(?:things|items|objects|rooms|places'
-    r'|kinds)\b',
-    re.IGNORECASE,
+_DISTINCT = _any_case(
+    r'\b(?:different|distinct|various|separate)\b|\bhow many (?:things|items|objects|rooms|places|kinds)\b'
 )
 _RIGHT = (
-    r'(?P<right>(?:\b(?:right|immediately|just|directly|straight|shortly|very\s+next|next)\s+'
-    r'(?:thing\s+(?:\w+\s+){0,3})?)?)'
+    r'(?P<right>(?:\b(?:right|immediately|just|directly|straight|shortly|very next|next) '
+    r'(?:thing (?:\w+ ){0,3})?)?)'
 )
-_END = r'(?=\s*(?:[,?!;]|\.(?:\s|$)|$))'
-_BETWEEN = re.compile(rf'\b(?:in\s+)?between\s+(?P<after>.+?)\s+and\s+(?P<before>.+?){_END}', re.IGNORECASE)
-_FROM_TO = re.compile(
-    rf'\bfrom\s+(?P<after>\w+ing\b.+?)\s+(?:to|until'
-    rf'|till)\s+(?P<before>.+?){_END}',
-    re.IGNORECASE,
-)
+_END = r'(?= ?(?:[,?!;]|\.(?:\s|$)|$))'
+_BETWEEN = _any_case(rf'\b(?:in )?between (?P<after>.+?) and (?P<before>.+?){_END}')
+_FROM_TO = _any_case(rf'\bfrom (?P<after>\w+ing\b.+?) (?:to|until|till) (?P<before>.+?){_END}')
 _RELATIONS = (
-    ('after', re.compile(rf'{_RIGHT}\b(?:after|following|once|as\s+soon\s+as'
-    rf'|since)\b\s+(?!that\b\W*$)(?P<clause>.+?){_END}', re.IGNORECASE)),
-    ('before', re.compile(rf'{_RIGHT}\b(?:before|prior\s+to|ahead\s+of'
-    rf'|until)\b\s+(?!that\b\W*$)(?P<clause>.+?){_END}', re.IGNORECASE)),
-    ('during', re.compile(rf'(?P<right>)\b(?:during|while|whilst|in\s+the\s+(?:middle|course)\s+of'
-    rf'|throughout)\b\s+(?P<clause>.+?){_END}', re.IGNORECASE)),
-    ('during', re.compile(rf'(?P<right>)\bas\s+(?P<clause>you\b.+?){_END}', re.IGNORECASE)),
-    ('at', re.compile(
-        rf'(?P<right>)\bwhen\s+(?!{_AUX}\b)(?P<clause>(?:you|we|i|some\w+|any\w+|people|it|he|she|they|the|a|an|[a-z]+ing|(?-i:[A-Z])[a-z]+)\b.+?){_END}'
-        rf'|\bthe\s+(?:last|first|second)\s+time\s+(?:that\s+|when\s+)?(?P<clause_>(?:you|we|i|some\w+'
-        rf'|the|a)\b.+?){_END}', re.IGNORECASE)),
-)  # fmt: skip
-_BEFOREHAND = re.compile(rf'{_RIGHT}\b(?:beforehand|before\s+(?:that|this|it))\b', re.IGNORECASE)
-_AFTERWARDS = re.compile(
-    rf'{_RIGHT}\b(?:afterwards?|after\s+(?:that|this|it)|next|then'
-    rf'|thereafter)\b(?=\s*[?.!,]|\s*$)',
-    re.IGNORECASE,
+    (
+        'after',
+        _any_case(
+            rf'{_RIGHT}\b(?:after|following|once|as soon as|since)\b (?!that\b\W*$)(?P<clause>.+?){_END}'
+        ),
+    ),
+    (
+        'before',
+        _any_case(rf'{_RIGHT}\b(?:before|prior to|ahead of|until)\b (?!that\b\W*$)(?P<clause>.+?){_END}'),
+    ),
+    (
+        'during',
+        _any_case(
+            rf'(?P<right>)\b(?:during|while|whilst|in the (?:middle|course) of'
+            rf'|throughout)\b (?P<clause>.+?){_END}'
+        ),
+    ),
+    ('during', _any_case(rf'(?P<right>)\bas (?P<clause>you\b.+?){_END}')),
+    (
+        'at',
+        _any_case(
+            rf'(?P<right>)\bwhen (?!{_AUX}\b)(?P<clause>(?:you|we|i|some\w+|any\w+|people|it|he|she'
+            rf'|they|the|a|an|[a-z]+ing|(?-i:[A-Z])[a-z]+)\b.+?){_END}|\bthe (?:last|first'
+            rf'|second) time (?:that |when )?(?P<clause_>(?:you|we|i|some\w+|the|a)\b.+?){_END}'
+        ),
+    ),
 )
-_STEPS = re.compile(r'\b(?:steps?|stages?|phases?)\b(?!\s+(?:back|aside|by\s+step|forward))', re.IGNORECASE)
+_BEFOREHAND = _any_case(rf'{_RIGHT}\b(?:beforehand|before (?:that|this|it))\b')
+_AFTERWARDS = _any_case(
+    rf'{_RIGHT}\b(?:afterwards?|after (?:that|this|it)|next|then|thereafter)\b(?= ?[?.!,]| ?$)'
+)
+_STEPS = _any_case(r'\b(?:steps?|stages?|phases?)\b(?! (?:back|aside|by step|forward))')
 MOST_WORDS = 5  # of the name of one of several things
 _WHICH_OF = (
-    re.compile(
-        r'^(?P<list>[^:?]+?)\s*[:\u2013\u2014-]\s*(?:which|what)\b.*\b(?:these|them|those'
-        r'|the\s+\w+)\b',
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r'\b(?:which|what)\s+of\s+(?:these|the\s+following'
-        r'|them)\b.*?[:\u2013\u2014]\s*(?P<list>[^:?]+)',
-        re.IGNORECASE,
-    ),
-    re.compile(r'\bwhich\b.*?,\s*(?P<list>(?:[^,?]+,\s*)*[^,?]+\bor\b[^,?]+)\W*$', re.IGNORECASE),
+    _any_case(r'^(?P<list>[^:?]+?) ?[:\u2013\u2014-] ?(?:which|what)\b.*\b(?:these|them|those|the \w+)\b'),
+    _any_case(r'\b(?:which|what) of (?:these|the following|them)\b.*?[:\u2013\u2014] ?(?P<list>[^:?]+)'),
+    _any_case(r'\bwhich\b.*?, ?(?P<list>(?:[^,?]+, ?)*[^,?]+\bor\b[^,?]+)\W*$'),
 )
-_SENTENCE = re.compile(r'(?<=[.!;])\s+')
+_SENTENCE = _any_case(r'(?<=[.!;]) ')
 
 
 def parse_deeds(text: str) -> DeedRequest:
@@ -329,8 +328,7 @@ def _alternatives(text: str) -> tuple[tuple[str, ...], str]:
             parts = [
                 part.strip()
                 for part in re.split(
-                    r',\s*(?:and|or|nor)\s+|,|\b(?:and|or'
-                    r'|nor)\b',
+                    r', ?(?:and|or|nor) |,|\b(?:and|or|nor)\b',
                     found['list'],
                 )
             ]
