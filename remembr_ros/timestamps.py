@@ -134,3 +134,13 @@ def format_duration(seconds: float) -> str:
         if count:
             parts.append(f'{count} {name}{"s" if count != 1 else ""}')
     return ' '.join(parts[:2]) or '0 seconds'
+
+
+def to_ns(moment: datetime) -> int:
+    """Return a moment as nanoseconds since the Unix epoch, to the second; out of range, the nearest in it."""
+    return min(max(round(moment.timestamp()), 0) * NS, MAX_NS)
+
+
+def local(ns: int, zone: tzinfo) -> datetime:
+    """Return the time on the clock of a zone, to the second."""
+    return datetime.fromtimestamp(ns // NS, tz=zone)

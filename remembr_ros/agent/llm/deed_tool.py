@@ -11,7 +11,6 @@ from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
 from remembr_ros.agent.llm.overview_tools import PER_PAGE, SURE, ToldLine, clock, paged, shown
 from remembr_ros.agent.model.quoting import neutral, quoted
-from remembr_ros.agent.times.time_expression import local
 from remembr_ros.errors import InvalidRequest, Ungrounded
 from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.deeds.names import DeedNames
@@ -27,7 +26,7 @@ from remembr_ros.memory.deeds.query import (
 )
 from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.places.place import said_name
-from remembr_ros.timestamps import format_duration
+from remembr_ros.timestamps import format_duration, local
 
 DAYS = 10  # whose numbers a model is told
 _ORDERS = as_one_of(

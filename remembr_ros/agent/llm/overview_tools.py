@@ -14,11 +14,11 @@ from remembr_ros.agent.model.answer import Question
 from remembr_ros.agent.model.confidence import how_well
 from remembr_ros.agent.model.quoting import neutral, quoted
 from remembr_ros.agent.model.same_place import span
-from remembr_ros.agent.overview.day_text import DayWording, heading, shown_by
-from remembr_ros.agent.overview.episode import Episode
 from remembr_ros.agent.overview.listing import listing, naming, spelling
 from remembr_ros.agent.overview.recalled_day import TODAY, RecalledDay, nothing_of_day, recall_day
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.diary.day_text import DayWording, heading, shown_by
+from remembr_ros.memory.diary.episode import Episode
 from remembr_ros.memory.matching.terms import content_stems, words
 from remembr_ros.memory.model.recall import Hit, Query, Scope
 from remembr_ros.memory.recall import Recall, every

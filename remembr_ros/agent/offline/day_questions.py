@@ -7,11 +7,11 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.offline.question_terms import ASKING
 from remembr_ros.agent.offline.request import Request
-from remembr_ros.agent.overview.day_text import shown_by
 from remembr_ros.agent.overview.floors import floors_in, without_floors
 from remembr_ros.agent.overview.recalled_day import TODAY, nothing_of_day, recall_day, scope_of_day
 from remembr_ros.agent.times.day import WEEKDAYS
 from remembr_ros.agent.times.time_window import Window, parse_window
+from remembr_ros.memory.diary.day_text import shown_by
 from remembr_ros.memory.matching.terms import words
 from remembr_ros.memory.model.recall import ANYTHING, Hit, Scope
 from remembr_ros.memory.recall import Recall

@@ -4,9 +4,9 @@ from datetime import tzinfo
 
 from typing_extensions import TypedDict
 
-from remembr_ros.agent.overview.episode import Episode
 from remembr_ros.agent.overview.recalled_day import RecalledDay
 from remembr_ros.memory.deeds.deed import facts_of
+from remembr_ros.memory.diary.episode import Episode
 from remembr_ros.memory.model.json_form import position_json
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import format_iso

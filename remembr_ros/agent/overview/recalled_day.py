@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 from datetime import date, timezone, tzinfo
 
-from remembr_ros.agent.overview.day import MOST, Diary, diary
-from remembr_ros.agent.overview.day_text import day_lines
 from remembr_ros.agent.overview.floors import on_floor
-from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.agent.times.time_window import parse_span
 from remembr_ros.errors import NothingRemembered
+from remembr_ros.memory.diary.day import MOST, Diary, diary
+from remembr_ros.memory.diary.day_text import day_lines
 from remembr_ros.memory.model.recall import ANYTHING, Query, Scope
 from remembr_ros.memory.places.places import known_places
 from remembr_ros.memory.recall import Recall, every
+from remembr_ros.timestamps import local, to_ns
 
 MOST_DAYS = 7  # That are named where nothing is remembered of the one asked for
 TODAY = 'today'

@@ -5,7 +5,8 @@ from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
-from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, local, seconds_in, to_ns
+from remembr_ros.agent.times.time_expression import AGO, UNITS, grain_seconds, seconds_in
+from remembr_ros.timestamps import local, to_ns
 
 _EDGES = ('before', 'until', 'till', 'by', 'after', 'since', 'from')
 EDGE_TEXT = rf'\b({"|".join(_EDGES)})'
@@ -32,9 +33,6 @@ WEEKDAY_TEXT = rf'(?:{"|".join(WEEKDAYS)})'
 _AFTER_EDGE = '|'.join(rf'(?<={word}\s)' for word in _EDGES)
 _PARTS = {'morning': (5, 12), 'afternoon': (12, 18), 'evening': (18, 24), 'night': (20, 30)}
 """From which to which hour of a day; a night ends on the day after."""
-
-PARTS_OF_DAY = {'night': 0, **{name: _PARTS[name][0] for name in ('morning', 'afternoon', 'evening')}}
-"""With which hour of the clock each begins; a night that begins at 20 is the evening's until midnight."""
 
 _LAST_NIGHT = (-4, 6)
 _DAYBREAK = 5  # Until this hour 'this evening' may be the one before midnight

@@ -13,7 +13,7 @@ from remembr_ros.agent.times.day import (
     YEAR_TEXT,
     of_calendar,
 )
-from remembr_ros.agent.times.time_expression import local
+from remembr_ros.timestamps import local
 
 _TO = (
     r'\s*(?:\band\b|\bto\b|\buntil\b|\btill\b|\bthrough\b|\bup\s+to(?:\s+and\s+including)?\b|-'

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from remembr_ros.agent.model.number_words import TENS, TO_TWENTY
 from remembr_ros.agent.times.reach import Reach, at_reach, clock_now
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import MAX_NS, NS, parse_time
+from remembr_ros.timestamps import MAX_NS, NS, local, parse_time, to_ns
 
 UNITS = {
     **dict.fromkeys(('second', 'sec', 's'), 1),
@@ -165,14 +165,6 @@ def clock_moments(shown: datetime) -> tuple[int, int]:
     """Return the first and the last moment at which the clock shows that: it may be put back to it."""
     first, last = sorted(to_ns(shown.replace(fold=fold)) for fold in (0, 1))
     return first, last
-
-
-def to_ns(moment: datetime) -> int:
-    return min(max(round(moment.timestamp()), 0) * NS, MAX_NS)
-
-
-def local(now_ns: int, zone: tzinfo) -> datetime:
-    return datetime.fromtimestamp(now_ns // NS, tz=zone)
 
 
 def with_am_pm(first: str, second: str) -> tuple[str, str]:

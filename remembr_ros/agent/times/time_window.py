@@ -34,7 +34,6 @@ from remembr_ros.agent.times.time_expression import (
     grain_seconds,
     in_digits,
     latest_clock_moments,
-    local,
     parse_moment,
     seconds_in,
     time_of_day,
@@ -43,7 +42,7 @@ from remembr_ros.agent.times.time_expression import (
     with_am_pm,
 )
 from remembr_ros.errors import InvalidRequest
-from remembr_ros.timestamps import MAX_NS, NS
+from remembr_ros.timestamps import MAX_NS, NS, local
 
 _IN = r'\b(?:(?:in|during|within|over)\s+)?'
 _LAST = re.compile(

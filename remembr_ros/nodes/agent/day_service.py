@@ -8,11 +8,11 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 
 from remembr_msgs.msg import DayEntry
 from remembr_msgs.srv import Day as DaySrv
-from remembr_ros.agent.overview.day import PartOfDay
-from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.agent.overview.recalled_day import nothing_of_day, recall_day, scope_of_day
 from remembr_ros.errors import BudgetExceeded, InvalidRequest, RemembrError
 from remembr_ros.geometry import StampedPose
+from remembr_ros.memory.diary.day import PartOfDay
+from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.nodes.agent.parameters import AgentParameters
 from remembr_ros.nodes.agent.recall_client import RecallClient
 from remembr_ros.nodes.base import qos

@@ -12,10 +12,10 @@ from remembr_ros.agent.llm.overview_tools import EPISODES, MOST_LETTERS
 from remembr_ros.agent.llm.tools import ALL_TOOLS, AnswerCall, claim, job, parse_arguments
 from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.usage import Usage
-from remembr_ros.agent.overview.day import PIECES
 from remembr_ros.agent.planner import Run
 from remembr_ros.errors import InvalidRequest
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.diary.day import PIECES
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
 from test.scripted.chat import ScriptedChat

@@ -9,9 +9,9 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.offline.day_questions import EPISODES, parse_day
 from remembr_ros.agent.offline.planner import OfflinePlanner
 from remembr_ros.agent.offline.request import parse_request
-from remembr_ros.agent.overview.day import PIECES
 from remembr_ros.agent.planner import Run
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.diary.day import PIECES
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
 from test.unit.agent.listed_recall import ListedRecall

@@ -7,13 +7,12 @@ from datetime import timedelta, tzinfo
 from enum import Enum
 from itertools import accumulate
 
-from remembr_ros.agent.times.time_expression import local, to_ns
 from remembr_ros.geometry import Pose, interpolate
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.motion.halts import STANDS_M_PER_S
 from remembr_ros.memory.motion.motion import Stretch, legs, stops, stretches
 from remembr_ros.memory.motion.track import GAP_NS
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import NS, local, to_ns
 
 LONGEST_NS = 31 * 86_400 * NS  # A stay that is longer, by a clock that was wrong, is cut at no midnight
 NOWHERE_M = 0.5  # A drive that is shorter leads nowhere

@@ -3,9 +3,9 @@
 from datetime import timezone
 from zoneinfo import ZoneInfo
 
-from remembr_ros.agent.overview.day import diary
-from remembr_ros.agent.overview.day_text import day_lines, shown_by
 from remembr_ros.geometry import Pose
+from remembr_ros.memory.diary.day import diary
+from remembr_ros.memory.diary.day_text import day_lines, shown_by
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from remembr_ros.agent.overview.episode import Episode, EpisodeKind
-from remembr_ros.agent.overview.highlights import stems_of
 from remembr_ros.geometry import distance
+from remembr_ros.memory.diary.episode import Episode, EpisodeKind
+from remembr_ros.memory.diary.highlights import stems_of
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.motion.track import GAP_NS
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from remembr_ros.agent.overview.day import Diary, DiaryDay, PartOfDay
-from remembr_ros.agent.overview.episode import Episode, EpisodeKind
+from remembr_ros.memory.diary.day import Diary, DiaryDay, PartOfDay
+from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_clock, format_duration

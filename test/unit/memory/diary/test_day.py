@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembr_ros.agent.overview import day as module
-from remembr_ros.agent.overview.day import Diary, diary
-from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.geometry import Pose, distance
+from remembr_ros.memory.diary import day as module
+from remembr_ros.memory.diary.day import Diary, diary
+from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.simulation.floor_plan import generate_building
 from remembr_ros.timestamps import NS, parse_time

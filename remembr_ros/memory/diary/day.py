@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from itertools import accumulate, groupby
 
-from remembr_ros.agent.overview.division import divided, pieces
-from remembr_ros.agent.overview.episode import Episode, by_day, episodes_of, unplaced, within
-from remembr_ros.agent.overview.highlights import Vocabulary, texts_read
-from remembr_ros.agent.times.day import PARTS_OF_DAY
-from remembr_ros.agent.times.time_expression import local
 from remembr_ros.memory.deeds.deed import each_time
+from remembr_ros.memory.diary.division import divided, pieces
+from remembr_ros.memory.diary.episode import Episode, by_day, episodes_of, unplaced, within
+from remembr_ros.memory.diary.highlights import Vocabulary, texts_read
 from remembr_ros.memory.model.record import AGENT, Memory
 from remembr_ros.memory.places.places import NOWHERE, Places
-from remembr_ros.timestamps import NS
+from remembr_ros.timestamps import NS, local
+
+PARTS_OF_DAY = {'night': 0, 'morning': 5, 'afternoon': 12, 'evening': 18}
+"""With which hour of the clock each begins; a night that begins at 20 is the evening's until midnight."""
 
 MOST = 100  # Episodes of a time that is told, apart from the pieces of long drives
 PIECES = 8  # A drive is cut where it takes more than this part of the time that was driven and stood in all

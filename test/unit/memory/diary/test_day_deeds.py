@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembr_ros.agent.overview.day import Diary, diary
-from remembr_ros.agent.overview.day_text import day_lines
-from remembr_ros.agent.overview.episode import Episode, EpisodeKind
 from remembr_ros.agent.overview.json_form import day_json
 from remembr_ros.agent.overview.recalled_day import RecalledDay
 from remembr_ros.geometry import Pose
 from remembr_ros.memory.deeds.deed import deed, each_time
+from remembr_ros.memory.diary.day import Diary, diary
+from remembr_ros.memory.diary.day_text import day_lines
+from remembr_ros.memory.diary.episode import Episode, EpisodeKind
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS, parse_time
 
