@@ -22,6 +22,7 @@ SIGHT, STAY = 'sight', 'stay'
 MOVES = ('moving', 'standing', 'turning', 'driving')
 """Kinds of what is no deed: a thing was in view; the robot was in a place that has a name; it stood, turned
 (left, right), drove from one stop to the next, or did any of these."""
+MOST_IMPROVED = 150  # places on a way: of more it takes seconds to find legs that cross
 FIELDS = ('object', 'receptacle', 'place')  # of which names can be asked for
 
 
@@ -365,7 +366,7 @@ def _shortest_way(some: Sequence[Occurrence], here: Point) -> list[Occurrence]:
         left.remove(way[-1])
         at = _at(way[-1])
     points = [here, *map(_at, way)]
-    improved = True
+    improved = len(points) <= MOST_IMPROVED
     while improved:
         improved = False
         for i in range(1, len(points) - 1):

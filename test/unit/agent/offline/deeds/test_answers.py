@@ -61,3 +61,26 @@ def test_what_was_never_put_is_looked_for_among_all_that_was_seen():
 def test_in_the_time_that_is_asked_about():
     answer = ask('Where did you put the cup before 22:15?')
     assert answer.pose.position == (1.0, 1.0, 0.0)
+
+
+SIGHTS = [Memory(f's{i}', 'r', T + i * NS, T + i * NS, 'A white wall.', Pose(0.0, 0.0)) for i in range(40)]
+
+
+def test_a_day_of_more_sights_than_deeds_is_told_with_both():
+    told = ask('What did you do on 2023-11-14?', (*SIGHTS, *DONE)).text
+    assert 'stood' in told
+    assert 'Put the cup on the shelf (kitchen)' in told
+    assert ask('What did you do on 2023-11-14?', DONE).text.startswith(
+        '2023-11-14 22:14 Put the cup on the sink'
+    )
+
+
+def test_a_memory_without_deeds_is_asked_as_before():
+    assert 'deed' not in ask('How often did you put the cup on the table?', SEEN).text
+    assert ask('What went wrong today?', SEEN).kind is Kind.NOT_SEEN
+
+
+def test_what_was_asked_before_is_no_deed():
+    asked = deed(T, T, kind='ask', text='Asked whether it picked up a knife.').memory('r', 'conversation')
+    answer = ask('Have you ever picked up a knife?', (*SEEN, *DONE, asked))
+    assert (answer.kind, answer.binary) == (Kind.BINARY, False)
