@@ -57,7 +57,7 @@ class DeedFacts(BaseModel):
     text: Annotated[str, Field(max_length=20_000)] = ''
     began: _Place | None = None
     goal: _Place | None = None
-    details: dict[str, JsonValue] = {}
+    details: dict[str, JsonValue] = Field(default_factory=dict)  # pydantic copies a default each time
     times: tuple[tuple[_Time, _Time], ...] = ()
 
     @field_validator('kind', 'object', 'receptacle', 'place', 'reason', 'text', mode='before')
