@@ -3,14 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from remembr_ros.agent.llm.arguments import UNTOLD, Narrowed, as_one_of
 from remembr_ros.agent.llm.call_context import CallContext, Job
-from remembr_ros.agent.llm.overview_tools import PER_PAGE, SURE, ToldLine, clock, paged, shown
+from remembr_ros.agent.llm.overview_tools import SURE, ToldLine, clock, paged, shown
 from remembr_ros.agent.model.quoting import neutral, quoted
+from remembr_ros.agent.times.time_window import parse_window
 from remembr_ros.errors import InvalidRequest, Ungrounded
 from remembr_ros.memory.deeds.deed import Outcome
 from remembr_ros.memory.deeds.names import DeedNames
@@ -24,11 +26,12 @@ from remembr_ros.memory.deeds.query import (
     Occurrence,
     choose_deeds,
 )
-from remembr_ros.memory.model.recall import Hit
+from remembr_ros.memory.model.recall import Hit, Scope
 from remembr_ros.memory.places.place import said_name
 from remembr_ros.timestamps import format_duration, local
 
-DAYS = 10  # whose numbers a model is told
+DAYS = 31  # whose numbers a model is told
+KINDS = 30  # the same
 _ORDERS = as_one_of(
     {'latest': 'last', 'newest': 'last', 'earliest': 'first', 'closest': 'nearest', 'furthest': 'farthest'}
 )
@@ -69,7 +72,8 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
 
     def job() -> Callable[[], str]:
         source = Happened(context.recall)
-        anchors = {name: _deed(text, source, call) for name, text in sides.items()}
+        anchors = {name: _deed(text, source, scope, context) for name, text in sides.items()}
+        beside = bool(anchors) and (call.right or call.nth is not None or call.limit is not None)
         query = DeedQuery(
             call.kind,
             call.object,
@@ -77,7 +81,7 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
             place,
             call.attribute,
             (call.outcome,) if call.outcome else (),
-            scope,
+            replace(scope, after_ns=None, before_ns=None) if beside else scope,
             right=call.right and len({'after', 'before'} & sides.keys()) == 1,
             order=order,
             here=here.position if here else None,
@@ -87,7 +91,8 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
             **anchors,  # type: ignore[arg-type]
         )
         found = choose_deeds(query, source)
-        return lambda: _tell(found, call, context, whole=source.whole)
+        looked_at = len(source(DeedQuery(call.kind, call.object, scope=scope)))
+        return lambda: _tell(found, call, context, looked_at, whole=source.whole)
 
     return job
 
@@ -116,16 +121,20 @@ def _is_time(text: str, context: CallContext) -> bool:
     return True
 
 
-def _deed(text: str, source: Happened, call: WhatHappened) -> DeedQuery:
-    names = DeedNames(source.deeds(DeedQuery().scope))
-    query = names.meant(names.read(text))
+def _deed(text: str, source: Happened, scope: Scope, context: CallContext) -> DeedQuery:
+    """Return the query of another deed's words, which may say when it was."""
+    window = parse_window(text, context.question.now_ns, context.question.zone)
+    names = DeedNames(source.deeds(Scope(robots=scope.robots, map_id=scope.map_id)))
+    query = names.meant(names.read(window.rest))
     if query is None:
         raise InvalidRequest(f'{text[:60]!r} is no time, no label and no deed that is remembered')
-    return query
+    if (window.after_ns, window.before_ns) != (None, None):
+        scope = replace(scope, after_ns=window.after_ns, before_ns=window.before_ns)
+    return replace(query, scope=scope)
 
 
-def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, *, whole: bool) -> str:
-    context.searched.append((False, len(found.every)))
+def _tell(found: FoundDeeds, call: WhatHappened, context: CallContext, looked_at: int, *, whole: bool) -> str:
+    context.searched.append((bool(call.when), looked_at))
     context.sure = max(context.sure, SURE if found.found else 0.0)
     several = len({one.memory.robot for one in found.found}) > 1
     lines = [_line(one, context, with_robot=several) for one in found.found]
@@ -160,7 +169,7 @@ def _summed_up(some: Sequence[Occurrence], context: CallContext) -> str:
     kinds = Counter(one.facts.kind or 'other' for one in some)
     parts = [f'{len(some)}']
     if len(kinds) > 1:
-        parts.append(', '.join(f'{number} {neutral(kind)}' for kind, number in kinds.most_common(PER_PAGE)))
+        parts.append(', '.join(f'{number} {neutral(kind)}' for kind, number in kinds.most_common(KINDS)))
     if failed := sum(one.failed for one in some):
         parts.append(f'{failed} failed')
     ways = [one for one in some if one.facts.kind == MOVES[-1]]  # the turns of which are others

@@ -234,7 +234,7 @@ def parse_span(text: str, now_ns: int, zone: tzinfo = timezone.utc, reach: Reach
     if _HOUR.fullmatch(text.strip()):
         text = f"{text} o'clock"
     written = text if at_reach(text, reach) is not None else with_reach(text, reach)
-    for attempt in (written, f'on {written}', f'at {written}'):
+    for attempt in (written, f'on {written}', f'at {written}', f'in {written}'):
         window = parse_window(attempt, now_ns, zone, reach)
         if window.rest != attempt and not window.rest.strip(' ?.!,'):
             return window

@@ -97,7 +97,7 @@ class DeedNames:
     kinds: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.kinds = frozenset(one.facts.kind for one in self.done) - {''}
+        self.kinds = frozenset(one.facts.kind for one in self.done) - {'', 'fail'}  # which is how it ended
         self._fields: dict[tuple[str, ...], set[str]] = {}
         self._words: set[str] = set()
         told = {(name, getattr(one.facts, name)) for one in self.done for name in FIELDS}

@@ -8,6 +8,7 @@ from remembr_ros.agent.model.answer import Kind, Question
 from remembr_ros.agent.model.grounding import Choice, Claim
 from remembr_ros.agent.offline.deeds.request import DeedAsked, DeedRequest, parse_deeds
 from remembr_ros.agent.offline.deeds.understanding import DETAIL, SEEN, understood
+from remembr_ros.agent.offline.motion_request import parse_motion
 from remembr_ros.agent.offline.request import Request
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.names import DeedNames
@@ -100,14 +101,29 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
         found = choose_deeds(replace(query, during=None, after=query.during), happened)
     if not found.found and query.outcomes == ('cancelled',):
         found = choose_deeds(replace(query, outcomes=('failed', 'cancelled')), happened)
-    whole = query == DeedQuery(scope=query.scope, here=query.here) and asked.asked in _OF_A_DAY
-    if whole and recall.count(replace(query.scope, source=CAPTIONER)) > len(found.found):
-        return None  # a day of more sights than deeds is told with both
+    is_kind = query.kind in names.kinds or query.kind in (SIGHT, STAY)
+    if not is_kind and _is_of_sights(asked, request, query, found, recall):
+        return None
     about = _About(asked, question, query, found, done, names, happened)
     answer = _of_several if asked.alternatives else _ANSWERS[asked.asked]
     claim = answer(about) if found.found or answer in _OF_NONE else _nothing(about)
     note = '' if happened.whole else 'Of the latest that I remember: '
     return claim and replace(claim, text=f'{note}{claim.text}', confidence=SURE)
+
+
+def _is_of_sights(
+    asked: DeedRequest, request: Request, query: DeedQuery, found: FoundDeeds, recall: Recall
+) -> bool:
+    """Tell whether what was seen tells more than deeds: of a day as a whole, of how the robot moved."""
+    named = not replace(query, kind='').names_nothing or query.order in _FROM_HERE
+    if named or found.anchors or query.at_ns is not None or asked.alternatives:
+        return False
+    seen = replace(query.scope, source=CAPTIONER)
+    if asked.asked is DeedAsked.DISTANCE:
+        return (recall.survey(seen).driven_m or 0.0) > sum(one.metres for one in found.found)
+    whole = query.names_nothing and asked.asked in _OF_A_DAY and asked.nth is None
+    moved = parse_motion(request.window.rest) is not None
+    return (whole or moved) and recall.count(seen) > len(found.found)
 
 
 def _deeds(about: _About) -> Claim:
@@ -357,6 +373,7 @@ _ANSWERS: dict[DeedAsked, Callable[[_About], Claim | None]] = {
     DeedAsked.DEEDS: _deeds,
 }
 _EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
+_FROM_HERE = (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY)
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
 _OF_NONE = (_count, _why, _days_without, _of_several)  # which have an answer where nothing is found
 _OF_SIGHTS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}

@@ -122,6 +122,7 @@ def understood(  # noqa: PLR0912
     )
 
 
+_OF_ANY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY, DeedAsked.COUNT, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT)
 _OF_ITSELF = (DeedAsked.DURATION, DeedAsked.DISTANCE, DeedAsked.TIME, DeedAsked.WHERE)
 _OF_ALL = (DeedAsked.COUNT, DeedAsked.DAYS, DeedAsked.PER_DAY, DeedAsked.HIGHLIGHTS, DeedAsked.BRIEFLY)
 
@@ -158,7 +159,11 @@ def _main(  # noqa: PLR0911
     if main.kind and not main.names and asked.order is not DeedOrder.FIRST:
         return DeedQuery(main.kind)  # 'your longest drive'
     if generic or (
-        about_self and not asked.yes and _DOING.search(asked.says) and (of_time or not main.unknown)
+        about_self
+        and asked.asked in _OF_ANY
+        and not asked.yes
+        and _DOING.search(asked.says)
+        and (of_time or not main.unknown)
     ):
         return DeedQuery()
     if (

@@ -84,3 +84,8 @@ def test_what_was_asked_before_is_no_deed():
     asked = deed(T, T, kind='ask', text='Asked whether it picked up a knife.').memory('r', 'conversation')
     answer = ask('Have you ever picked up a knife?', (*SEEN, *DONE, asked))
     assert (answer.kind, answer.binary) == (Kind.BINARY, False)
+
+
+def test_how_the_robot_moved_is_told_by_its_poses_whatever_the_words_mean_of_deeds():
+    for text in ('How many times did you turn left?', 'When did you set off?', 'How often did you stop?'):
+        assert 'cup' not in ask(text, (*SIGHTS, *DONE)).text, text
