@@ -125,7 +125,7 @@ def _line(one: Occurrence, never: str) -> str:
 def _sentence(one: Occurrence) -> str:
     facts = one.facts
     if facts.kind == STAY:
-        return f'Was in {facts.place}'
+        return f'Was in {one.where}'
     return (facts.text if facts.kind.split(' ')[0] in MOVES else '') or one.memory.caption
 
 
@@ -157,7 +157,7 @@ def _deed_json(one: Occurrence) -> dict[str, Any]:
         'kind': facts.kind,
         'object': facts.object,
         'receptacle': facts.receptacle,
-        'place': facts.place,
+        'place': one.where,
         'outcome': one.outcome,
         'reason': facts.reason,
         'seconds': one.seconds,

@@ -81,7 +81,9 @@ class Happened:
         :param talk: with what was asked and answered
         """
         memories = [
-            one for one in self._memories(replace(scope, source=AGENT)) if talk or one.captioner != TALK
+            one
+            for one in self._memories(replace(scope, source=AGENT))
+            if one.source == AGENT and (talk or one.captioner != TALK)
         ]
         times = sorted(
             (time for one in memories for time in each_time(one)), key=lambda one: (one.start_ns, one.end_ns)

@@ -81,6 +81,8 @@ def answer_deeds(request: Request, question: Question, recall: Recall, scope: Sc
     happened = Happened(recall)
     done = happened.deeds(anytime)
     asked = parse_deeds(request.window.rest)
+    if request.kind is Kind.POSITION and _GOAL.match(request.plain):
+        return None
     seen = SEEN.search(asked.says) is not None
     it = asked.asked is DeedAsked.TIME and _EARLIER.search(asked.says)  # the thing is named before
     if not done or (seen and asked.asked not in _OF_SIGHTS and not it):
@@ -372,6 +374,13 @@ _ANSWERS: dict[DeedAsked, Callable[[_About], Claim | None]] = {
     DeedAsked.WHETHER: _whether,
     DeedAsked.DEEDS: _deeds,
 }
+_GOAL = re.compile(
+    r'^\W*(?!.*\b(?:through|did|have|story|account|report)\b)(?:i\b|looking\s+for\b|where\b(?!.*\b(?:you|we|robot|end(?:ed)?\s+up)\b)'
+    r'|(?:take|bring|lead|guide|drive|navigate|go|move|get|head|return|come|escort|point|direct|visit|find|locate'
+    r'|proceed|meet|wait|walk|show)\b)',
+    re.IGNORECASE,
+)
+"""A wish to be taken somewhere, where the robot may have done something."""
 _EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
 _FROM_HERE = (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY)
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)

@@ -119,7 +119,8 @@ _ASKED = tuple(
         ),
         (
             DeedAsked.WHY,
-            r'\bwhy\b|\breasons?\b|\bhow come\b|\bwhat (?:caused|made|stopped|kept)\b(?=.*\b(?:fail'
+            r'\bwhy\b|\breasons?\b|\bhow come\b|\bwhat happened (?:to|with)\b|\bwhat (?:caused|made'
+            r'|stopped|kept)\b(?=.*\b(?:fail'
             r'|stop|late|from)\w*)',
         ),
         (
@@ -148,7 +149,7 @@ _ASKED = tuple(
             DeedAsked.ROOMS,
             r'\b(?:what|which|what other) (?:one )?(?:rooms?|places?|areas?)\b|\brooms?\b.*\bnever\b',
         ),
-        (DeedAsked.WHERE, rf'\bwhere\b.*\b(?:{_SELF}|end(?:ed)? up)\b'),
+        (DeedAsked.WHERE, r'\bwhere\b.*\b(?:you|we|the robot|end(?:ed)? up)\b'),
         (
             DeedAsked.OUTCOME,
             r'\bhow did\b.*\b(?:go|end|turn out|work out)\b|\b(?:result|outcome)\b|^\W*(?:did|were'

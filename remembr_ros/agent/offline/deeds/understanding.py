@@ -153,7 +153,7 @@ def _main(  # noqa: PLR0911
         return DeedQuery()
     if not main.says_nothing and (main.names or not main.unknown):
         query = names.meant(main, exactly=asked.yes, outcomes=asked.outcomes)
-        known = bool(main.kind) or about_self or generic or asked.steps
+        known = (bool(main.kind) and not main.weak) or about_self or generic or asked.steps
         if query is not None:
             return query if known else None
     if main.kind and not main.names and asked.order is not DeedOrder.FIRST:

@@ -89,3 +89,11 @@ def test_what_was_asked_before_is_no_deed():
 def test_how_the_robot_moved_is_told_by_its_poses_whatever_the_words_mean_of_deeds():
     for text in ('How many times did you turn left?', 'When did you set off?', 'How often did you stop?'):
         assert 'cup' not in ask(text, (*SIGHTS, *DONE)).text, text
+
+
+def test_a_wish_to_be_taken_somewhere_is_one_whatever_was_done_there():
+    drove = put(2, 7.0, kind='go', receptacle='shelf')
+    wishes = 'Take me to the shelf.', 'Go to the shelf', 'Where is the shelf?', 'Where can I find a shelf?'
+    for text in wishes:
+        answer = ask(text, (*SEEN, *DONE, drove))
+        assert answer.kind is Kind.POSITION, text
