@@ -7,6 +7,7 @@ engine's filter; what facts say is compared here.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise, permutations
 from math import dist, fsum
 
 from remembr_ros.errors import InvalidRequest
@@ -22,6 +23,7 @@ SIGHT, STAY = 'sight', 'stay'
 MOVES = ('moving', 'standing', 'turning', 'driving')
 """Kinds of what is no deed: a thing was in view; the robot was in a place that has a name; it stood, turned
 (left, right), drove from one stop to the next, or did any of these."""
+TRIED = 6  # places on a way of which every order is tried: of more there are thousands
 MOST_IMPROVED = 150  # places on a way: of more it takes seconds to find legs that cross
 FIELDS = ('object', 'receptacle', 'place')  # of which names can be asked for
 
@@ -357,8 +359,14 @@ def _at(one: Occurrence) -> Point:
 
 
 def _shortest_way(some: Sequence[Occurrence], here: Point) -> list[Occurrence]:
-    """Return things in the order of a short way from here by all of them, to the nearest first, then without
-    legs that cross (2-opt, Croes 1958)."""
+    """Return things in the order of a short way from here by all of them: of few the shortest; of more to the
+    nearest first, then without legs that cross (2-opt, Croes 1958)."""
+    if len(some) <= TRIED:
+
+        def length(way: Sequence[Occurrence]) -> float:
+            return sum(dist(at, to) for at, to in pairwise([here, *map(_at, way)]))
+
+        return list(min(permutations(some), key=length))
     left, way = list(some), list[Occurrence]()
     at = here
     while left:
