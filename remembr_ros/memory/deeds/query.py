@@ -363,7 +363,7 @@ def _shortest_way(some: Sequence[Occurrence], here: Point) -> list[Occurrence]:
     nearest first, then without legs that cross (2-opt, Croes 1958)."""
     if len(some) <= TRIED:
 
-        def length(way: Sequence[Occurrence]) -> float:
+        def length(way: Iterable[Occurrence]) -> float:
             return sum(dist(at, to) for at, to in pairwise([here, *map(_at, way)]))
 
         return list(min(permutations(some), key=length))
