@@ -67,7 +67,7 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
     place = _place(call, context)
     scope = context.scope(free.model_copy(update={'near': None}) if place else free)
     here = context.question.here
-    order = call.order if here or call.order not in _FROM_HERE else DeedOrder.FIRST
+    order = call.order if here or not call.order.from_here else DeedOrder.FIRST
     context.recalls += 1
 
     def job() -> Callable[[], str]:
@@ -95,9 +95,6 @@ def happened(call: WhatHappened, context: CallContext) -> Job:
         return lambda: _tell(found, call, context, looked_at, whole=source.whole)
 
     return job
-
-
-_FROM_HERE = (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY)
 
 
 def _place(call: WhatHappened, context: CallContext) -> str:

@@ -40,6 +40,11 @@ class DeedOrder(str, Enum):
     FARTHEST = 'farthest'
     WAY = 'way'
 
+    @property
+    def from_here(self) -> bool:
+        """Whether it needs a place to start from."""
+        return self in (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY)
+
 
 @dataclass(frozen=True, slots=True)
 class DeedQuery:
@@ -89,7 +94,7 @@ class DeedQuery:
             raise InvalidRequest(f'{min(unknown)!r} is no outcome; there are {", ".join(OUTCOMES)}')
         if self.never and self.never not in FIELDS:
             raise InvalidRequest(f'never is {self.never!r}; it may be {", ".join(FIELDS)}')
-        if self.order in (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY) and self.here is None:
+        if self.order.from_here and self.here is None:
             raise InvalidRequest(f'{self.order.value} needs a place to start from (here)')
         if self.here is not None:
             check_point(self.here)

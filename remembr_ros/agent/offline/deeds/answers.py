@@ -117,7 +117,7 @@ def _is_of_sights(
     asked: DeedRequest, request: Request, query: DeedQuery, found: FoundDeeds, recall: Recall
 ) -> bool:
     """Tell whether what was seen tells more than deeds: of a day as a whole, of how the robot moved."""
-    named = not replace(query, kind='').names_nothing or query.order in _FROM_HERE
+    named = not replace(query, kind='').names_nothing or query.order.from_here
     if named or found.anchors or query.at_ns is not None or asked.alternatives:
         return False
     seen = replace(query.scope, source=CAPTIONER)
@@ -382,7 +382,6 @@ _GOAL = re.compile(
 )
 """A wish to be taken somewhere, where the robot may have done something."""
 _EARLIER = re.compile(r'[.,;:!?\u2013-]\s.*\b(?:it|them|him|her)\b', re.IGNORECASE)
-_FROM_HERE = (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY)
 _OF_A_DAY = (DeedAsked.DEEDS, DeedAsked.BRIEFLY)
 _OF_NONE = (_count, _why, _days_without, _of_several)  # which have an answer where nothing is found
 _OF_SIGHTS = {DeedAsked.DAYS, DeedAsked.DAY_OF_MOST, DeedAsked.PER_DAY, DeedAsked.DAYS_WITHOUT}

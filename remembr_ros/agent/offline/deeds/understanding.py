@@ -87,7 +87,7 @@ def understood(  # noqa: PLR0912
         elif main.weak:
             query = replace(query, kind='')
     here, order = question.here, asked.order
-    if here is None and order in (DeedOrder.NEAREST, DeedOrder.FARTHEST, DeedOrder.WAY):
+    if here is None and order.from_here:
         order = DeedOrder.FIRST
     if asked.limit and 'before' in sides and 'after' not in sides:
         order = DeedOrder.LAST
