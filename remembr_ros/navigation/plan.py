@@ -11,6 +11,7 @@ from remembr_ros.agent.model.answer import Answer
 from remembr_ros.agent.model.same_place import SAME_PLACE_M, SamePlace, by_place
 from remembr_ros.errors import GoalRejected
 from remembr_ros.geometry import Pose, StampedPose, distance, wrap_angle
+from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.memory.objects.known import KnownObject, known_objects
 from remembr_ros.memory.places.place import NamedPlace, place_of
@@ -24,12 +25,16 @@ from remembr_ros.navigation.terrain import FREE_STEP_M, Terrain
 ORDERS = ('shortest', 'as_cited')
 # Sources of memories whose pose is that of the thing itself, not of the camera.
 _MARKED = ('person', 'object')
+_OWN = ('object', 'agent')
+"""Sources of memories of things, and of what was done: each has a place of its own."""
 
 STAND_OFF_M = 0.6  # between a thing's box and where the robot stands to see it
 
 # How far ahead a thing is taken to be where no map tells: a common distance indoors, and the direction of a
 # thing changes little with it.
 AHEAD_M = 2.0
+STEEP = 0.7  # tangent of the angle by which a camera looks down that sees what is before a robot
+FARTHEST_M = 1.8  # from which a thing is looked at that lies too low to be seen from near
 SIGHT_M = 6.0  # how far ahead the map is asked for an obstacle that the camera looked at
 AT_LEAST_M = 0.3  # from nearer than this a thing has no direction worth turning to
 
@@ -102,7 +107,7 @@ def plan_goals(
             left_out.append(str(error))
     if not poses:
         raise GoalRejected('; '.join(left_out[:3]))
-    if rules.order == 'shortest':
+    if rules.order == 'shortest' and not answer.in_order:
         order = shortest_order([(p.x, p.y) for p in poses], (here.x, here.y) if here else None)
         poses = [poses[i] for i in order]
     goals = tuple(StampedPose(stamp_ns, pose, rules.frame_id) for pose in poses)
@@ -116,9 +121,7 @@ def _wanted(
     if not answer.every_place:
         return [(answer.evidence[0].memory, first)]
     wanted: list[tuple[Memory, Pose]] = []
-    placed = [hit for hit in answer.evidence if hit.memory.pose is not None]
-    for group in by_place(placed, same_place_of(rules, terrain)):
-        memory = group[0].memory
+    for memory in _places(answer.evidence, same_place_of(rules, terrain)):
         of_place = replace(answer, pose=memory.pose, frame_id=memory.frame_id, map_id=memory.map_id)
         try:
             goal = goal_from_answer(of_place, frame_id=rules.frame_id, map_id=rules.map_id)
@@ -127,6 +130,17 @@ def _wanted(
             left_out.append(str(error))
     left_out += [f'more than {rules.max_places} places: raise max_places'] * (len(wanted) > rules.max_places)
     return wanted[: rules.max_places]
+
+
+def _places(evidence: Sequence[Hit], same_place: SamePlace) -> list[Memory]:
+    """Return a memory for each place that evidence is about, in its order.
+
+    What a camera saw, it saw from around a place; things and deeds have places of their own.
+    """
+    placed = [hit for hit in evidence if hit.memory.pose is not None]
+    seen = [hit for hit in placed if hit.memory.source not in _OWN]
+    first = {id(group[0]) for group in by_place(seen, same_place)}
+    return [hit.memory for hit in placed if hit.memory.source in _OWN or id(hit) in first]
 
 
 def _checked(pose: Pose, memory: Memory, rules: Rules, terrain: Terrain, here: Pose | None) -> Pose:
@@ -186,8 +200,8 @@ def _inside(named: NamedPlace, terrain: Terrain, here: tuple[float, float] | Non
 def _viewpoint(known: KnownObject, rules: Rules, terrain: Terrain, here: tuple[float, float] | None) -> Pose:
     """Return how to stand where an object can be seen from, facing it.
 
-    That is near to it, on the side that it was seen from last; of one without a measured place, from where it
-    was seen.
+    That is near to it, on the side that it was seen from nearest, where nothing was before it; of one without
+    a measured place, from where it was seen last.
 
     :raises GoalRejected: there is no such place
     """
@@ -195,10 +209,14 @@ def _viewpoint(known: KnownObject, rules: Rules, terrain: Terrain, here: tuple[f
     eyes = [eye for _, at, eye in known.sightings if distance(at, known.position) <= AHEAD_M] or [
         (*(here or (x - AHEAD_M, y)), z)
     ]
-    away = math.hypot(eyes[-1][0] - x, eyes[-1][1] - y)
+    off_m = [math.hypot(eye[0] - x, eye[1] - y) for eye in eyes]
+    at = off_m.index(min(off_m)) if known.facts.measured else -1
+    eye, away = eyes[at], off_m[at]
     far = max(known.size[:2]) / 2.0 + STAND_OFF_M if known.facts.measured else away
+    if known.facts.measured:
+        far = max(far, min(_seen_down_from(known), FARTHEST_M))
     part = far / away if away > AT_LEAST_M else 0.0
-    wanted = (x + part * (eyes[-1][0] - x), y + part * (eyes[-1][1] - y)) if part else (x - far, y)
+    wanted = (x + part * (eye[0] - x), y + part * (eye[1] - y)) if part else (x - far, y)
     places = terrain.free_places(wanted, far + rules.search_radius_m, here)
     off = np.hypot(*(places - (x, y)).T)
     places = places[(off >= far - FREE_STEP_M) & (off <= far + rules.search_radius_m)]
@@ -212,6 +230,19 @@ def _viewpoint(known: KnownObject, rules: Rules, terrain: Terrain, here: tuple[f
         )
     px, py = places[np.argmin(np.hypot(*(places - wanted).T))].tolist()
     return Pose(px, py, 0.0, math.atan2(y - py, x - px))
+
+
+def _seen_down_from(known: KnownObject) -> float:
+    """Return how far away a camera that looks down at an object has to be, so that it is in its view [m].
+
+    It was, as steeply as in the steepest of its sightings, and any camera sees so far down as STEEP; 0.0: it
+    is as high as the camera, or nobody knows how high that is.
+    """
+    down = [(eye[2] - at[2], math.hypot(eye[0] - at[0], eye[1] - at[1])) for _, at, eye in known.sightings]
+    steepest = max((drop / max(away, AT_LEAST_M) for drop, away in down if drop > 0.0), default=0.0)
+    top = known.position[2] + known.size[2] / 2.0
+    height = known.sightings[-1][2][2] - top if known.sightings else 0.0
+    return max(height, 0.0) / max(steepest, STEEP)
 
 
 def describe(goals: Sequence[StampedPose]) -> str:

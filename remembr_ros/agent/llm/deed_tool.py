@@ -38,8 +38,9 @@ _ORDERS = as_one_of(
 
 
 class WhatHappened(Narrowed):
-    """What the robot did: how many, how long, how far, and each. kind: a verb, or sight, stay, moving,
-    standing, turning left/right, driving. after, before: a time, a label or a deed; right: the very next."""
+    """What the robot did: how many, how long, how far, and each. kind: a verb, or sight, stay, handling,
+    moving, standing, turning left/right, driving. after, before: a time, a label or a deed; right: the very
+    next."""
 
     kind: str = Field('', max_length=200)
     object: str = Field('', max_length=200)

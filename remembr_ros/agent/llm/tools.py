@@ -57,6 +57,7 @@ _CHOICES = as_one_of(
         **dict.fromkeys(('first_seen', 'oldest'), 'earliest'),
         **dict.fromkeys(('most_frequent', 'most_common'), 'most_often'),
         **dict.fromkeys(('all', 'each'), 'every'),
+        **dict.fromkeys(('as_cited', 'ordered', 'in_sequence'), 'in_order'),
     }
 )
 

@@ -67,6 +67,7 @@ class Answer:
     :param duration_s: kind DURATION: how long [s]
     :param evidence: what the answer rests on, the deciding memory first; empty for NOT_SEEN
     :param every_place: kind POSITION: it is about the places of all evidence, not just of the first
+    :param in_order: the same, and they are to be visited in the order of the evidence
     :param confidence: how likely the evidence shows what was asked, 0 to 1; of 'no' and NOT_SEEN: how likely
         nothing shows it; 0: nobody knows
     :param cost: what it took
@@ -83,6 +84,7 @@ class Answer:
     duration_s: float | None = None
     evidence: tuple[Hit, ...] = ()
     every_place: bool = False
+    in_order: bool = False
     confidence: float = 0.0
     cost: Usage = field(default_factory=Usage)
 

@@ -55,7 +55,8 @@ MOST_EVIDENCE = 20  # Memories that an answer shows
 
 class Choice(str, Enum):
     """Which of several cited memories decides: the first cited one; the nearest to here or the farthest; the
-    last seen or the first seen; one from the place where most of them were made; every one, to visit all."""
+    last seen or the first seen; one from the place where most of them were made; every one, to visit all; the
+    same, in the order cited."""
 
     CITED_FIRST = 'cited_first'
     NEAREST = 'nearest'
@@ -64,6 +65,7 @@ class Choice(str, Enum):
     EARLIEST = 'earliest'
     MOST_OFTEN = 'most_often'
     EVERY = 'every'
+    IN_ORDER = 'in_order'
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,8 @@ def ground(claim: Claim, question: Question, planner: str) -> Answer:
         time_ns=time_ns,
         duration_s=duration_s,
         evidence=tuple(evidence[:MOST_EVIDENCE]),
-        every_place=claim.kind is Kind.POSITION and claim.choice is Choice.EVERY,
+        every_place=claim.kind is Kind.POSITION and claim.choice in (Choice.EVERY, Choice.IN_ORDER),
+        in_order=claim.kind is Kind.POSITION and claim.choice is Choice.IN_ORDER,
         confidence=claim.confidence,
     )
 

@@ -26,6 +26,7 @@ from remembr_ros.agent.offline.answer_sentences import (
 )
 from remembr_ros.agent.offline.day_questions import claim_of_day, parse_day
 from remembr_ros.agent.offline.deeds.answers import answer_deeds
+from remembr_ros.agent.offline.deeds.goals import answer_goal
 from remembr_ros.agent.offline.matching import another_thing, is_english, lacks_a_part, misspelled
 from remembr_ros.agent.offline.motion_questions import answer_motion
 from remembr_ros.agent.offline.named_scope import NamedScope, named_scope, within_place
@@ -89,7 +90,8 @@ class OfflinePlanner:
         request, scope = _asked(named, question)
         run.check()
         run.on_progress(Progress('recalling', request.target or question.text))
-        if (told := answer_by_places(request, question, recall, scope)) is None:
+        told = answer_goal(request, question, recall, scope)
+        if (told := told or answer_by_places(request, question, recall, scope)) is None:
             where = without_room(named.text, question.places)
             named = within_place(replace(named, text=where), question.places, recall)
             request, scope = _asked(named, question)

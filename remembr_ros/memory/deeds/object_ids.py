@@ -20,7 +20,9 @@ def names_objects(memory: Memory) -> bool:
 
 
 def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
-    """Return a deed with the ids of the objects that it was done to; what nobody knows stays a name.
+    """Return a deed with the ids of the objects that it was done to.
+
+    What nobody knows stays a name, and an id that was told is kept.
 
     :param known: the objects of all robots and maps
     """
@@ -28,7 +30,7 @@ def with_object_ids(memory: Memory, known: Sequence[KnownObject]) -> Memory:
     found: dict[str, str] = {}
     for part in ('object', 'receptacle') if facts is not None else ():
         told = getattr(facts, part)
-        if told and (one := _meant(told, memory, known)) is not None:
+        if told and not getattr(facts, f'{part}_id') and (one := _meant(told, memory, known)) is not None:
             found |= {f'{part}_id': one.id, part: one.name if told == one.id else told}
     if facts is None or not found:
         return memory

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from remembr_ros.geometry import distance
 from remembr_ros.memory.deeds.deed import TALK, DeedFacts, each_time, facts_of
+from remembr_ros.memory.deeds.handlings import handlings
 from remembr_ros.memory.deeds.query import (
+    HANDLING,
     MOVES,
     SIGHT,
     STAY,
@@ -65,6 +67,8 @@ class Happened:
             return self._moves(query)
         if query.kind == SIGHT:
             return self._sights(query)
+        if query.kind == HANDLING:
+            return self._handlings(query.scope)
         done = self.deeds(query.scope, talk=any(is_same_kind(query.kind, said) for said in _SAID))
         return self._visits(query, done) if query.kind == STAY else done
 
@@ -102,6 +106,12 @@ class Happened:
             if one.pose is not None:
                 last[one.robot, one.map_id] = one
         return found
+
+    def _handlings(self, scope: Scope) -> list[Occurrence]:
+        """Return the handlings in a scope, whether or not the pick was."""
+        done = self.deeds(Scope(robots=scope.robots, map_id=scope.map_id))
+        inside = self.places.within(replace(scope, source=AGENT))
+        return [one for one in handlings(done) if inside.admits(one.as_memory)]
 
     def _memories(self, scope: Scope) -> list[Memory]:
         if scope not in self._read:

@@ -19,10 +19,11 @@ from remembr_ros.memory.model.recall import ANYTHING, Scope
 from remembr_ros.memory.model.record import Memory
 from remembr_ros.timestamps import NS
 
-SIGHT, STAY = 'sight', 'stay'
+SIGHT, STAY, HANDLING = 'sight', 'stay', 'handling'
 MOVES = ('moving', 'standing', 'turning', 'driving')
-"""Kinds of what is no deed: a thing was in view; the robot was in a place that has a name; it stood, turned
-(left, right), drove from one stop to the next, or did any of these."""
+"""Kinds of what is no deed: a thing was in view; the robot was in a place that has a name; a thing was
+picked and put elsewhere; it stood, turned (left, right), drove from one stop to the next, or did any of
+these."""
 TRIED = 6  # places on a way of which every order is tried: of more there are thousands
 MOST_IMPROVED = 150  # places on a way: of more it takes seconds to find legs that cross
 FIELDS = ('object', 'receptacle', 'place')  # of which names can be asked for
@@ -51,7 +52,8 @@ class DeedQuery:
     """What is asked of that which took place. Conditions combine with "and"; what is empty is none.
 
     :param kind: by a usual word for it; 'sight': the object was in view; 'stay': the robot was in a
-        place; one of MOVES, 'turning left', 'turning right': how it moved
+        place; 'handling': it handled a thing, from the pick to the place; one of MOVES, 'turning left',
+        'turning right': how it moved
     :param object: words of its name
     :param receptacle: the same
     :param place: the same, of the place that is told, or that it was in
@@ -319,10 +321,11 @@ def _last_pair(after: Sequence[Occurrence], before: Sequence[Occurrence]) -> lis
 def _beside(one: Occurrence, query: DeedQuery, source: Source, *, later: bool) -> Occurrence | None:
     """Return the deed right after, or right before, another one of the same robot."""
     robot = replace(query.scope, robots=(one.memory.robot,))
+    kind = HANDLING if query.kind == HANDLING else ''
     side = robot.within(one.end_ns, None) if later else robot.within(None, one.start_ns)
     others = [
         other
-        for other in (source(DeedQuery(scope=side)) if side else ())
+        for other in (source(DeedQuery(kind, scope=side)) if side else ())
         if (other.memory.id, other.start_ns) != (one.memory.id, one.start_ns)
         and (other.start_ns >= one.end_ns if later else other.end_ns <= one.start_ns)
     ]

@@ -49,6 +49,19 @@ def test_every_place_is_visited_once_in_the_shortest_order() -> None:
     assert describe(cited.goals) == 'to 3 places, x 30.00 m, y 5.00 m first'
 
 
+def test_things_and_deeds_have_places_of_their_own() -> None:
+    hits = [hit(10, 5), hit(11, 5), *(hit(x, 5, source='agent') for x in (12, 14, 14.4))]
+    found = plan_goals(answer(*hits), Rules(), Terrain(map=HALL), here=Pose(1, 5))
+    assert places(found) == [(10, 5), (12, 5), (14, 5), (14.4, 5)]
+
+
+def test_what_is_to_be_visited_in_its_order_is() -> None:
+    hits = [hit(30, 5, source='agent'), hit(10, 5), hit(20, 5, source='agent')]
+    ordered = replace(answer(*hits), in_order=True)
+    found = plan_goals(ordered, Rules(), Terrain(map=HALL), here=Pose(1, 5))
+    assert places(found) == [(30, 5), (10, 5), (20, 5)]
+
+
 def test_of_every_place_those_that_cannot_be_are_left_out_with_a_reason() -> None:
     hits = [hit(10, 5), hit(90, 5), hit(20, 5, map_id='attic'), hit(30, 5)]
     unplaced = Hit(replace(hits[0].memory, id='nowhere', pose=None), 0.5)

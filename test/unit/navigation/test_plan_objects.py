@@ -14,7 +14,7 @@ from remembr_ros.memory.model.recall import Hit
 from remembr_ros.memory.objects.known import KnownObject
 from remembr_ros.navigation.grid import Grid
 from remembr_ros.navigation.keep_out import KeepOut
-from remembr_ros.navigation.plan import STAND_OFF_M, Rules, plan_goals
+from remembr_ros.navigation.plan import FARTHEST_M, STAND_OFF_M, STEEP, Rules, plan_goals
 from remembr_ros.navigation.terrain import Terrain
 from test.object_room import thing
 from test.object_scene import T0
@@ -22,8 +22,10 @@ from test.object_scene import T0
 OPEN = Terrain()
 
 
-def seen_from(x: float, y: float, at: tuple[float, float] = (0.0, 0.0), **changes: object) -> KnownObject:
-    eye = (x - at[0], y - at[1], 0.5)
+def seen_from(
+    x: float, y: float, at: tuple[float, float] = (0.0, 0.0), above: float = 0.5, **changes: object
+) -> KnownObject:
+    eye = (x - at[0], y - at[1], above)
     return thing('cup', (*at, 0.7), (0.2, 0.2, 0.1), sightings=((T0, (0, 0, 0), eye),), **changes)
 
 
@@ -88,3 +90,15 @@ def test_of_a_direction_alone_the_place_it_was_seen_from_counts() -> None:
 def test_where_it_was_before_is_seen_from_near_there() -> None:
     found = goal(seen_from(3.0, 0.0).placed_at((-2.0, -2.0, 0.75)), room())
     assert math.dist((found.x, found.y), (-2.0, -2.0)) == pytest.approx(0.7, abs=0.1)
+
+
+def test_a_low_thing_is_not_looked_at_from_so_near_that_it_is_below_the_picture() -> None:
+    def on_the_floor(*away: float, high: float = 1.05) -> KnownObject:
+        sightings = tuple((T0 + i, (0, 0, 0), (x, 0.0, high)) for i, x in enumerate(away))
+        return thing('cup', (0.0, 0.0, 0.0), (0.2, 0.2, 0.1), sightings=sightings)
+
+    assert goal(on_the_floor(4.0)).x == pytest.approx(1.0 / STEEP)
+    assert goal(on_the_floor(4.0, high=3.0)).x == pytest.approx(FARTHEST_M)
+    assert goal(on_the_floor(1.05, 4.0)).x == pytest.approx(1.0)  # it was seen as steeply as that
+    assert goal(on_the_floor(0.4)).x == pytest.approx(0.1 + STAND_OFF_M)
+    assert goal(seen_from(3.0, 0.0, above=-0.5)).x == pytest.approx(0.1 + STAND_OFF_M)

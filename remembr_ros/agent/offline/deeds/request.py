@@ -191,7 +191,11 @@ _NEVER = _any_case(
 )
 _NONE = _any_case(r"\b(?:no|none|not|never|without|neither)\b|n['\u2019]t\b|\buntouched\b|\bout of\b")
 _ORDINALS = dict(
-    zip('first second third fourth fifth sixth seventh eighth ninth tenth'.split(), range(1, 11), strict=True)
+    zip(
+        'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(),
+        range(1, 13),
+        strict=True,
+    )
 )
 _ORDINAL = _any_case(
     r'\b(?P<second_last>(?:second to|next to) last|last but one|penultimate)\b'

@@ -190,6 +190,9 @@ def test_every_place_is_said_of_positions_alone(make_memory: Make, question: Que
     hits = [Hit(make_memory(i, ('LIFT',)), 1.0) for i in (3, 1, 2)]
     answer = ground(Claim(Kind.POSITION, '', hits, choice=Choice.EVERY), question, 'p')
     assert (answer.every_place, answer.evidence, answer.pose) == (True, tuple(hits), hits[0].memory.pose)
+    assert not answer.in_order
+    ordered = ground(Claim(Kind.POSITION, '', hits, choice=Choice.IN_ORDER), question, 'p')
+    assert (ordered.every_place, ordered.in_order, ordered.evidence) == (True, True, tuple(hits))
     assert not ground(Claim(Kind.TEXT, 'x', hits, choice=Choice.EVERY), question, 'p').every_place
     assert not ground(Claim(Kind.POSITION, '', hits), question, 'p').every_place
 

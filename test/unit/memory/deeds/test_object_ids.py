@@ -34,3 +34,8 @@ def test_only_deeds_of_things_are_looked_at():
     assert names_objects(deed(1, kind='pick', object='cup').memory('r'))
     assert not names_objects(deed(1, kind='dock').memory('r'))
     assert not names_objects(ROOM[0].memory)
+
+
+def test_an_id_that_was_told_is_kept():
+    mugs = [thing('mug', (x, 0.0, 0.8), (0.1, 0.1, 0.1), id=f'mug-{x}') for x in (0.0, 5.0)]
+    assert of(mugs, object='mug', object_id=mugs[0].id, pose=Pose(5.5, 0.5)).object_id == mugs[0].id

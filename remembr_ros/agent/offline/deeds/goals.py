@@ -1,0 +1,185 @@
+"""Where to go for a wish that says what the robot did: to where it did that, or to where the thing is."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from remembr_ros.agent.model.answer import Kind, Question
+from remembr_ros.agent.model.grounding import Choice, Claim, choose
+from remembr_ros.agent.offline.deeds.answers import SURE
+from remembr_ros.agent.offline.deeds.goal_request import GoalRequest, is_furniture, parse_goal
+from remembr_ros.agent.offline.request import Request
+from remembr_ros.memory.deeds.handlings import is_same
+from remembr_ros.memory.deeds.object_ids import REACH_M
+from remembr_ros.memory.deeds.occurrences import Happened
+from remembr_ros.memory.deeds.query import HANDLING, STAY, DeedQuery, Occurrence, choose_deeds, is_named
+from remembr_ros.memory.deeds.verbs import base, kinds_meant
+from remembr_ros.memory.model.recall import Hit, Scope
+from remembr_ros.memory.model.record import AGENT, Memory
+from remembr_ros.memory.objects.known import TRANSIENT, KnownObject
+from remembr_ros.memory.objects.query import ObjectQuery, is_meant
+from remembr_ros.memory.objects.wording import described
+from remembr_ros.memory.recall import Recall
+from remembr_ros.timestamps import NS
+
+NEAR_M = 2.0  # of a thing without an id, what was done so near to one of its name was done to it
+LATER_NS = 5 * NS  # after a deed a thing is seen where that left it
+_PARTS = ('receptacle', 'object')
+_STAYED = frozenset(map(base, 'stay spend spent remain visit enter go be been were was'.split()))
+
+
+def answer_goal(request: Request, question: Question, recall: Recall, scope: Scope) -> Claim | None:
+    """Return where a wish goes to that says what the robot did there, or to what; None: it says nothing such.
+
+    :param scope: the time, the robots and the map that the wish is about
+    :raises StoreUnavailable: there is no store
+    """
+    asked = parse_goal(request.plain)
+    anytime = replace(scope, after_ns=None, before_ns=None)
+    if asked is None or not recall.count(replace(anytime, source=AGENT)):
+        return None
+    log = _Log(recall, anytime)
+    if asked.field == 'object' and asked.target and log.is_receptacle(asked.target):
+        asked = replace(asked, field='receptacle')
+    kind = _kind(asked, log)
+    if kind is None:
+        return None
+    at_ns = request.window.at_ns
+    asked = replace(asked, query=replace(asked.query, kind=kind, scope=scope if at_ns is None else anytime))
+    if asked.never and kind == STAY:
+        found = [one.memory for one in choose_deeds(replace(asked.query, never='place'), log).every]
+    elif asked.never:
+        found = _untouched(asked, _done(asked, log), log)
+    else:
+        each: list[Occurrence] = []
+        for one in _picked(asked, _done(asked, log), at_ns):
+            each += [] if any(is_same(one, other, asked.field) for other in each) else [one]
+        found = [log.where(one, asked.field) for one in each]
+    hits = [Hit(memory, 1.0) for memory in found if memory.pose is not None]
+    if not hits:
+        return Claim(Kind.NOT_SEEN, 'I remember no such thing that I did.', confidence=SURE)
+    every = asked.choice in (Choice.EVERY, Choice.IN_ORDER)
+    hits = hits if every else hits[::-1]
+    told = hits if every else [choose(hits, asked.choice, question)]
+    text = '; '.join(hit.memory.caption.rstrip('.') for hit in told)
+    return Claim(Kind.POSITION, text, hits, choice=asked.choice, confidence=SURE)
+
+
+class _Log:
+    """What a robot did to things, which are called as they are known, too.
+
+    :param scope: whose deeds count, on which map
+    """
+
+    def __init__(self, recall: Recall, scope: Scope) -> None:
+        self._happened = Happened(recall)
+        found = recall.find_objects(ObjectQuery(scope=scope)).objects
+        self.known = [one.known for one in found]
+        self._by_id = {name: one for one in self.known for name in (one.id, *one.facts.aliases)}
+        self.done = self(DeedQuery(scope=scope))
+        self.places = self._happened.places
+
+    def __call__(self, query: DeedQuery) -> list[Occurrence]:
+        """Return what did not fail; see query.Source."""
+        return [self._named(one) for one in self._happened(query) if not one.failed]
+
+    def _named(self, one: Occurrence) -> Occurrence:
+        facts, names = one.facts, dict[str, str]()
+        for part in _PARTS:
+            known, told = self._by_id.get(getattr(facts, f'{part}_id')), getattr(facts, part)
+            if known is not None and not is_named(known.facts.colour, told):
+                names[part] = f'{known.facts.colour} {told}'
+        if not facts.receptacle and is_furniture(facts.object):  # which was opened
+            names |= {'receptacle': facts.object, 'receptacle_id': facts.object_id}
+        return replace(one, facts=facts.model_copy(update=names))
+
+    def is_receptacle(self, name: str) -> bool:
+        """Tell whether things are put on or into what is called so, and it is not what is carried."""
+        put, carried = ({getattr(one.facts, part) for one in self.done} - {''} for part in _PARTS)
+        return any(is_named(name, one) for one in put) and not any(is_named(name, one) for one in carried)
+
+    def where(self, one: Occurrence, field: str) -> Memory:
+        """Return where something was done; of the thing that it was done to, where that is now."""
+        if field == 'place':
+            place = next((place for place in self.places.all if one.where in place.names), None)
+            return place.memory if place is not None and one.facts.kind == STAY else one.memory
+        if field == 'receptacle':
+            return one.memory
+        placed = [other for other in self.done if is_same(one, other) and other.memory.pose is not None]
+        last = placed[-1] if placed else one
+        memory, name, id_ = last.memory, last.facts.object, last.facts.object_id
+        known = [k for k in self.known if id_ in (k.id, *k.facts.aliases) or (not id_ and is_meant(k, name))]
+        if len(known) == 1 and memory.pose is not None:
+            later = any(start_ns > memory.end_ns + LATER_NS for start_ns, _ in known[0].facts.intervals)
+            if later and math.dist(known[0].position[:2], memory.pose.position[:2]) > REACH_M:
+                return known[0].memory
+        return memory
+
+
+def _kind(asked: GoalRequest, log: _Log) -> str | None:
+    """Return the kind of deeds that is asked about; None: there are none such."""
+    verb = asked.query.kind
+    if asked.field == 'place' and base(verb) in _STAYED and not asked.query.object:
+        return STAY
+    if verb == HANDLING:
+        return '' if asked.field == 'receptacle' else HANDLING
+    kinds = {'pick', 'place', *(one.facts.kind for one in log.done)}
+    return verb if kinds_meant(verb, kinds) else None
+
+
+def _done(asked: GoalRequest, log: _Log) -> list[Occurrence]:
+    """Return what was done to what may be meant, in the order of time."""
+    query = asked.query
+    after, before = (side and replace(side, scope=query.scope) for side in (query.after, query.before))
+    places = [name for place in log.places.all for name in place.names]
+    if query.receptacle and any(is_named(query.receptacle, name) for name in places):
+        query = replace(query, place=query.receptacle, receptacle='')  # 'picked in the kitchen'
+    every = choose_deeds(replace(query, after=after, before=before), log).every
+    if not every and after and before:  # whichever came first
+        every = choose_deeds(replace(query, after=before, before=after), log).every
+    if asked.field == 'place':
+        return list(every)
+    told = [(one, getattr(one.facts, asked.field)) for one in every]
+    return [one for one, name in told if name and (asked.never or _is_so(asked, name))]
+
+
+def _is_so(asked: GoalRequest, name: str) -> bool:
+    of_name = not asked.target or is_named(asked.target, name)
+    return of_name and (not asked.any_of or any(is_named(other, name) for other in asked.any_of))
+
+
+def _picked(asked: GoalRequest, done: Sequence[Occurrence], at_ns: int | None) -> Sequence[Occurrence]:
+    """Return those that are meant among all that were done."""
+    query = asked.query
+    if query.kind == STAY and at_ns is None:  # all stays in a room are one
+        seconds: Counter[str] = Counter()
+        for one in done:
+            seconds[one.facts.place] += round(one.seconds)
+        last = {one.facts.place: one for one in done}
+        done = [replace(one, spent_ns=seconds[place] * NS) for place, one in last.items()]
+    alone = DeedQuery(order=query.order, nth=query.nth, at_ns=at_ns)
+    return choose_deeds(alone, lambda _: done).found
+
+
+def _untouched(asked: GoalRequest, done: Sequence[Occurrence], log: _Log) -> list[Memory]:
+    """Return the things to which none of these was done."""
+    return [
+        one.memory
+        for one in log.known
+        if one.missing_ns is None
+        and one.name not in TRANSIENT
+        and _is_so(asked, f'{described(one)} {one.recognised_as}')
+        and (log.is_receptacle(one.name) or is_furniture(one.name)) == (asked.field == 'receptacle')
+        and (asked.field == 'receptacle' or not is_named('lamp', one.name))
+        and not any(_done_to(other, one, asked.field) for other in done)
+    ]
+
+
+def _done_to(one: Occurrence, known: KnownObject, field: str) -> bool:
+    name, id_ = getattr(one.facts, field), getattr(one.facts, f'{field}_id')
+    if id_:
+        return id_ in (known.id, *known.facts.aliases)
+    poses = [memory.pose for memory in one.memories if memory.pose is not None]
+    near = any(math.dist(pose.position[:2], known.position[:2]) <= NEAR_M for pose in poses)
+    return bool(name) and is_meant(known, name) and near

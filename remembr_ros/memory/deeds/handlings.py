@@ -1,0 +1,61 @@
+"""Handlings: a thing that was picked somewhere and put elsewhere, as one occurrence of two deeds."""
+
+from collections.abc import Sequence
+from math import fsum
+
+from remembr_ros.geometry import distance
+from remembr_ros.memory.deeds.object_ids import REACH_M
+from remembr_ros.memory.deeds.query import HANDLING, Occurrence
+from remembr_ros.memory.deeds.verbs import kinds_meant
+
+
+def handlings(done: Sequence[Occurrence]) -> list[Occurrence]:
+    """Return each time that a thing was handled, in the order of time.
+
+    That is from the begin of a pick to the end of the next place of the same thing by the same robot. A deed
+    with an object that belongs to no such pair is one by itself.
+
+    :param done: deeds, in the order of time
+    """
+    kinds = {one.facts.kind for one in done}
+    picks, places = (frozenset[str]().union(*kinds_meant(kind, kinds)) for kind in ('pick', 'place'))
+    picked: list[Occurrence] = []  # and not put anywhere yet
+    found: list[Occurrence] = []
+    for one in done:
+        if not one.facts.object:
+            continue
+        if one.facts.kind in places and not one.failed:
+            same = [o for o in picked if o.memory.robot == one.memory.robot and is_same(o, one)]
+            if same:
+                picked.remove(same[-1])
+                found.append(_handling(one, same[-1], done))
+                continue
+        if one.facts.kind in picks and not one.failed:
+            picked.append(one)
+        else:
+            found.append(_handling(one, one, done))
+    found += [_handling(one, one, done) for one in picked]
+    return sorted(found, key=lambda one: (one.start_ns, one.end_ns))
+
+
+def is_same(one: Occurrence, other: Occurrence, part: str = 'object') -> bool:
+    """Tell whether two deeds were done to the same thing: by its id, or else its name.
+
+    :param part: one of FIELDS; of receptacles without an id many have one name: they are the same where the
+        deeds were done within REACH_M
+    """
+    ids, names = ([getattr(o.facts, name, '') for o in (one, other)] for name in (f'{part}_id', part))
+    if all(ids):
+        return bool(ids[0] == ids[1])
+    at = [o.memory.pose.position for o in (one, other) if o.memory.pose is not None]
+    near = part != 'receptacle' or len(at) < 2 or distance(*at) <= REACH_M
+    return one is other or (near and names[0].casefold() == names[1].casefold() != '')
+
+
+def _handling(place: Occurrence, pick: Occurrence, done: Sequence[Occurrence]) -> Occurrence:
+    robot, times = pick.memory.robot, (pick.start_ns, place.start_ns)
+    metres = (o.metres for o in done if o.memory.robot == robot and times[0] <= o.start_ns <= times[1])
+    object_id = place.facts.object_id or pick.facts.object_id
+    facts = place.facts.model_copy(update={'kind': HANDLING, 'object_id': object_id})
+    memories = (place.memory,) if place is pick else (place.memory, pick.memory)
+    return Occurrence(pick.start_ns, place.end_ns, facts, memories, fsum(metres))
